@@ -1,0 +1,55 @@
+"""Every error that a user can meet. Each class owns its code, its exit status and its HTTP status.
+
+A message is one line: what is wrong, where, and what to do. It never holds a value that was scanned.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DlpctlError(Exception):
+    """The root. `code` is stable and machine-readable."""
+
+    code: ClassVar[str] = "error"
+    exit_status: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class UsageError(DlpctlError):
+    """The call itself makes no sense."""
+
+    code = "usage"
+    exit_status = 2
+    http_status = 400
+
+
+class ConfigError(DlpctlError):
+    """A setting that is unknown, ill-typed or unreadable."""
+
+    code = "config"
+    exit_status = 2
+
+
+class InputError(DlpctlError):
+    """What should be scanned cannot be read."""
+
+    code = "input"
+    http_status = 400
+
+
+class PatternError(DlpctlError):
+    """A pattern file that cannot be used. The message begins with file, pattern and key."""
+
+    code = "pattern"
+    http_status = 422
+
+
+class EngineError(DlpctlError):
+    """The detection engine cannot run here."""
+
+    code = "engine"

@@ -1,0 +1,1 @@
+"""Pattern files and name data; no logic."""
