@@ -53,3 +53,16 @@ class EngineError(DlpctlError):
     """The detection engine cannot run here."""
 
     code = "engine"
+
+
+class FormatError(DlpctlError):
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
+
+    code = "format"
+    http_status = 422
+
+
+class CannotMaskError(FormatError):
+    """A file that can be read, but not cleaned with certainty."""
+
+    code = "cannot-mask"
