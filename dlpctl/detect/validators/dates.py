@@ -61,20 +61,24 @@ def calendar_date(value: str) -> bool:
     if len(value) > 40:
         return False
     parts = [part for part in _PARTS.findall(value.lower()) if part not in _FILLERS]
-    if len(parts) == 1 and len(parts[0]) == 8 and parts[0].isdigit():
+    if len(parts) == 1 and len(parts[0]) == 8 and parts[0].isdecimal():
         text = parts[0]
-        return _is_day(text[:4], text[4:6], text[6:]) or _is_day(text[4:], text[:2], text[2:4]) or _is_day(text[4:], text[2:4], text[:2])
+        return (
+            _is_day(text[:4], text[4:6], text[6:])
+            or _is_day(text[4:], text[:2], text[2:4])
+            or _is_day(text[4:], text[2:4], text[:2])
+        )
     if len(parts) < 3:
         return False
     first, second, third = parts[:3]
-    if len(first) == 4 and first.isdigit():
+    if len(first) == 4 and first.isdecimal():
         return _is_day(first, second, third)
     return _is_day(third, first, second) or _is_day(third, second, first)
 
 
 def _is_day(year: str, month: str, day: str) -> bool:
-    number = _MONTHS.get(month) or (int(month) if month.isdigit() and len(month) <= 2 else 0)
-    if not (number and year.isdigit() and day.isdigit() and len(day) <= 2):
+    number = _MONTHS.get(month) or (int(month) if month.isdecimal() and len(month) <= 2 else 0)
+    if not (number and year.isdecimal() and day.isdecimal() and len(day) <= 2):
         return False
     if len(year) == 2:
         return exists(2000 + int(year), number, int(day)) or exists(1900 + int(year), number, int(day))
@@ -87,7 +91,7 @@ def card_expiry(value: str) -> bool:
     parts = _PARTS.findall(value[:20])
     if len(parts) == 1 and len(parts[0]) == 4:
         parts = [parts[0][:2], parts[0][2:]]
-    if len(parts) != 2 or not all(part.isdigit() for part in parts):
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         return False
     month, year = (parts[1], parts[0]) if len(parts[0]) == 4 else parts
     full = int(year) if len(year) == 4 else 2000 + int(year)
