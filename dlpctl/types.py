@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ class Finding(NamedTuple):
     locator: str | None = None
 
 
-class Detection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Detection:
     """What the API says of all findings of one type: `sample` is partially masked, or None where even that tells too much."""
 
     type: str

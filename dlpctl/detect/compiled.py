@@ -1,0 +1,177 @@
+"""Patterns made ready to run, in one block of bytes that a later process loads in a millisecond.
+
+The block holds the Hyperscan database and a record for each pattern; a record is read when its pattern is hit for the first time, so that a
+library of a thousand patterns costs a start no more than a small one.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dlpctl import __version__
+from dlpctl.detect.cache import Cache
+from dlpctl.errors import EngineError, PatternError
+from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    from dlpctl.detect.pattern import Context, Pattern
+
+_PREFIX = "patterns-"
+_KEPT = 8
+
+
+class Compiled:
+    """A set of patterns, loaded from the block that `pack` made."""
+
+    def __init__(self, block: bytes) -> None:
+        from dlpctl.detect.database import load_database
+
+        size = int.from_bytes(block[:4], "little")
+        self._ends = array("I", block[4 : 4 + 4 * size])
+        self._block = block
+        self._first = 4 + 4 * size
+        records_end = self._first + (self._ends[-1] if size else 0)
+        self.widest = int.from_bytes(block[records_end : records_end + 4], "little")
+        self.database = load_database(block[records_end + 4 :]) if size else None
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def record(self, index: int) -> Record:
+        start = self._ends[index - 1] if index else 0
+        return Record(json.loads(self._block[self._first + start : self._first + self._ends[index]]))
+
+    @cached_property
+    def records(self) -> list[Record]:
+        return [self.record(index) for index in range(len(self))]
+
+
+class Record:
+    """What the engine knows of one pattern at run time."""
+
+    __slots__ = ("bounded", "pattern", "width")
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        from dlpctl.detect.pattern import Pattern
+
+        context = fields.pop("context")
+        self.width: int = fields.pop("width")
+        self.bounded: bool = fields.pop("bounded")
+        self.pattern = Pattern(
+            category=Category(fields.pop("category")),
+            validators=tuple(fields.pop("validators")),
+            keywords=tuple(fields.pop("keywords")),
+            context=_context(context) if context else None,
+            **fields,
+        )
+
+
+def _context(fields: dict[str, Any]) -> Context:
+    from dlpctl.detect.pattern import Context
+
+    return Context(**fields | {"words": tuple(fields["words"]), "against": tuple(fields["against"])})
+
+
+def pack(patterns: Sequence[Pattern]) -> bytes:
+    """Compile the patterns into a block; a regex that either engine refuses is an error that names it."""
+    from dlpctl.detect.database import compile_database, max_width
+    from dlpctl.detect.matcher import compile_regex
+
+    records: list[bytes] = []
+    ends = array("I")
+    widest = 0
+    for pattern in patterns:
+        compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
+        width, bounded = max_width(pattern)
+        widest = max(widest, width + _context_width(pattern))
+        records.append(json.dumps(_fields(pattern) | {"width": width, "bounded": bounded}).encode())
+        ends.append((ends[-1] if ends else 0) + len(records[-1]))
+    database = compile_database(patterns) if patterns else b""
+    return b"".join(
+        [len(ends).to_bytes(4, "little"), ends.tobytes(), *records, widest.to_bytes(4, "little"), database]
+    )
+
+
+def _fields(pattern: Pattern) -> dict[str, Any]:
+    context = pattern.context
+    names = (
+        "id",
+        "type",
+        "category",
+        "label",
+        "regex",
+        "score",
+        "validators",
+        "keywords",
+        "region",
+        "source",
+    )
+    return {name: getattr(pattern, name) for name in names} | {
+        "context": {name: getattr(context, name) for name in context.__slots__} if context else None
+    }
+
+
+def _context_width(pattern: Pattern) -> int:
+    context = pattern.context
+    return max(context.before, context.after) if context else 0
+
+
+def from_files(
+    files: Iterable[Path], cache: Cache | None, on_compile: Callable[[], None] | None = None
+) -> Compiled:
+    """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone."""
+    from dlpctl.detect.library import load_patterns
+
+    files = list(files)
+    try:
+        state = [(str(file), *_state(file)) for file in files]
+    except OSError as problem:
+        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
+    return _cached(repr(state), lambda: pack(load_patterns(files)), cache, on_compile)
+
+
+def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
+    """Patterns that are in no file, such as a policy's."""
+    from dlpctl.detect.library import unique
+
+    unique(patterns)
+    return _cached(
+        json.dumps([_fields(pattern) | {"width": pattern.width} for pattern in patterns]),
+        lambda: pack(patterns),
+        cache,
+    )
+
+
+def _state(file: Path) -> tuple[int, int, int]:
+    """Changes whenever the content of a file does, without reading it."""
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _cached(
+    content: str, make: Callable[[], bytes], cache: Cache | None, on_compile: Callable[[], None] | None = None
+) -> Compiled:
+    if cache is None:
+        return Compiled(make())
+    from dlpctl.detect.database import version
+
+    key = f"{__version__} {version()} {content}"
+    name = _PREFIX + blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    block = cache.read(name)
+    if block is not None:
+        try:
+            return Compiled(block)
+        except EngineError:
+            pass  # made by another Hyperscan or for another processor: made again below
+    if on_compile is not None:
+        on_compile()
+    block = make()
+    if cache.write(name, block):
+        cache.forget_others(_PREFIX, keep=_KEPT)
+    return Compiled(block)
