@@ -1,6 +1,6 @@
 """When two spellings are the same value, and keyed fingerprints of values.
 
-Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it lies below them.
+Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it is below.
 """
 
 from __future__ import annotations

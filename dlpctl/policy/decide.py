@@ -1,10 +1,10 @@
 """From findings to a decision.
 
-A rule covers a finding if it is enabled, names the destination, names the finding's category, type or pattern,
-and the finding's score reaches the rule's `minScore` (or else the policy's). Of the rules that cover it the
-strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not reach its `minCount` or `minDistinct` is
-as if it were not there. A value that a rule's exceptions list is allowed as far as that rule goes. A finding that
-no rule covers gets the policy's `defaultAction`, or is allowed and listed.
+A rule covers a finding if it is enabled, names the destination, names the finding's category, type or
+pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the rules that cover
+it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not reach its `minCount` or
+`minDistinct` is as if it were not there. A value that a rule's exceptions list is allowed as far as that rule
+goes. A finding that no rule covers gets the policy's `defaultAction`, or is allowed and listed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Ruling(NamedTuple):
         return [ruled.finding for ruled in self.ruled if ruled.verdict.rule is None]
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
     """A rule that covers a kind of finding."""
 
     place: int
@@ -86,12 +86,12 @@ class Decider:
         on: date | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`on` is the day for expiry dates, today by default; without the `key` no fingerprint is recognized."""
+        """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not act."""
         self.destination = destination
         self._policy = policy
         self._rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
         self._counted = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
-        self._candidates: dict[tuple[str, Category, str], tuple[_Candidate, ...]] = {}
+        self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
         self._default = Verdict(policy.default_action or Action.ALLOW, None)
         self.expired: tuple[Exemption, ...] = ()
         self._excepts: dict[int, Callable[[Finding, str], bool]] = {}
@@ -117,12 +117,12 @@ class Decider:
         candidates_of = self._candidates
         acting = self._acting(findings, value_of) if self._counted else frozenset[int]()
         ruled: list[Ruled] = []
-        strictest = 0
+        decision = Decision.ALLOWED
         for finding in findings:
             kind = (finding.type, finding.category, finding.pattern_id)
             candidates = candidates_of.get(kind)
             if candidates is None:
-                candidates = candidates_of[kind] = self._covering(*kind)
+                candidates = candidates_of[kind] = self.covering(*kind)
             verdict: Verdict | None = None
             for candidate in candidates:
                 if finding.score < candidate.threshold:
@@ -138,22 +138,25 @@ class Decider:
                 if finding.score < self._policy.min_score:
                     continue
                 verdict = self._default
-            strictest = max(strictest, _STRICTNESS[verdict.action])
+            if verdict.action is Action.BLOCK:
+                decision = Decision.BLOCKED
+            elif verdict.action is Action.MASK and decision is Decision.ALLOWED:
+                decision = Decision.ALLOWED_WITH_MASKING
             ruled.append(Ruled(finding, verdict))
-        return Ruling(_DECISIONS[strictest], self.destination, ruled, self.expired)
+        return Ruling(decision, self.destination, ruled, self.expired)
 
-    def _covering(self, type_name: str, category: Category, pattern_id: str) -> tuple[_Candidate, ...]:
+    def covering(self, type_name: str, category: Category, pattern_id: str) -> tuple[Candidate, ...]:
         """The candidates for one kind of finding, the strictest first.
 
         The order of the rules only tells apart what differs in nothing but the id.
         """
-        found: list[tuple[tuple[int, int, int, int, int], _Candidate]] = []
+        found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
         for place, rule in enumerate(self._rules):
             how = closest(rule.data_types, type_name, category, pattern_id)
             if how is Reach.NONE:
                 continue
             operator, operator_reach = _operator_of(rule, type_name, category, pattern_id)
-            candidate = _Candidate(
+            candidate = Candidate(
                 place,
                 self._policy.min_score if rule.min_score is None else rule.min_score,
                 Verdict(rule.action, rule.id, operator),
@@ -177,7 +180,7 @@ class Decider:
             kind = (finding.type, finding.category, finding.pattern_id)
             candidates = self._candidates.get(kind)
             if candidates is None:
-                candidates = self._candidates[kind] = self._covering(*kind)
+                candidates = self._candidates[kind] = self.covering(*kind)
             for candidate in candidates:
                 if not candidate.counted or finding.score < candidate.threshold:
                     continue
@@ -194,9 +197,6 @@ class Decider:
             if counts[place] >= rule.min_count
             and (rule.min_distinct == 1 or len(values[place]) >= rule.min_distinct)
         )
-
-
-_DECISIONS = (Decision.ALLOWED, Decision.ALLOWED_WITH_MASKING, Decision.BLOCKED)
 
 
 def _operator_of(rule: Rule, type_name: str, category: Category, pattern_id: str) -> tuple[str | None, Reach]:
@@ -242,8 +242,8 @@ def relevant_selectors(
 ) -> Relevant:
     """What can matter for this policy and destination.
 
-    A report lists what no rule covers too, so it needs everything. The decision alone needs what can be masked
-    or blocked. With a `catalogue`, pattern ids are answered as their types.
+    A report lists what no rule covers too, so it needs everything. The decision alone needs what can be
+    masked or blocked. With a `catalogue`, pattern ids are answered as their types.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
     thresholds = [policy.min_score if rule.min_score is None else rule.min_score for rule in rules]

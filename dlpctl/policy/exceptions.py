@@ -20,7 +20,7 @@ def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[F
     for exemption in exemptions:
         if exemption.hmac:
             by_fingerprint.setdefault(exemption.hmac, []).append(exemption)
-    matchers = [(_matcher(exemption.pattern), exemption) for exemption in exemptions if exemption.pattern]
+    matchers = [(matcher(exemption.pattern), exemption) for exemption in exemptions if exemption.pattern]
 
     def excepts(finding: Finding, value: str) -> bool:
         if any(_concerns(exemption, finding) and matches(value) for matches, exemption in matchers):
@@ -40,7 +40,7 @@ def _concerns(exemption: Exemption, finding: Finding) -> bool:
     return how is not Reach.NONE
 
 
-def _matcher(pattern: str) -> Callable[[str], bool]:
+def matcher(pattern: str) -> Callable[[str], bool]:
     import re2
 
     compiled = re2.compile(pattern)

@@ -67,7 +67,7 @@ def policy_of(
             table.at("defaultAction"), table.required("defaultAction"), Action, "an action"
         )
     patterns = _custom_patterns(table, check_patterns)
-    catalogue = _with_custom(known_types, patterns) if known_types else None
+    catalogue = with_custom(known_types, patterns) if known_types else None
     min_score = table.score("minScore")
     name = table.text("name")
     if not name.strip():
@@ -101,7 +101,8 @@ def _custom_patterns(table: Table, check: PatternCheck | None) -> tuple[Mapping[
     return tuple(patterns)
 
 
-def _with_custom(known: Catalogue, patterns: tuple[Mapping[str, object], ...]) -> Catalogue:
+def with_custom(known: Catalogue, patterns: tuple[Mapping[str, object], ...]) -> Catalogue:
+    """The catalogue and what a policy's own patterns add to it."""
     types, ids = dict(known.types), dict(known.patterns)
     for pattern in patterns:
         named = str(pattern.get("category", Category.CUSTOM)).upper()
