@@ -42,7 +42,7 @@ def changed_decisions(
     on: date | None = None,
     key: bytes | None = None,
 ) -> Iterator[Change]:
-    """Where the decision, or what happens to a finding, differs. Scan with the lower `minScore` of the two."""
+    """Where the decision, or what happens to a finding, differs. Scan with the lower `minScore`."""
     deciders = [
         (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key)) for to in destinations
     ]
