@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dlpctl.masking.invented import TITLES
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.types import Category
 
@@ -16,26 +17,6 @@ _SAMPLE_LENGTH = 64
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]+")
-_TITLES = frozenset(
-    {
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "mx",
-        "prof",
-        "sir",
-        "rev",
-        "herr",
-        "frau",
-        "mme",
-        "mlle",
-        "sr",
-        "sra",
-        "dott",
-    }
-)
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; every other has three.
@@ -106,7 +87,7 @@ def _iban(value: str) -> str:
 def _name(value: str) -> str:
     def initial(match: re.Match[str]) -> str:
         word = match.group()
-        if word.lower() in _TITLES:
+        if word.lower() in TITLES:
             return word
         if word.lower() != word.upper():
             return f"{word[0]}."

@@ -1,8 +1,8 @@
 """Putting values back where their tokens stand, in a stream too, and also where a model has changed a token.
 
-Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`, `&lt;EMAIL_1&gt;`,
-`%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name in backticks.
-What is not in the store stays as it is.
+Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`,
+`&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name in
+backticks. What is not in the store stays as it is.
 """
 
 from __future__ import annotations
@@ -91,9 +91,8 @@ def _begun() -> re.Pattern[str]:
     part_of_opening = parts(brackets.opening for brackets in _BRACKETS)
     part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
     inside = rf"[a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}}"
-    return re.compile(
-        rf"(?:(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening}))\Z", re.IGNORECASE
-    )
+    begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
+    return re.compile(rf"(?:{begun})\Z", re.IGNORECASE)
 
 
 _WHOLE = _whole()
@@ -103,7 +102,7 @@ _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _
 
 
 class Unmasker:
-    """Takes a text in pieces and gives it back with the values, holding back only what may be part of a token."""
+    """Takes a text in pieces and gives it back with the values; holds back only what may be part of a token."""
 
     def __init__(self, store: TokenStore) -> None:
         self._store = store

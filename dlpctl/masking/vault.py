@@ -1,8 +1,8 @@
 """Tokens that last: an encrypted file that several processes may use at once.
 
-The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is replaced as a
-whole while a lock file beside it is held, so a reader sees one state or the next, and two writers never give one
-token to two values.
+The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is replaced
+as a whole while a lock file beside it is held, so a reader sees one state or the next, and two writers
+never give one token to two values.
 """
 
 from __future__ import annotations
