@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 import zlib
 from pathlib import Path
 
@@ -41,6 +40,8 @@ class Cache:
 
     def write(self, name: str, body: bytes) -> bool:
         """Keep an entry; False where this machine does not let us (no space, no permission)."""
+        import tempfile
+
         temporary = None
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

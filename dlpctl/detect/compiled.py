@@ -7,10 +7,10 @@ library of a thousand patterns costs a start no more than a small one.
 from __future__ import annotations
 
 import json
+import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,17 +161,22 @@ def _cached(
         return Compiled(make())
     from dlpctl.detect.database import version
 
-    key = f"{__version__} {version()} {content}"
-    name = _PREFIX + blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    key = f"{__version__} {version()} {content}".encode("utf-8", "surrogateescape")
+    name = f"{_PREFIX}{zlib.crc32(key):08x}"
     block = cache.read(name)
-    if block is not None:
+    if block is not None and block.startswith(_framed(key)):
         try:
-            return Compiled(block)
+            return Compiled(block[len(_framed(key)) :])
         except EngineError:
             pass  # made by another Hyperscan or for another processor: made again below
     if on_compile is not None:
         on_compile()
     block = make()
-    if cache.write(name, block):
+    if cache.write(name, _framed(key) + block):
         cache.forget_others(_PREFIX, keep=_KEPT)
     return Compiled(block)
+
+
+def _framed(key: bytes) -> bytes:
+    """The key at the head of an entry, whole, because its short name may be another's too."""
+    return len(key).to_bytes(4, "little") + key

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dlpctl.detect import validators
 from dlpctl.detect.compiled import Compiled, from_files, from_patterns
 from dlpctl.detect.context import Judge
-from dlpctl.detect.library import builtin_files
+from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.errors import UsageError
@@ -49,6 +49,7 @@ class Detector:
             sets = [from_files([*builtin_files(), *files], cache, on_compile)]
         else:
             sets = [from_patterns(patterns, cache)]
+        self._cache = cache
         self._sets = sets
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._runners: dict[int, _Runner] = {}
@@ -59,18 +60,36 @@ class Detector:
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
         wanted = {selector.upper() for selector in selectors}
-        known: set[str] = set()
-        selected: set[int] = set()
-        for index, pattern in enumerate(self.patterns):
-            names = {pattern.category.value, pattern.type, pattern.id.upper()}
-            known |= names
-            if names & wanted:
-                selected.add(index)
+        known = {name for pattern in self.patterns for name in _names(pattern)}
         for unknown in sorted(wanted - known):
             raise UsageError(f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'")
-        narrowed = object.__new__(Detector)
-        narrowed.__dict__ = self.__dict__ | {"_selected": frozenset(selected)}
+        return self.for_known(wanted)
+
+    def for_known(self, selectors: Iterable[str]) -> Detector:
+        """The same, for names that may be of no pattern here, as a policy's may."""
+        wanted = {selector.upper() for selector in selectors}
+        narrowed = self._copy()
+        narrowed._selected = frozenset(
+            index for index, pattern in enumerate(self.patterns) if _names(pattern) & wanted
+        )
         return narrowed
+
+    def extended(self, patterns: Sequence[Pattern]) -> Detector:
+        """A detector that also finds what these patterns describe."""
+        unique([*self.patterns, *patterns])
+        wider = self._copy()
+        wider._sets = [*self._sets, from_patterns(patterns, self._cache)]
+        wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
+        wider.widest = max(each.widest for each in wider._sets)
+        wider._local = threading.local()
+        if self._selected is not None:
+            wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
+        return wider
+
+    def _copy(self) -> Detector:
+        copied = object.__new__(Detector)
+        copied.__dict__ = dict(self.__dict__)
+        return copied
 
     @property
     def patterns(self) -> list[Pattern]:
@@ -262,6 +281,10 @@ def valid_utf8(data: bytes) -> bytes:
     except UnicodeDecodeError:
         return _SURROGATES.sub("\x1a", data.decode("utf-8", "surrogateescape")).encode()
     return data
+
+
+def _names(pattern: Pattern) -> set[str]:
+    return {pattern.category.value, pattern.type, pattern.id.upper()}
 
 
 def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,8 @@ def unique(patterns: Iterable[Pattern]) -> None:
 
 def read_file(file: Path) -> list[Pattern]:
     source = f"{file.parent.name}/{file.name}" if file.parent.name else file.name
+    import tomllib
+
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as problem:

@@ -39,9 +39,7 @@ class Matcher:
             if end <= resume:
                 continue
             first, last = end - width, end + width
-            groups = match(
-                unanchored, data, max(resume, first), min(size, last)
-            )
+            groups = match(unanchored, data, max(resume, first), min(size, last))
             if not bounded:
                 groups = self._not_too_long(data, groups, end)
             start, stop = groups[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from dlpctl.detect import validators
@@ -120,6 +119,8 @@ def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str]) -
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """`; did you mean 'luhn'?` where something known is close, else nothing."""
+    from difflib import get_close_matches
+
     close = get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -191,4 +192,25 @@ class _Reader:
                 raise self.error(key, f"is not a known key{did_you_mean(key, KEYS)}")
 
 
-KEYS = ["id", "type", "category", "label", "regex", "score", "validators", "keywords", "context", "width", "region", "references", "examples", "words", "against", "against_score", "before", "after", "match", "skip"]
+KEYS = [
+    "id",
+    "type",
+    "category",
+    "label",
+    "regex",
+    "score",
+    "validators",
+    "keywords",
+    "context",
+    "width",
+    "region",
+    "references",
+    "examples",
+    "words",
+    "against",
+    "against_score",
+    "before",
+    "after",
+    "match",
+    "skip",
+]

@@ -14,26 +14,32 @@ from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20
+_BLOCK_BEGINS, _BLOCK_ENDS = b"-----BEGIN ", b"-----END "
 _PATIENCE = 4
 """A chain of overlapping candidates may hold back this many chunks; then it is cut."""
 
 
 class Piece(NamedTuple):
-    """A part of the input and what is found in it, with positions in that part."""
+    """A part of the input and what is found in it, with positions in that part; a byte that is not UTF-8 is a lone surrogate."""
 
-    data: bytes
+    text: str
     findings: list[Finding]
 
 
 def scan_pieces(detector: Detector, chunks: Iterable[bytes], min_score: float = THRESHOLD) -> Iterator[Piece]:
-    """The input again, cut into pieces with their findings; positions are bytes. What is not UTF-8 delimits."""
+    """The input again, cut into pieces with their findings. What is not UTF-8 delimits.
+
+    An empty chunk says that the source has paused: lines that are complete are given out then, without waiting for the margin.
+    """
     window = _Window(detector, min_score)
     for chunk in chunks:
+        if not chunk:
+            yield from window.take(window.lines())
         for at in range(0, len(chunk), CHUNK):
             window.add(chunk[at : at + CHUNK])
             if window.waiting >= CHUNK + window.margin:
-                yield from window.take(final=False)
-    yield from window.take(final=True)
+                yield from window.take(None)
+    yield from window.take(window.everything)
 
 
 class _Window:
@@ -54,9 +60,23 @@ class _Window:
     def add(self, chunk: bytes) -> None:
         self._data += chunk
 
-    def take(self, *, final: bool) -> Iterator[Piece]:
-        """The next piece, if there is one; the rest once more is `final`."""
-        raw = bytes(self._data)
+    @property
+    def everything(self) -> int:
+        return len(self._data)
+
+    def lines(self) -> int:
+        """Behind the last line end, or before a block that has begun and may still be closed."""
+        end = self._data.rfind(b"\n") + 1
+        begun = self._data.rfind(_BLOCK_BEGINS, self._given, end)
+        if begun >= 0 and end - begun < self.margin and self._data.find(_BLOCK_ENDS, begun, end) < 0:
+            return begun
+        return end
+
+    def take(self, end: int | None) -> Iterator[Piece]:
+        """The piece that ends at `end`, or where a seam can be."""
+        if end is not None and end <= self._given:
+            return
+        raw = bytes(self._data if end is None else self._data[:end])
         data = valid_utf8(raw)
         progress = {index: [place] for index, place in self._resume.items()}
         found = [
@@ -64,7 +84,8 @@ class _Window:
             for one in resolve(self._detector.candidates(data, self._min_score, progress))
             if one.start >= self._given
         ]
-        end = len(raw) if final else self._seam(data, found)
+        if end is None:
+            end = self._seam(data, found)
         if end <= self._given:
             return
         ready = [
@@ -72,7 +93,9 @@ class _Window:
             for one in found
             if one.end <= end
         ]
-        yield Piece(raw[self._given : end], self._detector.findings(ready, None))
+        text = raw[self._given : end].decode("utf-8", "surrogateescape")
+        encoded = data[self._given : end]
+        yield Piece(text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None))
         keep_from = _character_start(data, max(0, end - self.margin))
         self._resume = {
             index: last - keep_from
