@@ -67,8 +67,9 @@ def _between(text: str, spans: Sequence[Span]) -> list[str]:
 def resolve(masked: Iterable[Masked]) -> list[Span]:
     """Overlapping findings become one span, which the strongest of their operators replaces.
 
-    A finding that holds the others gives its type. Where none does, the longest gives it, and an operator that needs a whole
-    value makes way for `redact`. The result does not depend on the order of the findings.
+    A finding that holds the others gives its type. Where none does, the longest gives it, and an operator
+    that needs a whole value makes way for `redact`. The result does not depend on the order of the
+    findings.
     """
     ordered = sorted(masked, key=lambda pair: (pair[0].start, -pair[0].end, pair[0].type, pair[1]))
     spans: list[Span] = []

@@ -1,4 +1,4 @@
-"""Format-preserving encryption of digit strings: FF1 of NIST SP 800-38G with AES-256, reversible by the key alone."""
+"""Format-preserving encryption of digit strings: FF1 of NIST SP 800-38G, reversible by the key alone."""
 
 from __future__ import annotations
 

@@ -78,6 +78,8 @@ def classes(characters: str) -> str:
 
 def spell(number: int, shape: str) -> str:
     """A number written in letters and digits of the given classes."""
+    if shape == "9" * len(shape):
+        return f"{number % 10 ** len(shape):0{len(shape)}d}" if shape else ""
     written = []
     for each in shape:
         alphabet = {"9": "0123456789", "A": ascii_uppercase, "a": ascii_lowercase}[each]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Category
 
 _HASH_DIGITS = 12
+_MOST_REMEMBERED = 1 << 16
 
 
 class Operator(NamedTuple):
@@ -56,7 +57,7 @@ class Masker:
     """Applies operators. Make one for each document, or keep it: the same value becomes the same thing."""
 
     def __init__(self, key: bytes | None = None, tokens: TokenStore | None = None) -> None:
-        """The `key` is for hash, surrogate and encrypt; `tokens` for token, by default a store of this masker's own."""
+        """The `key` is for hash, surrogate and encrypt, `tokens` for token (a new store by default)."""
         self._key = key
         self.tokens = TokenStore() if tokens is None else tokens
         self._made: dict[tuple[str, str, str], str] = {}
@@ -64,12 +65,17 @@ class Masker:
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         """What stands for the value; raises `MaskingError` for an unknown operator or a missing key."""
+        if operator == "token":
+            # The store remembers; a second memory would outlive tokens that a failed transaction takes back.
+            return self.tokens.token(type_name, value)
         known = (operator, type_name, value)
         made = self._made.get(known)
         if made is None:
             apply = self._operators.get(operator)
             if apply is None:
                 apply = self._operators[operator] = self._prepare(operator)
+            if len(self._made) >= _MOST_REMEMBERED:
+                self._made.clear()
             made = self._made[known] = apply(type_name, category, value)
         return made
 
@@ -86,7 +92,6 @@ class Masker:
             "redact": lambda: lambda type_name, _category, _value: redact(type_name),
             "remove": lambda: lambda _type, _category, _value: "",
             "replace": lambda: lambda _type, _category, _value: text,
-            "token": lambda: lambda type_name, _category, value: self.tokens.token(type_name, value),
             "hash": lambda: _hasher(key),
             "surrogate": lambda: _surrogate(key),
             "encrypt": lambda: _encrypter(key),

@@ -11,10 +11,12 @@ from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+from string import ascii_letters, digits
 
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _CARD_TAIL = 4
@@ -45,16 +47,18 @@ def sample(type_name: str, category: Category, value: str) -> str | None:
 
 
 def _stars(value: str) -> str:
-    return _LETTER_OR_DIGIT.sub("*", value)
+    return value.translate(_ASCII_STARS) if value.isascii() else _LETTER_OR_DIGIT.sub("*", value)
 
 
 def _keep_last(value: str, count: int) -> str:
     """Star out all letters and digits but the last few."""
-    places = [match.start() for match in _LETTER_OR_DIGIT.finditer(value)]
-    if count <= 0 or count >= len(places):
-        return _stars(value)
-    cut = places[-count]
-    return _stars(value[:cut]) + value[cut:]
+    cut = len(value)
+    left = count
+    while left and cut:
+        cut -= 1
+        left -= value[cut].isalnum()
+    head = _stars(value[:cut])
+    return _stars(value) if head == value[:cut] or left else head + value[cut:]
 
 
 def _email(value: str) -> str:
@@ -120,7 +124,9 @@ def _url(value: str) -> str:
     match = _URL_HOST.match(value)
     if not match or not match.group(1):
         return _stars(value)
-    return f"{match.group(1)}{match.group(2)}/***"
+    scheme, host, _path = match.groups()
+    is_all = len(scheme) + len(host) == len(value.rstrip("/"))
+    return f"{scheme}***" if is_all else f"{scheme}{host}/***"
 
 
 def _place(value: str) -> str:

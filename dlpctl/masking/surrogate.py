@@ -6,6 +6,7 @@ conditions, short numbers and dates without a full year have no safe stand-in; t
 
 from __future__ import annotations
 
+import hmac
 import re
 from typing import TYPE_CHECKING
 
@@ -62,8 +63,6 @@ class Surrogates:
         return None if made == value else made
 
     def _number_for(self, purpose: str, text: str) -> int:
-        import hmac
-
         message = f"{purpose}\0{text}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hmac.digest(self._key, message, "sha256"), "big")
 

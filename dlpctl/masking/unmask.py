@@ -102,7 +102,7 @@ _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _
 
 
 class Unmasker:
-    """Takes a text in pieces and gives it back with the values; holds back only what may be part of a token."""
+    """Gives a text that comes in pieces back with its values; holds back only what may be part of a token."""
 
     def __init__(self, store: TokenStore) -> None:
         self._store = store

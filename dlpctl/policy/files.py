@@ -31,7 +31,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean VENDOR?`, or nothing where no known name is near."""
     import difflib
 
-    by_folded = {candidate.casefold(): candidate for candidate in known}
+    by_folded: dict[str, str] = {}
+    for candidate in known:
+        by_folded.setdefault(candidate.casefold(), candidate)
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1)
     return f"; did you mean {by_folded[close[0]]}?" if close else ""
 

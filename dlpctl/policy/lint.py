@@ -74,29 +74,33 @@ def _kinds(catalogue: Catalogue) -> list[_Kind]:
 
 
 class _Shadows:
-    """Which rules decide about some kind of finding, and which rule stands before those that do not."""
+    """Which rules make a difference to some kind of finding, and which rule stands before those that do not."""
 
     def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
-        self.deciding: set[str] = set()
-        self._before: dict[str, str] = {}
+        self._deciding: set[str | None] = set()
+        self._before: dict[str | None, str | None] = {}
         for decider in deciders.values():
             for kind in kinds:
-                self._walk(decider.covering(*kind))
-
-    def _walk(self, candidates: tuple[Candidate, ...]) -> None:
-        certain: Candidate | None = None
-        for candidate in candidates:
-            name = candidate.verdict.rule or ""
-            if certain is None or candidate.threshold < certain.threshold:
-                self.deciding.add(name)
-                if not (candidate.counted or candidate.excepted):
-                    certain = candidate
-            else:
-                self._before.setdefault(name, certain.verdict.rule or "")
+                candidates = decider.covering(*kind)
+                for candidate in candidates:
+                    shadowing = next((each for each in candidates if _shadows(each, candidate)), None)
+                    if shadowing is None:
+                        self._deciding.add(candidate.verdict.rule)
+                    else:
+                        self._before.setdefault(candidate.verdict.rule, shadowing.verdict.rule)
 
     def before(self, rule: Rule) -> str | None:
         """The rule that leaves nothing to this one."""
-        return None if rule.id in self.deciding else self._before.get(rule.id)
+        return None if rule.id in self._deciding else self._before.get(rule.id)
+
+
+def _shadows(one: Candidate, other: Candidate) -> bool:
+    """Whether `one` acts on all that `other` acts on, as strictly or more; of two equal rules the later is idle."""
+    if one.counted or one.excepted or one.threshold > other.threshold:
+        return False
+    if one.verdict.action is not other.verdict.action:
+        return list(Action).index(one.verdict.action) > list(Action).index(other.verdict.action)
+    return one.place < other.place and other.verdict.operator in (None, one.verdict.operator)
 
 
 def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
