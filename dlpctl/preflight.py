@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect.engine import Detector
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
 from dlpctl.masking.partial import sample
 from dlpctl.masking.reserved import is_reserved
-from dlpctl.masking.standing import Value, still_standing
 from dlpctl.policy.decide import Decider, Ruled, Ruling, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.summary import SEVERITY, summarize
@@ -27,8 +25,7 @@ _ROUNDS = 3
 """How often what the masked text still shows is masked again. A second round is needed where a value lost to one that overlapped it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The answer to a check, as the service's interface defines it."""
 
     preflight_id: str
@@ -46,7 +43,7 @@ class Report:
             "decision": self.decision.value,
             "summary": self.summary,
             "detected": [
-                {"type": one.type, "count": one.count, "sample": one.sample} for one in self.detected
+                {"type": one.type, "count": one.occurrences, "sample": one.sample} for one in self.detected
             ],
             "masked_content": self.masked_content,
             "policy_version": self.policy_version,
@@ -138,19 +135,14 @@ class Checker:
 
         Raises `MaskingError` where a value would still stand in the result.
         """
-        from dlpctl.errors import MaskingError
-
         _, ruling = self._rule(text)
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
-        masked, reason = self._masked(text, hidden, masker or self.masker())
-        if reason:
-            raise MaskingError(reason)
-        return masked
+        return self._masked_or_raise(text, hidden, masker or self.masker())
 
     def mask_found(self, text: str, findings: Sequence[Finding], masker: Masker) -> tuple[str, list[str]]:
         """For a scan in pieces: the piece with the findings replaced, and the types that were."""
         hidden = [one for one in self._ruling(text, findings).ruled if one.verdict.action is not Action.ALLOW]
-        return mask_text(text, self._operators(hidden), masker), [ruled.finding.type for ruled in hidden]
+        return self._masked_or_raise(text, hidden, masker), [ruled.finding.type for ruled in hidden]
 
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
@@ -178,8 +170,20 @@ class Checker:
         for finding, verdict in ruled:
             yield finding, self._operator or verdict.operator or DEFAULT_OPERATOR
 
+    def _masked_or_raise(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
+        masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
+        if reason:
+            from dlpctl.errors import MaskingError
+
+            raise MaskingError(
+                f"{reason}; nothing was given out, use --operator redact or leave the value out"
+            )
+        return masked
+
     def _masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
+        from dlpctl.masking.standing import Value, still_standing
+
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
             for one in hidden

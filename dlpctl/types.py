@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -51,10 +50,9 @@ class Finding(NamedTuple):
     locator: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(NamedTuple):
     """What the API says of all findings of one type: `sample` is partially masked, or None where even that tells too much."""
 
     type: str
-    count: int
+    occurrences: int
     sample: str | None

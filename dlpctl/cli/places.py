@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+from dlpctl.regex import lazy
+
+_LINE_END = lazy(r"\r\n|\r|\n")
 
 
 class Lines:

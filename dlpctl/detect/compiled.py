@@ -12,15 +12,13 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from dlpctl import __version__
 from dlpctl.detect.cache import Cache
+from dlpctl.detect.pattern import Context, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from dlpctl.detect.pattern import Context, Pattern
 
 _PREFIX = "patterns-"
 _KEPT = 8
@@ -45,37 +43,31 @@ class Compiled:
 
     def record(self, index: int) -> Record:
         start = self._ends[index - 1] if index else 0
-        return Record(json.loads(self._block[self._first + start : self._first + self._ends[index]]))
+        return _record(json.loads(self._block[self._first + start : self._first + self._ends[index]]))
 
     @cached_property
     def records(self) -> list[Record]:
         return [self.record(index) for index in range(len(self))]
 
 
-class Record:
+class Record(NamedTuple):
     """What the engine knows of one pattern at run time."""
 
-    __slots__ = ("bounded", "pattern", "width")
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        from dlpctl.detect.pattern import Pattern
-
-        context = fields.pop("context")
-        self.width: int = fields.pop("width")
-        self.bounded: bool = fields.pop("bounded")
-        self.pattern = Pattern(
-            category=Category(fields.pop("category")),
-            validators=tuple(fields.pop("validators")),
-            keywords=tuple(fields.pop("keywords")),
-            context=_context(context) if context else None,
-            **fields,
-        )
+    pattern: Pattern
+    width: int
+    bounded: bool
 
 
-def _context(fields: dict[str, Any]) -> Context:
-    from dlpctl.detect.pattern import Context
-
-    return Context(**fields | {"words": tuple(fields["words"]), "against": tuple(fields["against"])})
+def _record(fields: dict[str, Any]) -> Record:
+    context = fields["context"]
+    for name in ("validators", "keywords"):
+        fields[name] = tuple(fields[name])
+    fields["category"] = Category(fields["category"])
+    fields["context"] = (
+        Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
+    )
+    width, bounded = fields.pop("width"), fields.pop("bounded")
+    return Record(Pattern(**fields), width, bounded)
 
 
 def pack(patterns: Sequence[Pattern]) -> bytes:
@@ -99,7 +91,6 @@ def pack(patterns: Sequence[Pattern]) -> bytes:
 
 
 def _fields(pattern: Pattern) -> dict[str, Any]:
-    context = pattern.context
     names = (
         "id",
         "type",
@@ -111,10 +102,9 @@ def _fields(pattern: Pattern) -> dict[str, Any]:
         "keywords",
         "region",
         "source",
+        "context",
     )
-    return {name: getattr(pattern, name) for name in names} | {
-        "context": {name: getattr(context, name) for name in context.__slots__} if context else None
-    }
+    return {name: getattr(pattern, name) for name in names}
 
 
 def _context_width(pattern: Pattern) -> int:

@@ -9,6 +9,8 @@ from typing import Any
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
+# Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond to build.
+_NO_LETTER = r"[^0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}]"
 _GAP = r"[\s_.-]{0,2}"
 
 
@@ -57,7 +59,7 @@ def _alternatives(words: tuple[str, ...]) -> str:
 
 @cache
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
-    regex = rf"(?i)(?:^|[^\pL\pN])(?:({_alternatives(words)})|({_alternatives(against)}))(?:[^\pL\pN]|$)"
+    regex = rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|$)"
     return compile_regex(regex, "context")
 
 

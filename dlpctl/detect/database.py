@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.pattern import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     import hyperscan
 
-_AT_MOST = re.compile(r"length (\d+) bytes at most")
+_AT_MOST = lazy(r"length (\d+) bytes at most")
 _NO_MATCH_IS_LONGER = 1 << 31
 
 

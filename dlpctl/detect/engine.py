@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.errors import UsageError
+from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
 
 THRESHOLD = 0.5
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = lazy("[\ud800-\udfff]")
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dlpctl.detect.pattern import Pattern, did_you_mean, parse_pattern
+from dlpctl.detect.pattern import Pattern
 from dlpctl.errors import PatternError
 
 
@@ -55,6 +55,8 @@ def read_file(file: Path) -> list[Pattern]:
 
 def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
     """The patterns of a file's content, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
+    from dlpctl.detect.parsing import did_you_mean, parse_pattern
+
     for key in content:
         if key not in ("pattern", "fragments"):
             raise PatternError(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum, auto
 from functools import lru_cache
 
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 
@@ -34,24 +34,24 @@ class Kind(Enum):
 
 # The first that fits counts; a type that none fits goes by its category.
 _BY_NAME = (
-    (re.compile(r"E_?MAIL"), Kind.EMAIL),
-    (re.compile(r"PRIVATE_?KEY|PASSWORD|PASSPHRASE|SEED_PHRASE|MNEMONIC|\bPIN\b"), Kind.HIDDEN),
-    (re.compile(r"(?:CREDIT|DEBIT|PAYMENT)_CARD$|^CARD_NUMBER|^PAN$"), Kind.CARD),
-    (re.compile(r"PHONE|FAX|MOBILE"), Kind.PHONE),
-    (re.compile(r"IBAN"), Kind.IBAN),
-    (re.compile(r"^(?:US_)?(?:SSN|ITIN)$"), Kind.SSN),
-    (re.compile(r"USER_?NAME|LOGIN"), Kind.USERNAME),
-    (re.compile(r"NAME$"), Kind.NAME),
-    (re.compile(r"^IP(?:V[46])?(?:_|$)"), Kind.IP),
-    (re.compile(r"^MAC(?:_|$)"), Kind.MAC),
+    (lazy(r"E_?MAIL"), Kind.EMAIL),
+    (lazy(r"PRIVATE_?KEY|PASSWORD|PASSPHRASE|SEED_PHRASE|MNEMONIC|\bPIN\b"), Kind.HIDDEN),
+    (lazy(r"(?:CREDIT|DEBIT|PAYMENT)_CARD$|^CARD_NUMBER|^PAN$"), Kind.CARD),
+    (lazy(r"PHONE|FAX|MOBILE"), Kind.PHONE),
+    (lazy(r"IBAN"), Kind.IBAN),
+    (lazy(r"^(?:US_)?(?:SSN|ITIN)$"), Kind.SSN),
+    (lazy(r"USER_?NAME|LOGIN"), Kind.USERNAME),
+    (lazy(r"NAME$"), Kind.NAME),
+    (lazy(r"^IP(?:V[46])?(?:_|$)"), Kind.IP),
+    (lazy(r"^MAC(?:_|$)"), Kind.MAC),
     (
-        re.compile(r"(?:BITCOIN|BTC|ETH|CRYPTO|WALLET).*ADDRESS|ADDRESS.*(?:BITCOIN|BTC|ETH|CRYPTO)"),
+        lazy(r"(?:BITCOIN|BTC|ETH|CRYPTO|WALLET).*ADDRESS|ADDRESS.*(?:BITCOIN|BTC|ETH|CRYPTO)"),
         Kind.NUMBER,
     ),
-    (re.compile(r"ADDRESS"), Kind.ADDRESS),
-    (re.compile(r"UR[IL](?:_|$)"), Kind.URL),
-    (re.compile(r"DATE|DOB|BIRTHDAY"), Kind.DATE),
-    (re.compile(r"GPS|COORDINATE|LATITUDE|LONGITUDE"), Kind.PLACE),
+    (lazy(r"ADDRESS"), Kind.ADDRESS),
+    (lazy(r"UR[IL](?:_|$)"), Kind.URL),
+    (lazy(r"DATE|DOB|BIRTHDAY"), Kind.DATE),
+    (lazy(r"GPS|COORDINATE|LATITUDE|LONGITUDE"), Kind.PLACE),
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking.invented import TITLES
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -15,19 +16,17 @@ from string import ascii_letters, digits
 
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_LETTER_OR_DIGIT = lazy(r"[^\W_]")
 _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
-_DIGIT = re.compile(r"\d")
-_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = lazy(r"\d")
+_WORD = lazy(r"[^\W\d_]+")
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; every other has three.
-_SHORT_CODES = re.compile(
-    r"\+\s?(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])(?=[\s\-.()]|\d)"
-)
-_LONG_CODE = re.compile(r"\+\s?\d{3}")
-_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
-_URL_HOST = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
+_SHORT_CODES = lazy(r"\+\s?(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])(?=[\s\-.()]|\d)")
+_LONG_CODE = lazy(r"\+\s?\d{3}")
+_YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_URL_HOST = lazy(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
 
 
 def partial(type_name: str, category: Category, value: str) -> str:

@@ -29,7 +29,7 @@ def found(type_name: str = "EMAIL", score: float = 0.9, start: int = 0) -> Findi
 
 def rule(action: Action, *types: str, name: str = "r", **changes: object) -> Rule:
     base = Rule(name, name, types or ("EMAIL",), tuple(Destination), action)
-    return Rule(**({field: getattr(base, field) for field in base.__dataclass_fields__} | changes))
+    return base._replace(**changes)
 
 
 findings_of = st.lists(

@@ -87,7 +87,7 @@ def _show(name: str, text: str, report: Report, printer: Printer) -> None:
         more = f" +{len(places) - _MOST_PLACES}" if len(places) > _MOST_PLACES else ""
         rows.append(
             (
-                str(one.count),
+                str(one.occurrences),
                 one.type,
                 one.sample or "(hidden)",
                 f"at {', '.join(places[:_MOST_PLACES])}{more}",
