@@ -7,8 +7,8 @@ the regexes let through. The modules are imported when one of their validators i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 _THEMES = {
     "americas": (
@@ -48,8 +48,7 @@ _THEMES = {
 """The module of each validator. A test holds that each module registers exactly these."""
 
 
-@dataclass(frozen=True, slots=True)
-class Validator:
+class Validator(NamedTuple):
     """`accepts` judges a value; `proves` says that a value hardly passes by chance, since a checksum is computed."""
 
     name: str

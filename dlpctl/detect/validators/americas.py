@@ -15,8 +15,6 @@ _CURP_ALPHABET = {char: place for place, char in enumerate("0123456789ABCDEFGHIJ
 _CURP_STATES = frozenset(
     "AS BC BS CC CL CM CS CH DF DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE".split()
 )
-_ADVERTISED = frozenset({"987654320", "987654321", "987654322", "219099999"})
-"""Numbers that stood in advertisements and on sample cards."""
 
 
 @validator("us_ssn")
@@ -30,7 +28,6 @@ def us_ssn(value: str) -> bool:
         and bare[:3] not in {"000", "666"}
         and bare[3:5] != "00"
         and bare[5:] != "0000"
-        and bare not in _ADVERTISED
     )
 
 

@@ -11,7 +11,9 @@ _LONGEST = 64
 """No identifier is longer, so that a megabyte of one character costs nothing."""
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_DOUBLED = bytes((digit * 2 - 9 if digit > 4 else digit * 2) for digit in range(10)).join(
+    (bytes(48), bytes(198))
+)
 
 _VERHOEFF_PRODUCT = (
     (0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
@@ -70,8 +72,9 @@ def weighted(text: str, weights: Sequence[int]) -> int:
 
 
 def luhn_sum(bare: str) -> int:
-    odd = sum(map(int, bare[-1::-2]))
-    return odd + sum(_DOUBLED[int(char)] for char in bare[-2::-2])
+    encoded = bare.encode()
+    odd = encoded[-1::-2]
+    return sum(odd) - 48 * len(odd) + sum(encoded[-2::-2].translate(_DOUBLED))
 
 
 def luhn_checks(bare: str) -> bool:

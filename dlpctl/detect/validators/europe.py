@@ -405,10 +405,19 @@ def hu_tax_id(value: str) -> bool:
     return bare.startswith("8") and weighted(bare[:9], range(1, 10)) % 11 == int(bare[9])
 
 
+def _romanian_county(number: int) -> bool:
+    return 1 <= number <= 52 or number == 70 or 80 <= number <= 83
+
+
 @validator("ro_cnp", proves=True)
 def ro_cnp(value: str) -> bool:
     bare = digits(value, 13)
-    if not bare or bare[0] == "0" or not short(bare[1:7], 1800, 1900, 2000):
+    if (
+        not bare
+        or bare[0] == "0"
+        or not short(bare[1:7], 1800, 1900, 2000)
+        or not _romanian_county(int(bare[7:9]))
+    ):
         return False
     check = weighted(bare[:12], (2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9)) % 11
     return (1 if check == 10 else check) == int(bare[12])
@@ -451,9 +460,9 @@ def gr_amka(value: str) -> bool:
     return bool(bare) and short_reversed(bare[:6]) and luhn_checks(bare)
 
 
-@validator("al_nid", proves=True)
+@validator("al_nid")
 def al_nid(value: str) -> bool:
-    """Albania: a letter for the decade, year, month (women add 50), day, serial, and a letter modulo 23."""
+    """Albania: a letter for the decade, year, month (women add 50), day, serial, letter."""
     bare = compact(value)
     if (
         len(bare) != 10
@@ -463,10 +472,7 @@ def al_nid(value: str) -> bool:
     ):
         return False
     month, day = int(bare[2:4]) % 50, int(bare[4:6])
-    if not (1 <= month <= 42 and 1 <= day <= 31):
-        return False
-    letters = "WABCDEFGHIJKLMNOPQRSTUV"
-    return letters[(ord(bare[0]) - 64 + weighted(bare[1:9], range(1, 9))) % 23] == bare[9]
+    return 1 <= month <= 12 and 1 <= day <= 31
 
 
 @validator("ru_inn", proves=True)
