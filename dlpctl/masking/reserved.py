@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking import invented
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dlpctl.types import Category
 
 _LABEL = re.compile(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _ALNUM = re.compile(r"[^\W_]", re.ASCII)
@@ -32,6 +32,8 @@ def is_reserved(type_name: str, category: Category, value: str) -> bool:
     if _LABEL.fullmatch(value):
         return True
     kind = kind_of(type_name, category)
+    if category is not Category.SECRETS and "*" in value and not any(map(str.isalnum, value)):
+        return True
     return _IS_MASKED.get(kind, _mostly_stars)(value) or _IS_STAND_IN.get(kind, _never)(value)
 
 
@@ -40,7 +42,7 @@ def _never(_: str) -> bool:
 
 
 def _mostly_stars(value: str) -> bool:
-    kept = len(_ALNUM.findall(value))
+    kept = sum(map(str.isalnum, value))
     return kept <= _MOST_KEPT and value.count("*") >= max(2, kept)
 
 
