@@ -14,6 +14,7 @@ from dlpctl.detect.engine import Detector
 if TYPE_CHECKING:
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.pattern import Pattern
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Policy
@@ -35,6 +36,12 @@ class Session:
 
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
+
+    def pattern_files(self) -> list[Pattern]:
+        """All patterns with what the files say of them, examples included."""
+        from dlpctl.detect.library import builtin_files, load_patterns
+
+        return load_patterns([*builtin_files(), *self._files])
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
         from dlpctl.preflight import Checker, parse_destination
