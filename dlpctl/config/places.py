@@ -12,6 +12,7 @@ from dlpctl.errors import ConfigError
 
 PROJECT_FILE = "dlpctl.toml"
 USER_FILE = "config.toml"
+_HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
 
 
 class Places(NamedTuple):
@@ -44,15 +45,15 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
             ) from None
         return root / "config", root / "data", root / "cache"
     # Costs a start some milliseconds, which those who set DLPCTL_HOME save.
-    import platformdirs
+    from platformdirs import PlatformDirs
 
-    paths = (
-        platformdirs.user_config_path("dlpctl", appauthor=False),
-        platformdirs.user_data_path("dlpctl", appauthor=False),
-        platformdirs.user_cache_path("dlpctl", appauthor=False),
-    )
+    folders = PlatformDirs("dlpctl", appauthor=False)
+    try:
+        paths = folders.user_config_path, folders.user_data_path, folders.user_cache_path
+    except RuntimeError:  # what newer versions do where older ones give a relative path
+        raise ConfigError(_HOMELESS) from None
     if not all(path.is_absolute() for path in paths):
-        raise ConfigError("no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl")
+        raise ConfigError(_HOMELESS)
     return paths
 
 
