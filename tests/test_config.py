@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import pickle
@@ -114,7 +113,7 @@ class TestLayers:
     def test_dotted_keys_and_byte_order_marks_are_toml_too(self, load: Load, project: Path) -> None:
         (project / "dlpctl.toml").write_bytes(b"\xef\xbb\xbfallow.values = ['x']\nmin_score = 1\n")
         config = load()
-        assert config["allow.values"] == ("x",)
+        assert config.get("allow.values") == ("x",)
         assert config.min_score == 1.0
         assert isinstance(config.min_score, float)
 
@@ -298,7 +297,7 @@ class TestConfig:
     def test_cannot_change_and_can_go_to_another_process(self, load: Load, project: Path) -> None:
         write(project / "dlpctl.toml", "[allow]\nvalues = ['a']")
         config = load()
-        with pytest.raises(dataclasses.FrozenInstanceError):
+        with pytest.raises(AttributeError):
             config.min_score = 0.1  # what a type checker would not let pass
         hash(config)
         assert pickle.loads(pickle.dumps(config)) == config
