@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -32,35 +31,56 @@ class Kind(Enum):
     """Secrets of which even the first characters tell too much."""
 
 
-# The first that fits counts; a type that none fits goes by its category.
-_BY_NAME = (
-    (re.compile(r"E_?MAIL"), Kind.EMAIL),
-    (re.compile(r"PRIVATE_?KEY|PASSWORD|PASSPHRASE|SEED_PHRASE|MNEMONIC|\bPIN\b"), Kind.HIDDEN),
-    (re.compile(r"(?:CREDIT|DEBIT|PAYMENT)_CARD$|^CARD_NUMBER|^PAN$"), Kind.CARD),
-    (re.compile(r"PHONE|FAX|MOBILE"), Kind.PHONE),
-    (re.compile(r"IBAN"), Kind.IBAN),
-    (re.compile(r"^(?:US_)?(?:SSN|ITIN)$"), Kind.SSN),
-    (re.compile(r"USER_?NAME|LOGIN"), Kind.USERNAME),
-    (re.compile(r"NAME$"), Kind.NAME),
-    (re.compile(r"^IP(?:V[46])?(?:_|$)"), Kind.IP),
-    (re.compile(r"^MAC(?:_|$)"), Kind.MAC),
-    (
-        re.compile(r"(?:BITCOIN|BTC|ETH|CRYPTO|WALLET).*ADDRESS|ADDRESS.*(?:BITCOIN|BTC|ETH|CRYPTO)"),
-        Kind.NUMBER,
-    ),
-    (re.compile(r"ADDRESS"), Kind.ADDRESS),
-    (re.compile(r"UR[IL](?:_|$)"), Kind.URL),
-    (re.compile(r"DATE|DOB|BIRTHDAY"), Kind.DATE),
-    (re.compile(r"GPS|COORDINATE|LATITUDE|LONGITUDE"), Kind.PLACE),
+# The words of a type's name, most telling first; the first entry whose words are all among them counts.
+_BY_WORDS = (
+    ("EMAIL", Kind.EMAIL),
+    ("PASSWORD", Kind.HIDDEN),
+    ("PASSPHRASE", Kind.HIDDEN),
+    ("PRIVATE KEY", Kind.HIDDEN),
+    ("SEED PHRASE", Kind.HIDDEN),
+    ("MNEMONIC", Kind.HIDDEN),
+    ("PIN", Kind.HIDDEN),
+    ("CREDIT CARD", Kind.CARD),
+    ("DEBIT CARD", Kind.CARD),
+    ("PAYMENT CARD", Kind.CARD),
+    ("CARD NUMBER", Kind.CARD),
+    ("PHONE", Kind.PHONE),
+    ("FAX", Kind.PHONE),
+    ("MOBILE", Kind.PHONE),
+    ("IBAN", Kind.IBAN),
+    ("SSN", Kind.SSN),
+    ("ITIN", Kind.SSN),
+    ("USERNAME", Kind.USERNAME),
+    ("USER NAME", Kind.USERNAME),
+    ("LOGIN", Kind.USERNAME),
+    ("NAME", Kind.NAME),
+    ("IP", Kind.IP),
+    ("IPV4", Kind.IP),
+    ("IPV6", Kind.IP),
+    ("MAC", Kind.MAC),
+    ("BITCOIN", Kind.NUMBER),
+    ("BTC", Kind.NUMBER),
+    ("ETHEREUM", Kind.NUMBER),
+    ("ETH", Kind.NUMBER),
+    ("CRYPTO", Kind.NUMBER),
+    ("WALLET", Kind.NUMBER),
+    ("ADDRESS", Kind.ADDRESS),
+    ("URL", Kind.URL),
+    ("URI", Kind.URL),
+    ("DATE", Kind.DATE),
+    ("DOB", Kind.DATE),
+    ("BIRTHDAY", Kind.DATE),
+    ("GPS", Kind.PLACE),
+    ("COORDINATES", Kind.PLACE),
+    ("LATITUDE", Kind.PLACE),
+    ("LONGITUDE", Kind.PLACE),
 )
 
 
 @lru_cache(maxsize=4096)
 def kind_of(type_name: str, category: Category) -> Kind:
+    words = set(type_name.split("_"))
+    named = next((kind for needed, kind in _BY_WORDS if words.issuperset(needed.split())), None)
     if category is Category.SECRETS:
-        hidden = _BY_NAME[1][0].search(type_name)
-        return Kind.HIDDEN if hidden else Kind.SECRET
-    for pattern, kind in _BY_NAME:
-        if pattern.search(type_name):
-            return kind
-    return Kind.WORDS if category is Category.PHI else Kind.NUMBER
+        return Kind.HIDDEN if named is Kind.HIDDEN else Kind.SECRET
+    return named or (Kind.WORDS if category is Category.PHI else Kind.NUMBER)

@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 # A name has at most 64 characters and a number nine digits, so that a token that comes in pieces has an end.
-_NAME_THEN_NUMBER = r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}"
-TOKEN = re.compile(rf"<({_NAME_THEN_NUMBER})>")
-_PLAIN = re.compile(_NAME_THEN_NUMBER)
+_NAME_THEN_NUMBER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
 _NOT_IN_NAMES = re.compile(r"[^A-Z0-9]+")
 
 
@@ -57,7 +55,7 @@ class TokenStore:
     def avoid(self, texts: Iterable[str]) -> None:
         """Give no new token a name that stands in these texts, where it would be taken for one later."""
         for text in texts:
-            self._taken.update(name.upper() for name in _PLAIN.findall(text))
+            self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 
     def token(self, type_name: str, value: str) -> str:
         """The token for a value, a new one if there is none."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import date
@@ -24,12 +25,11 @@ PatternCheck = Callable[[Sequence[Mapping[str, object]], str], object]
 """Validates raw pattern tables; the second argument is the place to begin its errors with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(NamedTuple):
     """The detection types and patterns that exist, so that a policy's names can be checked."""
 
     types: Mapping[str, frozenset[Category]]
-    patterns: Mapping[str, str] = field(default_factory=dict)
+    patterns: Mapping[str, str] = MappingProxyType({})
     """Pattern id to detection type."""
 
     @classmethod
@@ -43,8 +43,7 @@ class Catalogue:
         return cls(categories, patterns or {})
 
 
-@dataclass(frozen=True, slots=True)
-class Exemption:
+class Exemption(NamedTuple):
     """Values that a rule lets pass, who answers for that, why, and until when."""
 
     owner: str
