@@ -88,3 +88,9 @@ class VaultError(DlpctlError):
     """A vault or its key that is missing, damaged or not to be trusted."""
 
     code = "vault"
+
+
+class OutputError(DlpctlError):
+    """What should be written cannot be."""
+
+    code = "output"

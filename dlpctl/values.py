@@ -5,14 +5,14 @@ Counting distinct values, exceptions, the hash operator and stand-ins must agree
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
-_SPACES = re.compile(r"\s+")
-_SEPARATORS = re.compile(r"[\s\-.()/_]+")
-_DOTTED_QUAD = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_SPACES = lazy(r"\s+")
+_SEPARATORS = lazy(r"[\s\-.()/_]+")
+_DOTTED_QUAD = lazy(r"\d{1,3}(?:\.\d{1,3}){3}")
 # A date has at most eight digits; without its separators 1/12/1990 and 11/2/1990 would be one.
 _SHORTEST_GROUPED_NUMBER = 9
 

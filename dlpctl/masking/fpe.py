@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from dlpctl.regex import lazy
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DIGIT = re.compile(r"[0-9]")
-_OTHER_LETTER_OR_DIGIT = re.compile(r"[^\W_0-9]")
+_DIGIT = lazy(r"[0-9]")
+_OTHER_LETTER_OR_DIGIT = lazy(r"[^\W_0-9]")
 SHORTEST = 6
 """Fewer digits could be found by trying them all; the standard's revision wants a million possibilities."""
 

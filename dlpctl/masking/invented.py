@@ -6,9 +6,10 @@ people try a scanner with them, and it must find them. Everything here can be to
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from string import ascii_lowercase, ascii_uppercase
+
+from dlpctl.regex import lazy
 
 # Two parts make a word that reads like a name; none is a given name, surname or word that we could find.
 _FIRST_PARTS = """
@@ -44,9 +45,9 @@ AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX = "378282", "305693", "620000"
 ALL_CARD_PREFIXES = frozenset({*CARD_PREFIXES.values(), AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX})
 
 # Area codes with a 9 in the middle are kept for a longer numbering plan, 555-01XX is kept for fiction.
-FICTIONAL_US_PHONE = re.compile(r"1?[2-9]9\d55501\d\d")
+FICTIONAL_US_PHONE = lazy(r"1?[2-9]9\d55501\d\d")
 # 999 is no country's code.
-NOWHERE_PHONE = re.compile(r"(?:00)?999\d+")
+NOWHERE_PHONE = lazy(r"(?:00)?999\d+")
 UNISSUED_SSN_AREA = "666"
 UNUSED_IPV4_FIRST = range(240, 255)
 DOCUMENTATION_IPV6 = "3fff"

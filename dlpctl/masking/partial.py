@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking.invented import TITLES
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ from string import ascii_letters, digits
 
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_LETTER_OR_DIGIT = lazy(r"[^\W_]")
 _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
-_DIGIT = re.compile(r"\d")
-_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = lazy(r"\d")
+_WORD = lazy(r"[^\W\d_]+")
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; every other has three.
@@ -26,8 +27,8 @@ _SHORT_CODES = frozenset(
     {"1", "7", "20", "27", *map(str, (30, 31, 32, 33, 34, 36, 39, 40, 41, *range(43, 50), *range(51, 59)))}
     | {*map(str, (*range(60, 67), 81, 82, 84, 86, *range(90, 96), 98))}
 )
-_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
-_URL_HOST = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
+_YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_URL_HOST = lazy(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
 
 
 def partial(type_name: str, category: Category, value: str) -> str:

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking import invented
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_LABEL = re.compile(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
-_ALNUM = re.compile(r"[^\W_]", re.ASCII)
-_WORD = re.compile(r"[^\W\d_]+")
-_LONG_WORD = re.compile(r"[^\W\d_]{3,}")
-_MASKED_SECRET = re.compile(r".{0,4}\*{8}")
-_MASKED_EMAIL = re.compile(r"[^@*]?\*{3}@[^@]+")
-_EMAIL = re.compile(r"([a-z]+(?:\.[a-z]+){0,2})[0-9]{0,3}@([a-z]+)\.example")
-_URL_HOST = re.compile(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECASE | re.DOTALL)
-_USERNAME = re.compile(r"([a-z]+)[0-9]{2}")
-_PLACE = re.compile(r"-48\.\d+\D+-123\.\d+")
+_LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
+_ALNUM = lazy(r"[^\W_]", re.ASCII)
+_WORD = lazy(r"[^\W\d_]+")
+_LONG_WORD = lazy(r"[^\W\d_]{3,}")
+_MASKED_SECRET = lazy(r".{0,4}\*{8}")
+_MASKED_EMAIL = lazy(r"[^@*]?\*{3}@[^@]+")
+_EMAIL = lazy(r"([a-z]+(?:\.[a-z]+){0,2})[0-9]{0,3}@([a-z]+)\.example")
+_URL_HOST = lazy(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECASE | re.DOTALL)
+_USERNAME = lazy(r"([a-z]+)[0-9]{2}")
+_PLACE = lazy(r"-48\.\d+\D+-123\.\d+")
 _MOST_KEPT = 6
 """Letters and digits that `partial` leaves of an identifier, with the country code of a phone number."""
 

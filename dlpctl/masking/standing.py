@@ -11,15 +11,17 @@ import unicodedata
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.types import Category, Finding
 
-_TOKEN = re.compile(r"[^\W_]+")
-_GROUPED = re.compile(r"\d(?:[\s\-./()]{0,3}\d)+")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\-]{7,}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){5,}")
+_TOKEN = lazy(r"[^\W_]+")
+_GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
+_BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
+_HEX = lazy(r"(?:[0-9a-fA-F]{2}){5,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking import invented
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.regex import lazy
 from dlpctl.values import canonical, derive_key
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
     from dlpctl.types import Category
 
-_WORD = re.compile(r"[^\W\d_]+")
-_ALNUM = re.compile(r"[^\W_]", re.ASCII)
-_MIXED = re.compile(r"[^\W_]+")
-_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
-_NUMBERS = re.compile(r"\d+")
-_COORDINATES = re.compile(r"[-+]?\d{1,3}\.(\d{2,8})(\s*[,;/ ]\s*)[-+]?\d{1,3}\.(\d{2,8})")
-_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://(?:[^/@?#\s]*@)?[^/?#\s]*(.*)", re.DOTALL)
+_WORD = lazy(r"[^\W\d_]+")
+_ALNUM = lazy(r"[^\W_]", re.ASCII)
+_MIXED = lazy(r"[^\W_]+")
+_YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_NUMBERS = lazy(r"\d+")
+_COORDINATES = lazy(r"[-+]?\d{1,3}\.(\d{2,8})(\s*[,;/ ]\s*)[-+]?\d{1,3}\.(\d{2,8})")
+_URL = lazy(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://(?:[^/@?#\s]*@)?[^/?#\s]*(.*)", re.DOTALL)
 _SHORTEST_NUMBER = 8
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 # A name has at most 64 characters and a number nine digits, so that a token that comes in pieces has an end.
-_NAME_THEN_NUMBER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
-_NOT_IN_NAMES = re.compile(r"[^A-Z0-9]+")
+_NAME_THEN_NUMBER = lazy(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
+_NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
 
 
 def token_type(type_name: str) -> str:

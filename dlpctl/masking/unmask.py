@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -68,7 +70,7 @@ _JOIN = r"(?:\\?[_\-]|[ \t\u00a0])"
 _PAD = r"[ \t\u00a0\u200b]{0,3}"
 _LONGEST_INSIDE = 200
 _INSIDE = rf"{_PAD}(?P<name>[a-z](?:[a-z0-9]|{_JOIN}){{0,90}}[0-9]){_PAD}"
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
+_NOT_IN_NAMES = lazy(r"[^a-z0-9]+", re.IGNORECASE)
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -78,7 +80,7 @@ def _any_of(words: Iterable[str]) -> str:
 def _whole() -> re.Pattern[str]:
     opening = _any_of(brackets.opening for brackets in _BRACKETS)
     closing = _any_of(brackets.closing for brackets in _BRACKETS)
-    return re.compile(f"(?P<opening>{opening}){_INSIDE}(?P<closing>{closing})", re.IGNORECASE)
+    return lazy(f"(?P<opening>{opening}){_INSIDE}(?P<closing>{closing})", re.IGNORECASE)
 
 
 def _begun() -> re.Pattern[str]:
@@ -92,7 +94,7 @@ def _begun() -> re.Pattern[str]:
     part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
     inside = rf"{_PAD}(?:[a-z][a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}})?"
     begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
-    return re.compile(rf"(?:{begun})\Z", re.IGNORECASE)
+    return lazy(rf"(?:{begun})\Z", re.IGNORECASE)
 
 
 _WHOLE = _whole()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 
@@ -19,6 +18,7 @@ from dlpctl.policy.model import (
 )
 from dlpctl.policy.selectors import is_known, known_names, normal
 from dlpctl.policy.tables import Table, fail, inside, one_of, plain, shown
+from dlpctl.regex import lazy
 from dlpctl.types import Action, Category, Destination
 
 _POLICY_KEYS = (
@@ -47,9 +47,9 @@ _RULE_KEYS = (
     "exceptions",
 )
 _EXEMPTION_KEYS = ("hmac", "pattern", "dataTypes", "owner", "reason", "expires")
-_VERSION = re.compile(r"\d{1,9}\.\d{1,9}")
-_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
-_NOT_IN_IDS = re.compile(r"[^a-z0-9]+")
+_VERSION = lazy(r"\d{1,9}\.\d{1,9}")
+_FINGERPRINT = lazy(r"[0-9a-f]{32}")
+_NOT_IN_IDS = lazy(r"[^a-z0-9]+")
 _MAX_RULES = 1_000
 _MAX_EXCEPTIONS = 10_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,8 +66,7 @@ class Exemption(NamedTuple):
         return table | {"owner": self.owner, "reason": self.reason, "expires": self.expires.isoformat()}
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What happens to some types on the way to some destinations."""
 
     id: str
@@ -111,8 +109,7 @@ class Rule:
         return table
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """Rules, and what holds where none of them does."""
 
     name: str
