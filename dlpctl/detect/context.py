@@ -59,7 +59,9 @@ def _alternatives(words: tuple[str, ...]) -> str:
 
 @cache
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
-    regex = rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|$)"
+    regex = (
+        rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|$)"
+    )
     return compile_regex(regex, "context")
 
 
