@@ -12,9 +12,10 @@ _CURP = re.compile(
     r"[A-Z][AEIOUX][A-Z]{2}([0-9]{2})([0-9]{2})([0-9]{2})[HMX][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z][0-9]"
 )
 _CURP_ALPHABET = {char: place for place, char in enumerate("0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ")}
-_CURP_STATES = frozenset(
-    "AS BC BS CC CL CM CS CH DF DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE".split()
+_CURP_STATES_LISTED = (
+    "AS BC BS CC CL CM CS CH DF DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE"
 )
+_CURP_STATES = frozenset(_CURP_STATES_LISTED.split())
 
 
 @validator("us_ssn")

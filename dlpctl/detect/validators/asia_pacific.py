@@ -19,9 +19,10 @@ from dlpctl.detect.validators.dates import exists, short, short_reversed
 
 _TW_LETTERS = {char: place + 10 for place, char in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO")}
 _HKID = re.compile(r"([A-Z]{1,2})([0-9]{6})\(?([0-9A])\)?")
-_CHINESE_PROVINCES = frozenset(
-    "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65 71 81 82 83".split()
+_CHINESE_PROVINCES_LISTED = (
+    "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65 71 81 82 83"
 )
+_CHINESE_PROVINCES = frozenset(_CHINESE_PROVINCES_LISTED.split())
 _MALAYSIAN_PLACES = frozenset(range(1, 69)) - {17, 18, 19, 20} | {
     71,
     72,

@@ -32,7 +32,8 @@ _MONTHS = {
     for name in names.split()
 }
 _PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
-_FILLERS = frozenset("de del do di of the den st nd rd th er am le el o a".split())
+_FILLERS_LISTED = "de del do di of the den st nd rd th er am le el o a"
+_FILLERS = frozenset(_FILLERS_LISTED.split())
 
 
 def exists(year: int, month: int, day: int) -> bool:

@@ -67,11 +67,11 @@ def coordinates(value: str) -> bool:
     return abs(latitude) <= 90 and abs(longitude) <= 180 and (abs(latitude) > 0.001 or abs(longitude) > 0.001)
 
 
-@validator("has_digit")
-def has_digit(value: str) -> bool:
-    """A number of a document, not a word: at least a third of its characters are digits."""
+@validator("has_digits")
+def has_digits(value: str) -> bool:
+    """A number of a document, not a word: at least two of its characters are digits."""
     bare = compact(value)
-    return alphanumeric(bare) and 3 * sum(char.isdigit() for char in bare) >= len(bare)
+    return alphanumeric(bare) and sum(char.isdigit() for char in bare) >= 2
 
 
 @validator("varied_digits")
@@ -79,3 +79,10 @@ def varied_digits(value: str) -> bool:
     """Digits that are not one over and over."""
     bare = compact(value)
     return alphanumeric(bare) and varied(bare)
+
+
+@validator("plate")
+def plate(value: str) -> bool:
+    """A vehicle's plate: five to nine letters and digits with a digit among them."""
+    bare = compact(value)
+    return alphanumeric(bare) and 4 <= len(bare) <= 9 and any(char.isdigit() for char in bare)

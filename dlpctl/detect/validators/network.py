@@ -7,11 +7,22 @@ import re
 from dlpctl.detect.validators import validator
 
 _HEX = frozenset("0123456789abcdefABCDEF")
-_FILE_ENDINGS = frozenset(
+_FILE_ENDINGS_LISTED = (
     "png jpg jpeg gif svg webp ico js jsx ts tsx css scss map json yaml yml toml html htm xml md txt log py pyc rb go rs java class kt c h "
     "cpp hpp cs php sh bat ps1 exe dll so dylib zip gz tar bz2 xz pdf doc docx xls xlsx ppt pptx csv sql db lock service local localhost "
-    "internal invalid target socket mount slice timer localdomain lan conf cfg ini".split()
-) - {"md", "rs", "py", "so", "sh", "zip", "java", "class", "target"}
+    "internal invalid target socket mount slice timer localdomain lan conf cfg ini"
+)
+_FILE_ENDINGS = frozenset(_FILE_ENDINGS_LISTED.split()) - {
+    "md",
+    "rs",
+    "py",
+    "so",
+    "sh",
+    "zip",
+    "java",
+    "class",
+    "target",
+}
 """What stands behind an at sign and a dot without being a mailbox's domain; endings that are top-level domains too stay allowed."""
 
 
@@ -37,6 +48,33 @@ def email_address(value: str) -> bool:
     return labels[-1].lower() not in _FILE_ENDINGS and not (
         local == "git" and domain.startswith(("github.", "gitlab.", "bitbucket.", "ssh."))
     )
+
+
+@validator("email_international")
+def email_international(value: str) -> bool:
+    """A mailbox with letters beyond ASCII; one without is another pattern's."""
+    return not value.isascii() and email_address(value)
+
+
+_NOBODY = (
+    "admin administrator anonymous any apikey bool boolean default demo email empty example false foo bar guest http https int localhost "
+    "login name nil nobody none null object optional password placeholder postgres required root self str string system test tester "
+    "token true undefined unknown user user1 user_name userid username value var xxx yourname your_username your-username"
+)
+_NOBODYS = frozenset(_NOBODY.split())
+
+
+@validator("user_name")
+def user_name(value: str) -> bool:
+    """Somebody's name for logging in: not a role, a type or a placeholder."""
+    bare = value.lower()
+    return bare not in _NOBODYS and not bare.startswith(("self.", "this.", "request.", "your", "my_", "os.", "config."))
+
+
+@validator("has_digit_or_mark")
+def has_digit_or_mark(value: str) -> bool:
+    """Not a plain word."""
+    return any(not char.isalpha() for char in value)
 
 
 def _octets(value: str) -> list[int]:

@@ -38,7 +38,7 @@ def _bare(value: str) -> str:
 
 
 def _plausible(number: str) -> bool:
-    return len(set(number)) > 2 and number not in "01234567890123456789"
+    return len(set(number)) > 2 and number not in "012345678901234567890"
 
 
 @validator("phone_international")
@@ -76,3 +76,10 @@ def phone_national(value: str) -> bool:
     """Seven to thirteen digits that are not one over and over, nor counted up."""
     text = _bare(value).removeprefix("+")
     return 7 <= len(text) <= 13 and _plausible(text)
+
+
+@validator("phone_trunk")
+def phone_trunk(value: str) -> bool:
+    """Nine to twelve digits, of which the first is the 0 that is dialled within the country."""
+    text = _bare(value)
+    return 9 <= len(text) <= 12 and text[0] == "0" and _plausible(text)

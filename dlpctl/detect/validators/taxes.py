@@ -22,7 +22,8 @@ from dlpctl.detect.validators.checksums import (
 from dlpctl.detect.validators.dates import short
 from dlpctl.detect.validators.europe import es_dni, es_nie, ie_pps
 
-_EIN_UNUSED = frozenset("00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97".split())
+_EIN_UNUSED_LISTED = "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97"
+_EIN_UNUSED = frozenset(_EIN_UNUSED_LISTED.split())
 _RFC = re.compile(r"[A-ZÑ&]{3,4}([0-9]{6})[0-9A-Z]{2}[0-9A]")
 _RFC_ALPHABET = {char: place for place, char in enumerate("0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ")}
 _GSTIN = re.compile(r"[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][1-9A-Z][0-9A-Z][0-9A-Z]")
@@ -203,6 +204,26 @@ def ch_uid(value: str) -> bool:
         and varied(number)
         and -weighted(number[:8], (5, 4, 3, 2, 7, 6, 5, 4)) % 11 == int(number[8])
     )
+
+
+@validator("kr_brn", proves=True)
+def kr_brn(value: str) -> bool:
+    bare = digits(value, 10)
+    if not bare or not varied(bare):
+        return False
+    total = weighted(bare[:9], (1, 3, 7, 1, 3, 7, 1, 3, 5)) + int(bare[8]) * 5 // 10
+    return -total % 10 == int(bare[9])
+
+
+@validator("tw_ubn", proves=True)
+def tw_ubn(value: str) -> bool:
+    """Taiwan's companies: digits of the products add up to a multiple of five; a seventh digit of 7 counts as 0 or 1."""
+    bare = digits(value, 8)
+    if not bare or not varied(bare):
+        return False
+    products = [int(char) * weight for char, weight in zip(bare, (1, 2, 1, 2, 1, 2, 4, 1), strict=True)]
+    total = sum(product // 10 + product % 10 for product in products)
+    return total % 5 == 0 or (bare[6] == "7" and (total + 1) % 5 == 0)
 
 
 def _at(text: str) -> bool:
