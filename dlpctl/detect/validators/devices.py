@@ -84,9 +84,9 @@ def varied_digits(value: str) -> bool:
 
 @validator("plate")
 def plate(value: str) -> bool:
-    """A vehicle's plate: five to nine letters and digits with a digit among them."""
+    """A vehicle's plate: four to ten letters and digits with a digit among them."""
     bare = compact(value)
-    return alphanumeric(bare) and 4 <= len(bare) <= 9 and any(char.isdigit() for char in bare)
+    return alphanumeric(bare) and 4 <= len(bare) <= 10 and any(char.isdigit() for char in bare)
 
 
 @validator("degrees")
