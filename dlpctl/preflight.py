@@ -133,7 +133,7 @@ class Checker:
     def mask(self, text: str, masker: Masker | None = None) -> str:
         """The text with everything replaced that the policy does not let through as it is.
 
-        Raises `MaskingError` where a value would still stand in the result.
+        Raises `StillExposedError` where a value would still stand in the result.
         """
         _, ruling = self._rule(text)
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
@@ -177,9 +177,9 @@ class Checker:
     def masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
         masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
         if reason:
-            from dlpctl.errors import MaskingError
+            from dlpctl.errors import StillExposedError
 
-            raise MaskingError(
+            raise StillExposedError(
                 f"{reason}; nothing was given out, use --operator redact or leave the value out"
             )
         return masked
@@ -227,7 +227,7 @@ class Covered(NamedTuple):
     hidden: list[Ruled]
 
     def masked(self, masker: Masker) -> str:
-        """The piece with everything replaced; raises `MaskingError` where a value would still stand in it."""
+        """The piece with everything replaced; raises `StillExposedError` where a value would still stand in it."""
         return self.checker.masked(self.text, self.hidden, masker)
 
 
