@@ -12,6 +12,7 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
+    from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
@@ -34,6 +35,11 @@ class Session:
         from dlpctl.config import load_config
 
         return cls(load_config(), patterns)
+
+    def printer(self) -> Printer:
+        from dlpctl.cli.render import Printer
+
+        return Printer(self.config.color)
 
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
