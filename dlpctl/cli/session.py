@@ -51,16 +51,18 @@ class Session:
         return load_patterns([*builtin_files(), *self._files])
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
+        from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
         chosen = self.policy(policy)
-        operator = operator or self.config.operator
+        usual = self.config.operator or DEFAULT_OPERATOR
         return Checker(
             self.detector(),
             chosen,
             parse_destination(destination or self.config.destination),
             operator=operator,
-            key=self.key() if _needs_key(chosen, operator) else None,
+            usual_operator=usual,
+            key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
 
     def policy(self, name: str | None) -> Policy:
@@ -105,10 +107,10 @@ class Session:
         return AllowList(allow.values, allow.regexes, allow.paths)
 
 
-def _needs_key(policy: Policy, operator: str | None) -> bool:
+def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
     from dlpctl.masking.operators import OPERATORS
 
-    named = [operator] if operator else [name for rule in policy.rules for _, name in rule.masking]
+    named = [operator] if operator else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
     return any(exception.hmac for rule in policy.rules for exception in rule.exceptions) or any(
         OPERATORS[name].needs_key for full in named if (name := full.partition(":")[0]) in OPERATORS
     )

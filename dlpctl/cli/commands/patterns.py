@@ -46,7 +46,7 @@ def list_patterns(
         return
     rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
-    printer.line(printer.style(f"{len(wanted)} patterns", "bold"))
+    printer.line(printer.style(_count(len(wanted), "pattern"), "bold"))
 
 
 @app.command()
@@ -103,7 +103,12 @@ def test(
             level = printer.style("error", "red") if problem.is_error else printer.style("warning", "yellow")
             printer.line(f"{level}: {problem.message}")
         warnings = len(problems) - errors
-        printer.line(printer.style(f"{len(patterns)} patterns, {errors} errors, {warnings} warnings", "bold"))
+        printer.line(
+            printer.style(
+                f"{_count(len(patterns), 'pattern')}, {_count(errors, 'error')}, {_count(warnings, 'warning')}",
+                "bold",
+            )
+        )
     raise typer.Exit(1 if errors else 0)
 
 
@@ -129,3 +134,7 @@ def _table(pattern: Pattern) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
