@@ -22,6 +22,8 @@ from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 8
+_FORMAT = 2
+"""Goes up whenever a block is made otherwise, so that none of an older kind is read."""
 
 
 class Compiled:
@@ -157,7 +159,7 @@ def _cached(
         return Compiled(make())
     from dlpctl.detect.database import version
 
-    key = f"{__version__} {version()} {content}".encode("utf-8", "surrogateescape")
+    key = f"{_FORMAT} {__version__} {version()} {content}".encode("utf-8", "surrogateescape")
     name = f"{_PREFIX}{zlib.crc32(key):08x}"
     block = cache.read(name)
     if block is not None and block.startswith(_framed(key)):

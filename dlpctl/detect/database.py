@@ -27,7 +27,7 @@ _CLASSES = {
 """Classes that Hyperscan reads more narrowly than RE2, which confirms: what it does not report is never looked at."""
 _IGNORES_CASE = lazy(r"\(\?[a-zA-Z]*i")
 _NO_WORD = r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x{17e}\x{180}-\x{2129}\x{212b}-\x{10ffff}"
-"""`\W` in a class, case ignored: neither the long s nor the Kelvin sign."""
+r"""`\W` in a class, case ignored: neither the long s nor the Kelvin sign."""
 _AT_MOST = lazy(r"length (\d+) bytes at most")
 _NO_MATCH_IS_LONGER = 1 << 31
 
@@ -70,18 +70,16 @@ def _expression(regex: str) -> bytes:
 
     def replace(found: re.Match[str]) -> str:
         nonlocal within
-        token = found[0]
-        if token in _CLASSES:
-            return _CLASSES[token] if within else f"[{_CLASSES[token]}]"
-        if token == r"\W" and within and ignores_case:
+        written = found[0]
+        if written in _CLASSES:
+            return _CLASSES[written] if within else f"[{_CLASSES[written]}]"
+        if written == r"\W" and within and ignores_case:
             return _NO_WORD
-        if token[0] == "[" and not token.startswith("[:"):
-            if within:
-                return token
-            within = True
-        elif token == "]":
+        if written.startswith("[") and not written.startswith("[:"):
+            within = not (within and written.endswith("]"))
+        elif written.startswith("]"):
             within = False
-        return token
+        return written
 
     return _TOKEN.sub(replace, regex).encode()
 

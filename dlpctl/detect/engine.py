@@ -82,6 +82,7 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
         wider.widest = max(each.widest for each in wider._sets)
         wider._local = threading.local()
+        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
         return wider
@@ -120,7 +121,7 @@ class Detector:
         if not hits:
             return []
         selected = self._selected
-        if selected is None:
+        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
             return [
                 one
                 for index, ends in hits.items()

@@ -36,9 +36,7 @@ class Matcher:
             if end <= resume:
                 continue
             first, last = end - width, end + width
-            groups = match(
-                unanchored, data, resume if resume > first else first, last if last < size else size
-            )
+            groups = match(unanchored, data, max(first, resume), min(size, last))
             if not bounded:
                 groups = self._not_too_long(data, groups, end)
             start, stop = groups[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _CERTAIN = 0.75
@@ -30,13 +30,30 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     cluster: list[Candidate] = []
     reach = -1
     for candidate in candidates:
-        if candidate.start >= reach and cluster:
-            kept += cluster if len(cluster) == 1 else _winners(cluster)
-            cluster = []
-        cluster.append(candidate)
-        reach = max(reach, candidate.end)
+        start, end, *_ = candidate
+        if start >= reach:
+            kept += cluster if len(cluster) < 2 else _winners(cluster)
+            cluster = [candidate]
+            reach = end
+        else:
+            cluster.append(candidate)
+            if end > reach:
+                reach = end
     kept += cluster if len(cluster) < 2 else _winners(cluster)
     return kept
+
+
+def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
+    """From where to where sorted candidates overlap in a chain; those of two clusters have no say in each other."""
+    first, reach = 0, 0
+    for candidate in candidates:
+        if candidate.start >= reach:
+            if reach:
+                yield first, reach
+            first = candidate.start
+        reach = max(reach, candidate.end)
+    if reach:
+        yield first, reach
 
 
 def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:

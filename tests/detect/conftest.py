@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,4 +17,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Detector:
     """A detector with every built-in pattern; parallel workers share what the first of them compiled."""
-    return Detector(cache=Cache(tmp_path_factory.getbasetemp().parent / "compiled"))
+    run = tmp_path_factory.getbasetemp()
+    shared = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
+    return Detector(cache=Cache(shared / "compiled"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from dlpctl.detect.pattern import Pattern
 from dlpctl.detect.lint import examples
+from dlpctl.detect.pattern import Pattern
 from dlpctl.detect.prose import PROSE
 
 _DELIMITERS = [

@@ -100,8 +100,8 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
             return 0.0
     if context is None:
         return pattern.score
-    words = {word: context.score for word in context.words}
-    against = {word: context.against_score for word in context.against}
+    words = dict.fromkeys(context.words, context.score)
+    against = dict.fromkeys(context.against, context.against_score)
     ordered = [*words.items(), *against.items()]
     ahead = list(whole_words(data, first, start, ordered))
     if ahead:

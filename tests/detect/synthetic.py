@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from hypothesis import strategies as st
 
 from dlpctl.detect.library import parse_file
 from dlpctl.detect.pattern import Pattern
 
-_TABLES: dict[str, dict[str, object]] = {
+_TABLES: dict[str, dict[str, Any]] = {
     # Without a bound of their own, narrow enough that texts of a test exceed it.
     "unbounded": {"regex": "<[a-z0-9 ]+>", "width": 24},
     "unbounded-either": {"regex": "q[^;]*;|r[^.]*[.]", "width": 12},
@@ -80,22 +81,7 @@ _TABLES: dict[str, dict[str, object]] = {
 }
 
 
-def synthetic() -> list[Pattern]:
-    tables = [
-        {
-            "id": name,
-            "type": name.replace("-", "_").upper(),
-            "category": "CUSTOM",
-            "label": name,
-            "score": 0.7,
-        }
-        | table
-        for name, table in _TABLES.items()
-    ]
-    return parse_file({"pattern": tables}, "synthetic.toml")
-
-
-ALPHABET = "abcdkiswxyzqr012345679<>=;:,.-#%@&+ \n\t\v\r\f\0KSK\u017f\u212a\u00e9\u00e8\u0301\u03b1\u03b2\ufffd\U0001f600\U0001f601\u05d0\u2028"
+ALPHABET = "abcdkiswxyzqr012345679<>=;:,.-#%@&+ \n\t\v\r\f\0KS\u017f\u212a\u00e9\u00e8\u0301\u03b1\u03b2\ufffd\U0001f600\U0001f601\u05d0\u2028"
 WORDS = [
     "key",
     "key end",
@@ -105,12 +91,27 @@ WORDS = [
     "id",
     "begin",
     "end",
-    "été",
+    "\u00e9t\u00e9",
     "key = ",
     "12344",
     "4111111",
     "1a2b3c4d",
 ]
+
+
+def custom(identifier: str, regex: str, **keys: object) -> Pattern:
+    """One pattern, with what else its table says."""
+    table = {
+        "id": identifier,
+        "type": identifier.replace("-", "_").upper(),
+        "category": "CUSTOM",
+        "label": identifier,
+    }
+    return parse_file({"pattern": [table | {"regex": regex, "score": 0.7} | keys]}, "synthetic.toml")[0]
+
+
+def synthetic() -> list[Pattern]:
+    return [custom(name, **keys) for name, keys in _TABLES.items()]
 
 
 def matching(pattern: Pattern) -> st.SearchStrategy[str]:

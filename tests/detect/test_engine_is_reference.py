@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mixtures import chunked, texts
 from reference import Reference
+from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
 from dlpctl.detect import stream
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.types import Finding
 
 BUILTIN = load_patterns(builtin_files())
 SYNTHETIC = synthetic()
@@ -133,17 +131,3 @@ def test_pieces(
         patch.setattr(stream, "CHUNK", data.draw(st.integers(1, 200)))
         patch.setattr(stream, "_PATIENCE", 1 << 20)
         assert in_pieces(detector, data.draw(chunked(raw))) == (raw, detector.scan_bytes(raw))
-
-
-def in_pieces(detector: Detector, chunks: list[bytes]) -> tuple[bytes, list[Finding]]:
-    """The bytes that came out again, and the findings with their positions in all of them."""
-    given, findings = b"", []
-    for piece in stream.scan_pieces(detector, chunks):
-        for finding in piece.findings:
-            before, value = piece.text[: finding.start], piece.text[finding.start : finding.end]
-            start = len(given) + len(before.encode("utf-8", "surrogateescape"))
-            findings.append(
-                finding._replace(start=start, end=start + len(value.encode("utf-8", "surrogateescape")))
-            )
-        given += piece.text.encode("utf-8", "surrogateescape")
-    return given, findings
