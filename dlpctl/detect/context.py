@@ -38,18 +38,24 @@ class Judge:
             match, unanchored, _ = self._has_keyword
             if match(unanchored, data, first, last)[0][0] < 0:
                 return 0.0
-        if self._next_word is None or self._context is None:
+        context = self._context
+        if self._next_word is None or context is None:
             return self._score
         match, unanchored, _ = self._next_word
+        found = match(unanchored, data, first, last)
+        begin, stop = found[0]
+        if begin < 0:
+            return self._score
+        if not context.against and (stop <= start or begin >= end):
+            return context.score
         nearest, found = None, match(unanchored, data, first, start)
         while found[0][0] >= 0:
             nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)
         if nearest is None:
-            found = match(unanchored, data, end, last)
-            if found[0][0] < 0:
+            nearest = match(unanchored, data, end, last)
+            if nearest[0][0] < 0:
                 return self._score
-            nearest = found
-        return self._context.score if nearest[1][0] >= 0 else self._context.against_score
+        return context.score if nearest[1][0] >= 0 else context.against_score
 
 
 def _alternatives(words: tuple[str, ...]) -> str:

@@ -37,8 +37,7 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
             reach = end
         else:
             cluster.append(candidate)
-            if end > reach:
-                reach = end
+            reach = max(reach, end)
     kept += cluster if len(cluster) < 2 else _winners(cluster)
     return kept
 
