@@ -17,7 +17,16 @@ _GAP = r"[\s_.-]{0,2}"
 class Judge:
     """Scores one pattern's matches by what stands around them."""
 
-    __slots__ = ("_after", "_before", "_context", "_has_keyword", "_next_word", "_score", "plain_score")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_context",
+        "_has_against",
+        "_has_keyword",
+        "_next_word",
+        "_score",
+        "plain_score",
+    )
 
     def __init__(self, pattern: Pattern) -> None:
         context = pattern.context
@@ -25,6 +34,7 @@ class Judge:
         self._context = context
         self._next_word: Any = direct(_words_regex(context.words, context.against)) if context else None
         self._has_keyword = direct(_keywords_regex(pattern.keywords)) if pattern.keywords else None
+        self._has_against = bool(context and context.against)
         self._before = context.before if context else BEFORE
         self._after = context.after if context else AFTER
         self.plain_score = None if context or pattern.keywords else pattern.score
@@ -48,6 +58,12 @@ class Judge:
     def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
         """The groups of the word that decides: the last one before the value, else the first behind it."""
         match, unanchored, _ = self._next_word
+        found = match(unanchored, data, first, last)
+        begin, stop = found[0]
+        if begin < 0:
+            return None
+        if not self._has_against and (stop <= start or begin >= end):
+            return found  # any word will do
         nearest, found = None, match(unanchored, data, first, start)
         while found[0][0] >= 0:
             nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
 
+_new = tuple.__new__
+
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
 
@@ -82,6 +84,7 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
         wider.widest = max(each.widest for each in wider._sets)
         wider._local = threading.local()
+        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
         return wider
@@ -117,7 +120,7 @@ class Detector:
         if not hits:
             return []
         selected = self._selected
-        if selected is None:
+        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
             return [
                 one
                 for index, ends in hits.items()
@@ -163,10 +166,10 @@ class Detector:
         ends: list[int],
         min_score: float,
         progress: dict[int, list[int]] | None,
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         runner = self._runner(index)
         if runner.best < min_score:
-            return iter(())
+            return []
         return runner.run(
             data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
         )
@@ -213,20 +216,23 @@ class Detector:
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
-        findings = []
-        selected = self._selected
+        findings: list[Finding] = []
+        selected, runners = self._selected, self._runners
         position = characters = 0
         for start, end, score, _proven, index in found:
             if selected is not None and index not in selected:
                 continue
-            runner = self._runners[index]
             if encoded is None:
                 first, last = start, end
             else:
                 first = characters + len(encoded[position:start].decode())
                 last = first + len(encoded[start:end].decode())
                 position, characters = end, last
-            findings.append(Finding(runner.type, runner.category, first, last, score, runner.id))
+            runner = runners[index]
+            # A named tuple made without its own constructor, which costs four times as much.
+            findings.append(
+                _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
+            )
         return findings
 
 
@@ -279,18 +285,22 @@ class _Runner:
 
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
         accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
-        plain_score = self._judge.plain_score
+        score = plain_score = self._judge.plain_score
+        found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
             if accepts and not _all_accept(accepts, data[start:end].decode()):
                 continue
-            score = plain_score if plain_score is not None else judge(data, start, end)
-            if score >= min_score:
-                yield Candidate(start, end, score, proven, index)
+            if plain_score is None:
+                score = judge(data, start, end)
+                if score < min_score:
+                    continue
+            found.append(_new(Candidate, (start, end, score, proven, index)))
+        return found
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
         """The matches among the hits, with what became of each."""
