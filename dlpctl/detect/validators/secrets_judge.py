@@ -34,6 +34,8 @@ def _kind(code: int) -> int:
 _KINDS = bytes(_kind(code) for code in range(256))
 
 _HEX = re.compile(r"[0-9a-fA-F]+")
+# Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
+_HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
 # The words of placeholders. Four letters or more, so that a random token holds one by chance in one case of ten thousand.
@@ -82,7 +84,7 @@ def is_patterned(value: str) -> bool:
     if len(set(zip(codes, codes[1:], strict=False))) < 0.62 * (length - 1):
         return True
     steps = [after - before for before, after in zip(codes, codes[1:], strict=False)]
-    limit = 4 + length // 8
+    limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True
     # a1b2c3d4: two sequences that take turns
@@ -132,20 +134,19 @@ def uuid(value: str) -> bool:
 
 
 def tail(value: str) -> bool:
-    """A provider's token with its prefix: the longest unbroken part, or all behind the first, must be a generated value.
-
-    Prefixes are words (`sk_live_`), so the whole would read too much like one.
-    """
+    """A provider's token with its prefix: what stands behind the words of the prefix must be a generated value."""
     parts = _SEGMENT.findall(value[:512])
     if not parts:
         return False
-    longest = max(parts, key=len)
-    if len(longest) < 12:
-        longest = "".join(parts[1:]) or longest
-    if _has(_TAIL_PLACEHOLDER, longest) or "EXAMPLE" in value[:512]:
+    body = max(parts, key=len)
+    if len(body) < 20:
+        while len(parts) > 1 and parts[0].isalpha():
+            del parts[0]
+        body = "".join(parts)
+    if _has(_TAIL_PLACEHOLDER, body) or "EXAMPLE" in value[:512]:
         return False
-    if len(longest) >= 8 and is_patterned(longest):
+    if len(body) >= 8 and is_patterned(body):
         return False
-    if longest.isdigit():
-        return len(longest) >= 6
-    return bool(_HEX.fullmatch(longest)) or wordiness(longest) < WORDY
+    if body.isdigit():
+        return len(body) >= 6
+    return bool(_HEX_TAIL.fullmatch(body)) or wordiness(body) < WORDY
