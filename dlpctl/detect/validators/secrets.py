@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from dlpctl.detect.validators import Validator
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators import secrets_literals as literals
 from dlpctl.detect.validators import secrets_structure as structure
 
-
-@dataclass(frozen=True, slots=True)
-class Validator:
-    name: str
-    accepts: Callable[[str], bool]
-    proves: bool = False
-
-
-_ALL = (
-    Validator("token", judge.token),
-    Validator("tail", judge.tail),
-    Validator("uuid", judge.uuid),
-    Validator("secret-or-uuid", lambda value: judge.uuid(value) if judge.is_uuid(value) else judge.token(value)),
-    Validator("password", literals.password),
-    Validator("unquoted-password", literals.unquoted_password),
-    Validator("secret", literals.secret),
-    Validator("url-password", structure.url_password),
-    Validator("basic-auth", structure.basic_auth),
-    Validator("base62-crc", structure.base62_crc, proves=True),
-    Validator("gitlab-crc", structure.gitlab_routable, proves=True),
-    Validator("bech32-key", structure.bech32_key, proves=True),
-    Validator("jwt", structure.jwt),
-    Validator("discord-bot", structure.discord_bot),
-    Validator("private-key", structure.private_key),
-    Validator("putty-key", structure.putty_key),
-    Validator("base64-object", structure.base64_object),
-)
-VALIDATORS = {validator.name: validator for validator in _ALL}
+VALIDATORS = {
+    name: Validator(name, accepts, proves=False)
+    for name, accepts in {
+        "token": judge.token,
+        "mixed_token": judge.mixed_token,
+        "tail": judge.tail,
+        "uuid": judge.uuid,
+        "secret_or_uuid": judge.secret_or_uuid,
+        "not_placeholder": judge.not_placeholder,
+        "password": literals.password,
+        "unquoted_password": literals.unquoted_password,
+        "secret": literals.secret,
+        "env_password": literals.env_password,
+        "strong_password": literals.strong_password,
+        "secret_or_password": literals.secret_or_password,
+        "snmp_community": literals.snmp_community,
+        "url_password": structure.url_password,
+        "basic_auth": structure.basic_auth,
+        "jwt": structure.jwt,
+        "discord_bot": structure.discord_bot,
+        "private_key": structure.private_key,
+        "private_key_body": structure.private_key_body,
+        "base64_private_key": structure.base64_private_key,
+        "putty_key": structure.putty_key,
+        "base64_object": structure.base64_object,
+    }.items()
+} | {
+    name: Validator(name, accepts, proves=True)
+    for name, accepts in {
+        "base62_crc": structure.base62_crc,
+        "gitlab_crc": structure.gitlab_routable,
+        "bech32_key": structure.bech32_key,
+    }.items()
+}

@@ -46,7 +46,9 @@ def _base64_json(claims: dict[str, object]) -> str:
 
 def jwt(source: Random) -> str:
     header = _base64_json({"alg": "HS256", "typ": "JWT"})
-    claims = _base64_json({"sub": _draw(source, string.digits, 10), "iat": 1_700_000_000, "jti": _draw(source, _HEX, 16)})
+    claims = _base64_json(
+        {"sub": _draw(source, string.digits, 10), "iat": 1_700_000_000, "jti": _draw(source, _HEX, 16)}
+    )
     return f"{header}.{claims}.{_draw(source, _URL_SAFE, 43)}"
 
 
@@ -76,6 +78,10 @@ def pem_key_escaped(source: Random) -> str:
     return pem_key(source).replace("\n", "\\n")
 
 
+def pem_key_base64(source: Random) -> str:
+    return base64.b64encode(pem_key(source).encode()).decode()
+
+
 def openssh_key(source: Random) -> str:
     text = "b3BlbnNzaC1rZXktdjEAAAAA" + _draw(source, _BASE64, 416)
     body = "\n".join(text[at : at + 70] for at in range(0, len(text), 70))
@@ -103,6 +109,7 @@ GENERATORS: dict[str, Callable[[Random], str]] = {
     "rsa_key": rsa_key,
     "pem_key": pem_key,
     "pem_key_escaped": pem_key_escaped,
+    "pem_key_base64": pem_key_base64,
     "openssh_key": openssh_key,
     "service_account_base64": service_account_base64,
     "cloudflare_tunnel": cloudflare_tunnel,

@@ -40,13 +40,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
 # The words of placeholders. Four letters or more, so that a random token holds one by chance in one case of ten thousand.
 _PLACEHOLDER = re.compile(
-    r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxx|dummy|fake|redacted|todo|insert|replace"
+    r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
     r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
 # Behind a provider's prefix fewer words speak against a value: `sk_test_` is a prefix, and so are `token` and `secret`.
 _TAIL_PLACEHOLDER = re.compile(
-    r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxx|dummy|redacted|foobar|qwert"
+    r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
 # Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
@@ -122,7 +122,12 @@ def speaks_of_itself(value: str) -> bool:
 
 def token(value: str) -> bool:
     """A generated value that stands alone, after an assignment: neither a placeholder nor a UUID."""
-    return is_random(value) and not is_uuid(value) and not speaks_of_itself(value) and not value.startswith(_PUBLISHED)
+    return (
+        is_random(value)
+        and not is_uuid(value)
+        and not speaks_of_itself(value)
+        and not value.startswith(_PUBLISHED)
+    )
 
 
 def uuid(value: str) -> bool:
@@ -150,3 +155,19 @@ def tail(value: str) -> bool:
     if body.isdigit():
         return len(body) >= 6
     return bool(_HEX_TAIL.fullmatch(body)) or wordiness(body) < WORDY
+
+
+def mixed_token(value: str) -> bool:
+    """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
+    return not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+
+
+def secret_or_uuid(value: str) -> bool:
+    """A generated value, a UUID among them, where the name says that it is a key."""
+    return uuid(value) if is_uuid(value) else token(value)
+
+
+def not_placeholder(value: str) -> bool:
+    """Any literal that is not made up: for shapes that are distinctive on their own."""
+    value = value[:512]
+    return len(set(value)) > 6 and not _has(_TAIL_PLACEHOLDER, value) and "change" not in value.lower()

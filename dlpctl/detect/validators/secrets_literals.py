@@ -16,7 +16,7 @@ _TEMPLATE = re.compile(
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = re.compile(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[a-z|\[A-Z|\[0-9|\[\^|^\^|</|/>"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[a-z|\[A-Z|\[0-9|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 _PATH = re.compile(
@@ -62,6 +62,8 @@ _KNOWN_WORDS = frozenset(
     supersecret topsecret toor raspberry alpine cisco calvin changethis
     """.split()
 ) - {"changethis"}
+# Base64 may begin like a path and hold what looks like an operator.
+_MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
 
@@ -77,7 +79,9 @@ def password(value: str) -> bool:
     if len(set(lowered)) < 3:
         return False
     if _NAME.fullmatch(value):
-        return len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
+        return (
+            len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
+        )
     if _WORD_AND_DIGIT.fullmatch(value):
         return False
     letters = sum([char.isalpha() for char in value])
@@ -93,6 +97,8 @@ def password(value: str) -> bool:
 
 def unquoted_password(value: str) -> bool:
     """A password without quotes: names and numbers are likelier to be code there, so it must look more like a password."""
+    if value.lower() in _KNOWN_WORDS:
+        return True
     if value.isdigit() and len(value) < 6:
         return False
     if value[0:1] in "-&*@<>|!%" or value.endswith(("(", "[", "{", ":", ";")):
@@ -106,7 +112,7 @@ def secret(value: str) -> bool:
     """A literal that stands where a key, a token or a secret is expected: generated, not written."""
     if not 8 <= len(value) <= 4096 or judge.is_uuid(value):
         return False
-    if _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
+    if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
         return False
     return judge.is_random(value) and not judge.speaks_of_itself(value)
 
@@ -114,7 +120,9 @@ def secret(value: str) -> bool:
 def _is_no_literal(value: str, lowered: str) -> bool:
     if lowered.strip("_-.:!?*<>[](){}'\"") in _WORDS:
         return True
-    return bool(_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value))
+    return bool(
+        _TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value)
+    )
 
 
 def _reads_as_text(value: str, digits: int) -> bool:
@@ -129,3 +137,31 @@ def _reads_as_text(value: str, digits: int) -> bool:
     joints = sum([char in " _-.,:/|\\'\"+=" for char in value])
     others = len(value) - joints - sum(map(len, words))
     return not others and judge.wordiness(value) >= judge.WORDY - 0.25
+
+
+def snmp_community(value: str) -> bool:
+    """Not one of the two that every device is delivered with."""
+    return value.lower() not in ("public", "private") and not _is_no_literal(
+        value[:_LONGEST], value[:_LONGEST].lower()
+    )
+
+
+def env_password(value: str) -> bool:
+    """The value of an environment variable is a literal: a name is a password there, a path and a switch are none."""
+    if value.isdigit():
+        return len(value) >= 6
+    return value[0:1] not in "-*@<%/.~" and password(value)
+
+
+def strong_password(value: str) -> bool:
+    """Beside a word that says less than `password`: only what mixes letters, digits and signs or looks generated."""
+    if not password(value) or judge.is_uuid(value):
+        return False
+    signs = sum([not char.isalnum() and char not in "-_./:" for char in value])
+    digits = sum([char.isdigit() for char in value])
+    return (digits > 0 and signs > 0) or judge.is_random(value)
+
+
+def secret_or_password(value: str) -> bool:
+    """Where the name may say either."""
+    return secret(value) or strong_password(value)

@@ -60,7 +60,11 @@ def jwt(value: str) -> bool:
     if len(parts) == 5 or b'"enc"' in header:
         return True
     claims = base64_bytes(parts[1]) if len(parts) > 1 else None
-    return claims is not None and claims.lstrip().startswith(b"{") and (b":" in claims or claims.strip() == b"{}")
+    return (
+        claims is not None
+        and claims.lstrip().startswith(b"{")
+        and (b":" in claims or claims.strip() == b"{}")
+    )
 
 
 def discord_bot(value: str) -> bool:
@@ -125,6 +129,19 @@ def private_key(value: str) -> bool:
     return len(run) >= 40 and len(set(run)) >= 14
 
 
+def private_key_body(value: str) -> bool:
+    """The base64 of a private key without armour."""
+    return len(set(value[:_LONGEST])) >= 30 and "xxxxx" not in value[:_LONGEST].lower()
+
+
+def base64_private_key(value: str) -> bool:
+    """Base64 of a PEM file that holds a private key and not just certificates."""
+    decoded = base64_bytes(value[: _LONGEST - _LONGEST % 4])
+    if decoded is None:
+        decoded = base64_bytes(value[: len(value[:_LONGEST]) // 4 * 4 - 4])
+    return decoded is not None and b"PRIVATE KEY" in decoded
+
+
 def putty_key(value: str) -> bool:
     """The private lines of a PuTTY key hold base64."""
     run = max(_BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default="")
@@ -147,10 +164,17 @@ def url_password(value: str) -> bool:
     """The password of a URL: a literal and not the word for one. Short and simple ones count, since only a password stands there."""
     if len(value) < 3 or value.lower() in _PUBLIC:
         return False
-    if any(mark in value for mark in ("${", "{{", "$(", "<", ">", "...", "***", "%s", "%(", "{", "}", "[", "]", "`")):
+    if any(
+        mark in value
+        for mark in ("${", "{{", "$(", "<", ">", "...", "***", "%s", "%(", "{", "}", "[", "]", "`")
+    ):
         return False
     if value.startswith(("$", "%25", "@", ":")) or (value.startswith("%") and value.endswith("%")):
         return False
-    if value.isupper() and value.replace("_", "").isalpha() and ("PASS" in value or "TOKEN" in value or "SECRET" in value):
+    if (
+        value.isupper()
+        and value.replace("_", "").isalpha()
+        and ("PASS" in value or "TOKEN" in value or "SECRET" in value)
+    ):
         return False
     return password(value) or (len(set(value)) > 2 and not judge.speaks_of_itself(value))
