@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import hyperscan
 
 _AT_MOST = lazy(r"length (\d+) bytes at most")
+# Asked for a match that is longer than any, Hyperscan unrolls an unbounded regex, which may take seconds or be too large.
+_UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
 _NO_MATCH_IS_LONGER = 1 << 31
 
 
@@ -59,6 +61,8 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
     """
     import hyperscan
 
+    if pattern.width and _UNBOUNDED.search(pattern.regex):
+        return pattern.width, False
     longer = (hyperscan.HS_EXT_FLAG_MIN_LENGTH, 0, 0, _NO_MATCH_IS_LONGER, 0, 0)
     try:
         hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK).compile(
@@ -70,9 +74,6 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
         )
     except hyperscan.error as problem:
         bound = _AT_MOST.search(str(problem))
-        if not bound and pattern.width and "too large" in str(problem):
-            # Asked for so long a match, Hyperscan unrolls an unbounded regex. Whether it compiles is seen with the others.
-            return pattern.width, False
         if not bound:
             raise PatternError(
                 f"{pattern.source}: pattern '{pattern.id}': regex: {_plainly(str(problem))}"
