@@ -25,7 +25,7 @@ _WHOLE_CHECK = 8 << 20
 
 class Json(TextFormat):
     name = "json"
-    extensions = (
+    extensions: tuple[str, ...] = (
         ".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc", ".webmanifest", ".topojson",
     )  # fmt: skip
 

@@ -105,7 +105,8 @@ def _events(source: str) -> Iterator[tuple[str, int, int]]:
             kind = type(event).__name__.removesuffix("Event")
             if isinstance(event, yaml.ScalarEvent):
                 kind = event.style or "plain"
-            yield kind, event.start_mark.index, event.end_mark.index
+            if event.start_mark is not None and event.end_mark is not None:
+                yield kind, event.start_mark.index, event.end_mark.index
     except (yaml.YAMLError, UnicodeError) as error:
         raise NotThisFormatError("the file is not YAML") from error
 
