@@ -26,6 +26,7 @@ _OPAQUE = {
     b"\x28\xb5\x2f\xfd": "Zstandard file without the extra that reads it",
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
+    b"\x78\x9f\x3e\x22": "TNEF attachment",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "OLE document (older Office format)",
     b"ORC": "ORC file",
     b"Obj\x01": "Avro file",

@@ -10,13 +10,17 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, Names, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
+if TYPE_CHECKING:
+    from zstandard import ZstdDecompressionObj
+
 _CHUNK = 1 << 20
+_SIP = 1 << 10
 _HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 # An XZ or LZMA file may ask for a dictionary of gigabytes.
 _LZMA_MEMORY = 256 << 20
@@ -85,7 +89,7 @@ class Compressed:
             names.add("extra", extra, "extra field of the header")
         children = [Child("content", inner, contents)]
         if rest.strip(b"\0"):
-            children.append(Child("end", "bytes behind the end", rest))
+            children.append(Child("end", "bytes behind the end", rest, spare=True))
         return names.document(self.name, children)
 
     def mask(
@@ -151,7 +155,7 @@ def _zstd() -> list[Compressed]:
     def unpacker() -> _Unpacker:
         import zstandard
 
-        return _Frames(zstandard.ZstdDecompressor(max_window_size=1 << 27))
+        return _Frames(zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj())
 
     def pack(data: bytes) -> bytes:
         import zstandard
@@ -162,24 +166,32 @@ def _zstd() -> list[Compressed]:
 
 
 class _Frames:
-    """zstandard's reader with the interface of the others: it can be asked for a little at a time."""
+    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker takes no maximum."""
 
-    def __init__(self, decompressor: object) -> None:
-        self._decompressor = decompressor
-        self._reader: io.RawIOBase | None = None
-        self.eof = False
-        self.unused_data = b""
+    def __init__(self, unpacker: ZstdDecompressionObj) -> None:
+        self._unpacker = unpacker
+        self._waiting = memoryview(b"")
+
+    @property
+    def eof(self) -> bool:
+        return self._unpacker.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data + bytes(self._waiting)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         import zstandard
 
+        del max_length
+        self._waiting = memoryview(data) if data else self._waiting
+        chunk = b""
         try:
-            if self._reader is None:
-                self._reader = self._decompressor.stream_reader(data, read_across_frames=True)
-            chunk = self._reader.read(max_length) or b""
+            while self._waiting and not chunk and not self._unpacker.eof:
+                chunk = self._unpacker.decompress(bytes(self._waiting[:_SIP]))
+                self._waiting = self._waiting[_SIP:]
         except zstandard.ZstdError as error:
             raise ValueError("damaged") from error
-        self.eof = not chunk
         return chunk
 
 

@@ -64,6 +64,8 @@ class Child(NamedTuple):
     name: str
     """File name, for sniffing and for people."""
     data: bytes
+    spare: bool = False
+    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked is then dropped."""
 
 
 class View:

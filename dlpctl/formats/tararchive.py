@@ -53,7 +53,7 @@ class Tar:
         except _ERRORS as error:
             raise FormatError("the TAR archive is damaged") from error
         if data[end:].strip(b"\0"):
-            children.append(Child("end", f"bytes behind {end}", data[end:]))
+            children.append(Child("end", f"bytes behind {end}", data[end:], spare=True))
         return names.document(self.name, children)
 
     def mask(

@@ -44,7 +44,8 @@ class Zip:
                     children.append(Child(str(index), info.filename, _contents(archive, info, allowance, password)))
             for start, end in _gaps(data, infos, archive.start_dir):
                 if data[start:end].strip(b"\0"):
-                    children.append(Child(f"gap {start}", f"bytes {start}-{end} between entries", data[start:end]))
+                    place = f"bytes {start}-{end} between entries"
+                    children.append(Child(f"gap {start}", place, data[start:end], spare=True))
         return names.document(self.name, children)
 
     def mask(
