@@ -34,7 +34,9 @@ class Node:
 
     name: str
     trail: str
-    """The way to it, for people: `mail.eml > cv.docx`; empty for the file itself."""
+    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold values: detect in them before showing."""
+    where: str
+    """The same by number, which errors use: `file 2 (.zip) > file 1 (.docx)`."""
     data: bytes
     document: Document
     children: list[Node] = field(default_factory=list)
@@ -86,7 +88,7 @@ class Files:
         self._start()
         if len(data) > self.limits.input_bytes:
             raise FormatError(f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes")
-        return self._node(data, name, "", 0, password)
+        return self._node(data, name, "", "", 0, password)
 
     def masked(self, node: Node, hits_of: HitsOf) -> bytes:
         """A copy of the file without what was found in it, or the file itself where nothing was."""
@@ -107,22 +109,26 @@ class Files:
     def _seconds(self) -> float:
         return self._deadline - time.monotonic()
 
-    def _node(self, data: bytes, name: str, trail: str, depth: int, password: str | None) -> Node:
+    def _node(
+        self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None
+    ) -> Node:
         try:
             document, others = self._documents(data, name, password)
             if document.children and depth >= self.limits.depth:
                 raise FormatError(f"files lie more than {self.limits.depth} deep in files: raise limits.depth")
         except FormatError as error:
-            raise type(error)(f"{trail}: {error.message}" if trail else error.message) from error
-        node = Node(name, trail, data, document, [], others)
+            raise type(error)(f"{where}: {error.message}" if where else error.message) from error
+        node = Node(name, trail, where, data, document, [], others)
         self._entries += len(document.children)
         if self._entries > self.limits.entries:
             raise FormatError(f"more than {self.limits.entries:,} files within the file: raise limits.entries")
-        for child in document.children:
+        for number, child in enumerate(document.children, 1):
             self._expanded += len(child.data)
             inner = child.name or _unpacked_name(name)
             child_trail = f"{trail} > {inner}" if trail else inner
-            node.children.append(self._node(child.data, inner, child_trail, depth + 1, password))
+            label = f"file {number} ({PurePosixPath(inner).suffix[:6]})" if "." in inner else f"file {number}"
+            child_where = f"{where} > {label}" if where else label
+            node.children.append(self._node(child.data, inner, child_trail, child_where, depth + 1, password))
         return node
 
     def _documents(self, data: bytes, name: str, password: str | None) -> tuple[Document, list[Document]]:
@@ -156,12 +162,12 @@ class Files:
         edits = edits_of(node.document, hits_of(node.document))
         if not edits and not children:
             if any(True for other in node.others for _ in hits_of(other)):
-                raise CannotMaskError(f"{node.trail or 'the file'} holds a value that only another reading of it shows")
+                raise CannotMaskError(f"{node.where or 'the file'} holds a value that only another reading of it shows")
             return node.data
         try:
             return self._mask(node, edits, children)
         except CannotMaskError as error:
-            raise CannotMaskError(f"{node.trail}: {error.message}" if node.trail else error.message) from error
+            raise CannotMaskError(f"{node.where}: {error.message}" if node.where else error.message) from error
 
     def _mask(self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]) -> bytes:
         chosen = format_named(node.document.format)

@@ -108,7 +108,7 @@ def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field 
 def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
     source = _source(data, item)
     text = Readable(source, unfolded(source)).text
-    name = source.partition(":")[0]
+    name = "From" if source.startswith("From ") else source.partition(":")[0][:40]
     yield Segment(text, f"{prefix}header {name}", item, name)
     if item.continued:
         yield Segment(item.continued, f"{prefix}header {name}", item, name)
