@@ -54,7 +54,7 @@ class SevenZip:
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        texts = []
+        texts: list[str] = []
         for name, contents in _members(data, limits, None):
             texts += (name, (contents or b"").decode("utf-8", "replace"), (contents or b"").decode("latin-1"))
         return texts
@@ -95,7 +95,7 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
             raise FormatError("the 7z archive is damaged, or the password does not open it") from error
         members: list[tuple[str, bytes | None]] = []
         for entry in entries:
-            product = None if entry.is_directory else factory.get(entry.filename)
+            product = factory.products.get(entry.filename)
             if product is not None:
                 product.seek(0)
             members.append((entry.filename, None if product is None else product.read()))
