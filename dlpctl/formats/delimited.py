@@ -89,7 +89,7 @@ def _delimiter(source: str) -> str:
 @cache
 def _cell_pattern(delimiter: str) -> re.Pattern[str]:
     apart = re.escape(delimiter)
-    return re.compile(rf'("(?:[^"]|"")*+"[^{apart}\r\n]*+|[^{apart}\r\n]*+)({apart}|\r\n|\n|\r|\Z)')
+    return re.compile(rf'("(?:[^"]|"")*+(?:"|\Z)[^{apart}\r\n]*+|[^{apart}\r\n]*+)({apart}|\r\n|\n|\r|\Z)')
 
 
 def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:

@@ -11,9 +11,10 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
 
-_STRING = r'"(?:[^"\\]|\\.)*+"'
+# What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 _TOKEN = re.compile(
-    rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?\*/|^\#[^\n]*)"
+    rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
     r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++",
     re.DOTALL | re.MULTILINE,
 )

@@ -11,7 +11,7 @@ from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
 
 _ASSIGNMENT = re.compile(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
-    r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'\n][^\n\r]*?(?=[ \t]*(?:[\r\n]|$)|[ \t]+\#))""",
+    r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'](?:\S|[ \t]++(?=[^\s\#]))*+)""",
     re.MULTILINE | re.DOTALL,
 )
 _NEEDS_QUOTES = re.compile(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")

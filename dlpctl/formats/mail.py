@@ -21,8 +21,6 @@ _CUT_NAME = re.compile(r";\s*(?:file)?name\*[^;]*")
 
 
 class Mail:
-    in_process = True
-
     def __init__(self, name: str, extensions: tuple[str, ...], rank: int) -> None:
         self.name = name
         self.extensions = extensions

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -16,15 +16,21 @@ from dlpctl.formats.encoding import Decoded, Edit
 from dlpctl.formats.interface import Limits, Piece, Segment, View
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
 
+if TYPE_CHECKING:
+    from lxml import etree
+
+# What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of nothing but openings would take
+# time that grows with its square.
+_QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
 _TOKEN = re.compile(
-    r"""<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?(?P<instruction>.*?)\?>"""
-    r"""|<!(?P<declaration>[A-Za-z](?:"[^"]*+"|'[^']*+'|\[(?:"[^"]*+"|'[^']*+'|<!--.*?-->|[^\]"'])*+\]|[^<>\["'])*+)>"""
-    r"""|(?P<tag></?[^\W\d][^\s/>]*+(?:"[^"]*+"|'[^']*+'|[^'">])*+>)|(?P<text>[^<]++|<)""",
+    r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
+    rf"""|<!(?P<declaration>[A-Za-z](?:{_QUOTED}|\[(?:{_QUOTED}|<!--.*?(?:-->|\Z)|[^\]"'])*+(?:\]|\Z)|[^<>\["'])*+)(?:>|\Z|(?=<))"""
+    rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
 _NAME = re.compile(r"</?([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-_RAW_ELEMENTS = re.compile(r"<(script|style|textarea|title|xmp)\b[^>]*+>(?P<raw>.*?)(?=</\1\b)", re.DOTALL | re.IGNORECASE)
+_RAW_ELEMENTS = re.compile(r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CUSTOM_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
 _INLINE = frozenset(
@@ -37,6 +43,7 @@ _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 class Markup(TextFormat):
     """What XML and HTML have in common."""
 
+    in_process = False
     html = False
 
     def resolve(self, source: str) -> Iterable[Resolved]:
@@ -156,11 +163,7 @@ class Xml(Markup):
         except etree.XMLSyntaxError as error:
             raise FormatError("the XML cannot be read a second time") from error
         texts = super().read_again(data, limits)
-        if root is not None:
-            for element in root.iter():
-                texts.append(" ".join((element.text or "", element.tail or "", *map(str, element.attrib.values()))))
-            texts.append("".join(map(str, root.itertext(with_tail=True))))
-        return texts
+        return texts if root is None else [*texts, *_leaves(root)]
 
 
 class Html(Markup):
@@ -174,32 +177,22 @@ class Html(Markup):
         return super().sniff(head, name) or start.startswith((b"<!doctype html", b"<html"))
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        reader = _SecondReader()
-        reader.feed(self.decoded(data).text)
-        reader.close()
-        return [*super().read_again(data, limits), "".join(reader.texts), *reader.attributes]
+        from lxml import etree
+
+        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, recover=True)
+        texts = super().read_again(data, limits)
+        try:
+            root = etree.fromstring(self.decoded(data).text.encode("utf-8", "replace"), parser)
+        except etree.XMLSyntaxError:
+            # Nothing that a browser would show.
+            return texts
+        return texts if root is None else [*texts, *_leaves(root)]
 
 
-class _SecondReader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.texts: list[str] = []
-        self.attributes: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _INLINE:
-            self.texts.append("\n")
-        self.attributes += (value for _, value in attrs if value)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in _INLINE:
-            self.texts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def handle_comment(self, data: str) -> None:
-        self.attributes.append(data)
+def _leaves(root: etree._Element) -> Iterator[str]:
+    for element in root.iter():
+        yield " ".join((element.text or "", element.tail or "", *map(str, element.attrib.values())))
+    yield "".join(map(str, root.itertext(with_tail=True)))
 
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:

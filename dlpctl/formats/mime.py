@@ -21,6 +21,8 @@ from dlpctl.formats.source import Resolved
 
 _HEADER_END = re.compile(rb"\r?\n(?=\r?\n)|\r\n\r\n|\A(?=\r?\n)")
 _FIELD = re.compile(rb"[^\r\n:]{1,200}:[^\n]*(?:\n[ \t][^\n]*)*\n?|[^\n]*\n|[^\n]+\Z")
+_CONTENT_FIELD = re.compile(rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE)
+_LONGEST_CONTENT_FIELD = 1 << 14
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _ENCODED_WORDS = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
 _CONTINUED = re.compile(r";\s*(?:file)?name\*\d*\*?=")
@@ -83,6 +85,8 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
                 break
     if data[start : start + 2] in {b"\r\n"} or data[start : start + 1] == b"\n":
         header_end, body = start, start + (2 if data[start : start + 2] == b"\r\n" else 1)
+    if any(found.end() - found.start() > _LONGEST_CONTENT_FIELD for found in _CONTENT_FIELD.finditer(data, start, header_end)):
+        raise FormatError("a header field of the mail has too many parameters")
     headers = BytesHeaderParser().parsebytes(data[start:header_end])
     for found in _FIELD.finditer(data, start, header_end):
         if found[0].strip():

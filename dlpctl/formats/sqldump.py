@@ -10,13 +10,17 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.source import Readable, TextFormat, Token, spliced
 
-_QUOTED = r"""[NnEeBbXx]?'(?:[^'\\]|''|\\.)*+'|"(?:[^"]|"")*+"|`[^`]*+`|\[[A-Za-z_][\w ]*+\]|\$(\w*)\$.*?\$\1\$"""
+# What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
+_QUOTED = (
+    r"""[NnEeBbXx]?'(?:[^'\\]|''|\\.)*+(?:'|\\?\Z)|"(?:[^"]|"")*+(?:"|\Z)|`[^`]*+(?:`|\Z)"""
+    r"""|\[[A-Za-z_][\w ]*+\]|\$(\w*+)\$.*?(?:\$\1\$|\Z)"""
+)
 _TOKEN = re.compile(
-    rf"(?P<copy>(?<=FROM stdin;\n).*?^\\\.$)|(?P<comment>--[^\n]*+|/\*.*?\*/|\#[^\n]*+)|(?P<quoted>{_QUOTED})"
+    rf"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)|(?P<quoted>{_QUOTED})"
     r"|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
     re.DOTALL | re.MULTILINE,
 )
-_COPY = re.compile(r"^COPY\s+(\S+)\s*\(([^)]*)\)\s+FROM\s+stdin;\n(.*?)^\\\.$", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_COPY = re.compile(r"^COPY\s+(\S+)\s*\(([^();]*+)\)\s+FROM\s+stdin;\n(.*?)(?:^\\\.$|\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _CELLS_APART = "\n\n"
 _NO_COLUMNS = {"primary", "unique", "key", "constraint", "foreign", "check", "index", "fulltext"}
 

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"|(?P<comment>\#[^\n]*+)|(?P<bare>[\w+:.-]++)",
     re.DOTALL,
 )
-_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|([][{}])")
+_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|$)|'[^'\n]*+(?:'|$)|([][{}])", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 

@@ -24,6 +24,7 @@ _FOLDED = {"plain", "'", '"', ">"}
 class Yaml(TextFormat):
     name = "yaml"
     extensions = (".yaml", ".yml")
+    in_process = False
 
     def check(self, source: str, limits: Limits) -> None:
         depth = 0
