@@ -72,16 +72,16 @@ class Delimited(TextFormat):
 
 def _delimiter(source: str) -> str:
     """The character that stands equally often in the first lines, or most often."""
-    lines = [_QUOTED.sub("", line) for line in source[: 1 << 15].splitlines()[:50] if line.strip()]
+    lines = [line for line in _QUOTED.sub("", source[: 1 << 15]).splitlines()[:50] if line.strip()]
     if not lines:
         return ","
     counts = {char: Counter(line.count(char) for line in lines) for char in _DELIMITERS}
 
-    def agreement(char: str) -> tuple[float, int]:
+    def agreement(char: str) -> tuple[bool, float, int]:
         times, lines_with = max(
             ((count, number) for count, number in counts[char].items() if count), default=(0, 0), key=lambda one: one[1]
         )
-        return lines_with / len(lines), times
+        return char in lines[0], lines_with / len(lines), times
 
     return max(_DELIMITERS, key=agreement)
 

@@ -42,7 +42,11 @@ class Needles:
         long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
         affordable = _WORK // max(len(data) * 12, 1)
         for value in long if len(long) <= affordable else self._candidates(data.decode("latin-1").lower()):
-            if any(form in lowered for form in _forms(value)) or any(form in data for form in _base64(value)):
+            if (
+                _plain(value).search(lowered)
+                or any(form in lowered for form in _forms(value))
+                or any(form in data for form in _base64(value))
+            ):
                 return True
         return False
 
@@ -72,10 +76,15 @@ def _pattern(value: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){spaced}(?!\w)" if value[0].isalnum() and value[-1].isalnum() else spaced)
 
 
+def _plain(value: str) -> re.Pattern[bytes]:
+    """The value as it is; within a longer number it is another one."""
+    before, after = (rb"(?<!\d)" if value[0].isdigit() else b""), (rb"(?!\d)" if value[-1].isdigit() else b"")
+    return re.compile(before + re.escape(value.encode()) + after)
+
+
 def _forms(value: str) -> Iterator[bytes]:
     """The spellings of a value in which case does not matter, in lower case."""
     encoded = value.encode()
-    yield encoded
     yield value.encode("utf-16-le")
     yield value.encode("utf-16-be")
     yield encoded.hex().encode()

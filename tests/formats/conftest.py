@@ -261,3 +261,8 @@ SAMPLES = [
     Sample("a.sqlite", "sqlite", make_database, parse=database),
     Sample("a.parquet", "parquet", make_parquet),
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="session", name="samples")
+def samples_fixture() -> list[tuple[str, bytes]]:
+    return [(sample.name, sample.make()) for sample in SAMPLES]
