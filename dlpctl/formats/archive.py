@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 _CHUNK = 1 << 20
 

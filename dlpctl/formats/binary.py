@@ -7,10 +7,13 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, Uninspected, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 _STRINGS = {
     "utf-8": re.compile(
@@ -93,7 +96,9 @@ class Binary:
     ) -> bytes:
         del document
         if edits or children:
-            raise CannotMaskError("a binary file of unknown format cannot be masked: remove the value at its source")
+            raise CannotMaskError(
+                "a binary file of unknown format cannot be masked: remove the value at its source"
+            )
         return data
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -112,7 +117,9 @@ def _unseen(data: bytes) -> Iterable[Uninspected]:
     for at in {0, len(data) // 3, len(data) * 2 // 3, max(len(data) - _SAMPLE, 0)}:
         sample = data[at : at + _SAMPLE]
         if len(sample) >= 1024 and _entropy(sample) > _RANDOM + min(0.6, len(sample) / _SAMPLE):
-            yield Uninspected("content", "compressed or encrypted data of unknown format: only its strings were searched")
+            yield Uninspected(
+                "content", "compressed or encrypted data of unknown format: only its strings were searched"
+            )
             return
 
 

@@ -8,7 +8,6 @@ import io
 import lzma
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +16,8 @@ from dlpctl.formats.archive import Allowance, Names, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from zstandard import ZstdDecompressionObj
 
 _CHUNK = 1 << 20
@@ -101,13 +102,20 @@ class Compressed:
         name = renamed(document, edits).get("name", _gzip_header(data)[0])
         output = io.BytesIO()
         (time,) = struct.unpack_from("<L", data, 4)
-        with gzip.GzipFile(name.encode("latin-1", "replace").decode("latin-1"), "wb", 6, output, mtime=time) as packed:
+        with gzip.GzipFile(
+            name.encode("latin-1", "replace").decode("latin-1"), "wb", 6, output, mtime=time
+        ) as packed:
             packed.write(contents)
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         contents, rest = self._unpacked(data, limits)
-        return [contents.decode("utf-8", "replace"), contents.decode("latin-1"), rest.decode("latin-1"), str(data[:512])]
+        return [
+            contents.decode("utf-8", "replace"),
+            contents.decode("latin-1"),
+            rest.decode("latin-1"),
+            str(data[:512]),
+        ]
 
     def _unpacked(self, data: bytes, limits: Limits) -> tuple[bytes, bytes]:
         allowance = Allowance(limits)
@@ -199,7 +207,11 @@ FORMATS = (
     Compressed("gzip", b"\x1f\x8b\x08", (".gz", ".tgz"), _Inflater, gzip.compress),
     Compressed("bzip2", b"BZh", (".bz2", ".tbz2"), bz2.BZ2Decompressor, bz2.compress),
     Compressed(
-        "xz", b"\xfd7zXZ\0", (".xz", ".txz"), lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY), lzma.compress
+        "xz",
+        b"\xfd7zXZ\0",
+        (".xz", ".txz"),
+        lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY),
+        lzma.compress,
     ),
     *_zstd(),
 )

@@ -7,12 +7,15 @@ import io
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Piece, Segment, View
 from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
@@ -79,7 +82,9 @@ def _delimiter(source: str) -> str:
 
     def agreement(char: str) -> tuple[bool, float, int]:
         times, lines_with = max(
-            ((count, number) for count, number in counts[char].items() if count), default=(0, 0), key=lambda one: one[1]
+            ((count, number) for count, number in counts[char].items() if count),
+            default=(0, 0),
+            key=lambda one: one[1],
         )
         return char in lines[0], lines_with / len(lines), times
 
@@ -121,9 +126,9 @@ def _are_headers(names: Sequence[str]) -> bool:
     """Whether a first row labels the others: words, all different, none of them a value."""
     if not names or len(set(names)) != len(names):
         return False
-    return all(len(name) <= 64 and "@" not in name and sum(map(str.isdigit, name)) < 4 for name in names) and any(
-        char.isalpha() for name in names for char in name
-    )
+    return all(
+        len(name) <= 64 and "@" not in name and sum(map(str.isdigit, name)) < 4 for name in names
+    ) and any(char.isalpha() for name in names for char in name)
 
 
 FORMAT = Delimited()

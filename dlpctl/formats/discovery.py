@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 import dlpctl.formats
-from dlpctl.formats.interface import Format
+
+if TYPE_CHECKING:
+    from dlpctl.formats.interface import Format
 
 
 def rank(found: Format) -> int:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -24,7 +26,13 @@ _BOMS = (
 )
 _MULTIBYTE = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
 # What everyday writing of each language uses, of all that its encoding can hold.
-_EVERYDAY = {"gb18030": "gb2312", "cp932": "shift_jis", "euc_jp": "euc_jp", "cp949": "euc_kr", "big5hkscs": "big5"}
+_EVERYDAY = {
+    "gb18030": "gb2312",
+    "cp932": "shift_jis",
+    "euc_jp": "euc_jp",
+    "cp949": "euc_kr",
+    "big5hkscs": "big5",
+}
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
 # ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before it.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
@@ -191,7 +199,11 @@ def _by_line(lines: Iterable[bytes], codec: str) -> Decoded:
             raise AssertionError("latin-1 reads every byte")
         if not runs or (runs[-1].codec != name and not line.isascii()):
             runs.append(_Run(char, byte, name))
-        elif line.isascii() and runs[-1].codec not in {"utf-8", "latin-1"} and _strict(line, runs[-1].codec) != text:
+        elif (
+            line.isascii()
+            and runs[-1].codec not in {"utf-8", "latin-1"}
+            and _strict(line, runs[-1].codec) != text
+        ):
             runs.append(_Run(char, byte, "utf-8"))
         texts.append(text)
         char += len(text)
@@ -243,7 +255,9 @@ def _likeness(text: str, everyday: str | None) -> float:
             score -= 0.5 if unicodedata.category(char)[0] in "CS" else -0.2
         elif everyday is not None:
             score += _rarity(char, everyday) if not (before.isascii() and before.isalpha()) else -1.0
-        elif any(near.isalpha() and _script(near) != script for near in (before, text[index + 1 : index + 2])):
+        elif any(
+            near.isalpha() and _script(near) != script for near in (before, text[index + 1 : index + 2])
+        ):
             score -= 1.0
         elif char.isupper() and before.islower():
             score -= 0.5

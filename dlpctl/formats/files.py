@@ -9,14 +9,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, rank
 from dlpctl.formats.interface import Document, Edit, Format, Limits, NotThisFormatError, Uninspected
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _ZIP_END = b"PK\x05\x06"
@@ -109,19 +111,21 @@ class Files:
     def _seconds(self) -> float:
         return self._deadline - time.monotonic()
 
-    def _node(
-        self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None
-    ) -> Node:
+    def _node(self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None) -> Node:
         try:
             document, others = self._documents(data, name, password)
             if document.children and depth >= self.limits.depth:
-                raise FormatError(f"files lie more than {self.limits.depth} deep in files: raise limits.depth")
+                raise FormatError(
+                    f"files lie more than {self.limits.depth} deep in files: raise limits.depth"
+                )
         except FormatError as error:
             raise type(error)(f"{where}: {error.message}" if where else error.message) from error
         node = Node(name, trail, where, data, document, [], others)
         self._entries += len(document.children)
         if self._entries > self.limits.entries:
-            raise FormatError(f"more than {self.limits.entries:,} files within the file: raise limits.entries")
+            raise FormatError(
+                f"more than {self.limits.entries:,} files within the file: raise limits.entries"
+            )
         for number, child in enumerate(document.children, 1):
             self._expanded += len(child.data)
             inner = child.name or _unpacked_name(name)
@@ -162,12 +166,16 @@ class Files:
         edits = edits_of(node.document, hits_of(node.document))
         if not edits and not children:
             if any(True for other in node.others for _ in hits_of(other)):
-                raise CannotMaskError(f"{node.where or 'the file'} holds a value that only another reading of it shows")
+                raise CannotMaskError(
+                    f"{node.where or 'the file'} holds a value that only another reading of it shows"
+                )
             return node.data
         try:
             return self._mask(node, edits, children)
         except CannotMaskError as error:
-            raise CannotMaskError(f"{node.where}: {error.message}" if node.where else error.message) from error
+            raise CannotMaskError(
+                f"{node.where}: {error.message}" if node.where else error.message
+            ) from error
 
     def _mask(self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]) -> bytes:
         chosen = format_named(node.document.format)

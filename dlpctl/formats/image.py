@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,8 @@ from dlpctl.formats import ocr
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, Uninspected, View
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from PIL.Image import Image
 
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a", b"BM")
@@ -54,7 +55,9 @@ class Picture:
             metadata = list(_metadata(image, data))
             for text in metadata:
                 document.segments.append(Segment(text, "metadata"))
-            parts = [part for index, text in enumerate(metadata) for part in (Piece(index, 0, len(text)), "\n")]
+            parts = [
+                part for index, text in enumerate(metadata) for part in (Piece(index, 0, len(text)), "\n")
+            ]
             if parts:
                 document.views.append(View("metadata", parts, document.segments))
             if image.width * image.height < _TOO_SMALL_FOR_TEXT:
@@ -73,9 +76,7 @@ class Picture:
 
         if children:
             raise CannotMaskError("a picture holds no files")
-        boxes = [
-            box for edit in edits if isinstance(box := document.segments[edit.segment].anchor, _Box)
-        ]
+        boxes = [box for edit in edits if isinstance(box := document.segments[edit.segment].anchor, _Box)]
         with _opened(data, Limits()) as image:
             kind = image.format or "PNG"
             duration = image.info.get("duration")
@@ -85,7 +86,12 @@ class Picture:
                 draw = ImageDraw.Draw(painted)
                 for box in boxes:
                     if box.frame == number:
-                        corners = (box.left - _MARGIN, box.top - _MARGIN, box.right + _MARGIN, box.bottom + _MARGIN)
+                        corners = (
+                            box.left - _MARGIN,
+                            box.top - _MARGIN,
+                            box.right + _MARGIN,
+                            box.bottom + _MARGIN,
+                        )
                         draw.rectangle(corners, fill="black")
                 painted.info = {}
                 frames.append(painted)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
@@ -19,7 +22,9 @@ _TOKEN = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _BRACKET = re.compile(rf"{_STRING}|([][{{}}])", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))")
+_ESCAPE = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
+)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WHOLE_CHECK = 8 << 20
 
@@ -58,7 +63,9 @@ class Json(TextFormat):
         if kind == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
         if kind == "comment":
-            return spliced(token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits])
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+            )
         return within_quotes(token, edits)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:

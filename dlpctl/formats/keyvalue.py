@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from dlpctl.formats.encoding import Edit
 from dlpctl.formats.jsontext import within_quotes
 from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dlpctl.formats.encoding import Edit
 
 _ASSIGNMENT = re.compile(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
@@ -39,8 +43,12 @@ class DotEnv(TextFormat):
         if kind == "quoted":
             if token[0] == '"':
                 return within_quotes(token, edits)
-            return spliced(token, [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits])
-        written = spliced(token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits])
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits]
+            )
+        written = spliced(
+            token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+        )
         if kind == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
             return "'" + written.replace("'", " ") + "'"
         return written
@@ -48,7 +56,17 @@ class DotEnv(TextFormat):
 
 class KeyValue(TextFormat):
     name = "ini"
-    extensions = (".ini", ".cfg", ".conf", ".properties", ".cnf", ".service", ".desktop", ".editorconfig", ".inf")
+    extensions = (
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".properties",
+        ".cnf",
+        ".service",
+        ".desktop",
+        ".editorconfig",
+        ".inf",
+    )
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         """Java's properties write characters beyond Latin-1 as escapes."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from email.message import EmailMessage
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
@@ -14,9 +13,15 @@ from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segme
 from dlpctl.formats.mime import Field, Part, entity, unfolded, written
 from dlpctl.formats.source import Readable, spliced
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from email.message import EmailMessage
+
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _HEADER = re.compile(rb"(?:From |[A-Za-z][A-Za-z0-9-]*:)")
-_TELLING = re.compile(rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):", re.M | re.I)
+_TELLING = re.compile(
+    rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):", re.M | re.I
+)
 _CUT_NAME = re.compile(r";\s*(?:file)?name\*[^;]*")
 
 
@@ -31,7 +36,10 @@ class Mail:
             return False
         if name.lower().endswith(self.extensions):
             return True
-        fields = {found[0].lower() for found in _TELLING.finditer(re.split(rb"\r?\n\r?\n", head[: 1 << 16], maxsplit=1)[0])}
+        fields = {
+            found[0].lower()
+            for found in _TELLING.finditer(re.split(rb"\r?\n\r?\n", head[: 1 << 16], maxsplit=1)[0])
+        }
         telling = b"mime-version:" in fields and len(fields) > 2 or len(fields) > 4
         return telling and head.startswith(b"From ") == (self.name == "mbox")
 
@@ -69,12 +77,16 @@ class Mail:
             anchor = document.segments[segment].anchor
             if not isinstance(anchor, Field):
                 raise CannotMaskError("this is not what was read from the mail: read it again")
-            changes.append((anchor.start, anchor.end, _field(data, anchor, document.segments[segment].text, wanted)))
+            changes.append(
+                (anchor.start, anchor.end, _field(data, anchor, document.segments[segment].text, wanted))
+            )
         for start, end in self._messages(data):
             for item in _items(data, start, end, Limits()):
                 if isinstance(item, Part) and str(item.start) in children:
                     contents = children[str(item.start)]
-                    changes.append((item.start, item.end, b"" if contents is None else item.encode(data, contents)))
+                    changes.append(
+                        (item.start, item.end, b"" if contents is None else item.encode(data, contents))
+                    )
         return _applied(data, changes)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:

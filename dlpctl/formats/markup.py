@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
@@ -17,6 +16,8 @@ from dlpctl.formats.interface import Limits, Piece, Segment, View
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from lxml import etree
 
 # What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of nothing but openings would take
@@ -30,7 +31,9 @@ _TOKEN = re.compile(
 )
 _NAME = re.compile(r"</?([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-_RAW_ELEMENTS = re.compile(r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE)
+_RAW_ELEMENTS = re.compile(
+    r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CUSTOM_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
 _INLINE = frozenset(
@@ -47,7 +50,11 @@ class Markup(TextFormat):
     html = False
 
     def resolve(self, source: str) -> Iterable[Resolved]:
-        custom = {name: one or other for name, one, other in _CUSTOM_ENTITY.findall(source)} if "<!ENTITY" in source else {}
+        custom = (
+            {name: one or other for name, one, other in _CUSTOM_ENTITY.findall(source)}
+            if "<!ENTITY" in source
+            else {}
+        )
         for found in _ENTITY.finditer(source) if "&" in source else ():
             raw = found[0]
             name = raw.strip("&;")
@@ -87,7 +94,9 @@ class Markup(TextFormat):
         parts: list[Piece | str] = []
         for group in self._groups(source):
             if len(group) > 1:
-                parts += (Piece(0, readable.offset_of(start), readable.offset_of(end)) for start, end in group)
+                parts += (
+                    Piece(0, readable.offset_of(start), readable.offset_of(end)) for start, end in group
+                )
                 parts.append("\n\n")
         if parts:
             yield View("across tags", parts, segments)
@@ -146,7 +155,9 @@ class Xml(Markup):
             if kind == "tag" and source[end - 2] != "/":
                 depth += -1 if source[start + 1] == "/" else 1
                 if depth > limits.nesting:
-                    raise FormatError(f"the XML nests deeper than {limits.nesting} levels: raise limits.nesting")
+                    raise FormatError(
+                        f"the XML nests deeper than {limits.nesting} levels: raise limits.nesting"
+                    )
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):
@@ -156,7 +167,12 @@ class Xml(Markup):
         from lxml import etree
 
         parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True, remove_pis=False
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            recover=True,
+            remove_pis=False,
         )
         try:
             root = etree.fromstring(data, parser)

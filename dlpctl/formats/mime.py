@@ -8,16 +8,20 @@ import codecs
 import mimetypes
 import quopri
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from email.errors import MessageError
 from email.header import decode_header
-from email.message import Message
 from email.parser import BytesHeaderParser
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.interface import Limits
 from dlpctl.formats.source import Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+
+    from dlpctl.formats.interface import Limits
 
 _HEADER_END = re.compile(rb"\r?\n(?=\r?\n)|\r\n\r\n|\A(?=\r?\n)")
 _FIELD = re.compile(rb"[^\r\n:]{1,200}:[^\n]*(?:\n[ \t][^\n]*)*\n?|[^\n]*\n|[^\n]+\Z")
@@ -85,7 +89,10 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
                 break
     if data[start : start + 2] in {b"\r\n"} or data[start : start + 1] == b"\n":
         header_end, body = start, start + (2 if data[start : start + 2] == b"\r\n" else 1)
-    if any(found.end() - found.start() > _LONGEST_CONTENT_FIELD for found in _CONTENT_FIELD.finditer(data, start, header_end)):
+    if any(
+        found.end() - found.start() > _LONGEST_CONTENT_FIELD
+        for found in _CONTENT_FIELD.finditer(data, start, header_end)
+    ):
         raise FormatError("a header field of the mail has too many parameters")
     headers = BytesHeaderParser().parsebytes(data[start:header_end])
     for found in _FIELD.finditer(data, start, header_end):
@@ -97,7 +104,9 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
         yield _leaf(headers, body, end)
         return
     delimiter = re.compile(
-        rb"(?:\r?\n|(?<=\n)|\A)--" + re.escape(boundary.encode("latin-1", "replace")) + rb"(--)?[ \t]*(?:\r?\n|\Z)"
+        rb"(?:\r?\n|(?<=\n)|\A)--"
+        + re.escape(boundary.encode("latin-1", "replace"))
+        + rb"(--)?[ \t]*(?:\r?\n|\Z)"
     )
     marks = list(delimiter.finditer(data, max(body - 1, 0), end))
     if not marks:
@@ -128,7 +137,9 @@ def written(text: str, newline: str) -> str:
     """A header field with the characters beyond ASCII as encoded words."""
     name, _, value = " ".join(text.split("\n")).partition(":")
     output: list[str] = []
-    for plain, foreign in re.findall(r"([\x00-\x7f]+(?=\s|$)|[\x00-\x7f]*\s)|(\S*[^\x00-\x7f]\S*(?:\s+\S*[^\x00-\x7f]\S*)*)", value):
+    for plain, foreign in re.findall(
+        r"([\x00-\x7f]+(?=\s|$)|[\x00-\x7f]*\s)|(\S*[^\x00-\x7f]\S*(?:\s+\S*[^\x00-\x7f]\S*)*)", value
+    ):
         if plain:
             output.append(plain)
             continue

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
 _SHORTEST, _SHORTEST_RAW = 5, 8
@@ -59,7 +62,8 @@ class Needles:
         return [
             value
             for value in self.values
-            if self._first_words[value] in words or (value[0].isdigit() and re.sub(r"\D", "", value) in digits)
+            if self._first_words[value] in words
+            or (value[0].isdigit() and re.sub(r"\D", "", value) in digits)
         ]
 
 
@@ -88,7 +92,8 @@ def _forms(value: str) -> Iterator[bytes]:
     yield value.encode("utf-16-le")
     yield value.encode("utf-16-be")
     yield encoded.hex().encode()
-    yield quote(value, safe="").lower().encode()
+    if (percent := quote(value, safe="").lower().encode()) != encoded:
+        yield percent
     yield "".join(f"%{byte:02x}" for byte in encoded).encode()
     yield "".join(f"\\u{ord(char):04x}" for char in value).encode()
     yield "".join(f"\\x{byte:02x}" for byte in encoded).encode()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from dlpctl.formats import interface
 from dlpctl.formats.encoding import Edit, splice
 from dlpctl.formats.interface import Child, Document, Limits, Piece, Segment, View
 from dlpctl.formats.jsontext import Json
-from dlpctl.formats.source import Readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dlpctl.formats import interface
+    from dlpctl.formats.source import Readable
 
 _LINE_BREAK = re.compile(r'\\n("\s*+,\s*+")')
 _PICTURE = re.compile(r'"image/(png|jpeg|gif|webp|tiff)"\s*+:\s*+"((?:[A-Za-z0-9+/=]|\\n)++)"')

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, Names, renamed
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _CELLS_APART = "\n\n"
 _MAGIC = b"PAR1"
@@ -57,7 +59,9 @@ class Parquet:
                 length += len(value) + len(_CELLS_APART)
                 allowance.expanded(len(value))
             text = _CELLS_APART.join(texts)
-            document.segments.append(Segment(text, f"column {index + 1}", _Column(index, tuple(starts)), column))
+            document.segments.append(
+                Segment(text, f"column {index + 1}", _Column(index, tuple(starts)), column)
+            )
             whole = Piece(len(document.segments) - 1, 0, len(text))
             document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
         return document
@@ -80,15 +84,21 @@ class Parquet:
                 continue
             column = table.column(anchor.number)
             if pyarrow.types.is_nested(column.type):
-                raise CannotMaskError("a nested column of the Parquet file holds a value: mask it at its source")
+                raise CannotMaskError(
+                    "a nested column of the Parquet file holds a value: mask it at its source"
+                )
             text = spliced(document.segments[segment].text, wanted)
             cells = text.split(_CELLS_APART)
             original = column.to_pylist()
             if len(cells) != len(original):
                 raise CannotMaskError("a cell of the Parquet file cannot be told from its neighbours")
             values = [None if old is None else new for old, new in zip(original, cells, strict=True)]
-            table = table.set_column(anchor.number, table.column_names[anchor.number], pyarrow.array(values, "string"))
-        texts = renamed(document, [edit for edit in edits if isinstance(document.segments[edit.segment].anchor, str)])
+            table = table.set_column(
+                anchor.number, table.column_names[anchor.number], pyarrow.array(values, "string")
+            )
+        texts = renamed(
+            document, [edit for edit in edits if isinstance(document.segments[edit.segment].anchor, str)]
+        )
         names = [texts.get(f"column {index}", name) for index, name in enumerate(table.column_names)]
         metadata = {
             key: texts.get(f"metadata {key!r}", value.decode("utf-8", "replace")).encode()
@@ -102,7 +112,9 @@ class Parquet:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         table = _table(data, limits)
-        return [str(row) for batch in table.to_batches() for row in batch.to_pylist()] + [data.decode("latin-1")]
+        return [str(row) for batch in table.to_batches() for row in batch.to_pylist()] + [
+            data.decode("latin-1")
+        ]
 
 
 def _table(data: bytes, limits: Limits) -> Any:

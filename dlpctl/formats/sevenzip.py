@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import lzma
-from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,8 @@ from dlpctl.formats.archive import Allowance, Names, as_file_name, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from py7zr import SevenZipFile
 
 _MAGIC = b"7z\xbc\xaf\x27\x1c"
@@ -42,7 +43,9 @@ class SevenZip:
 
         with _opened(data, None) as archive:
             if archive.needs_password():
-                raise CannotMaskError("an encrypted 7z cannot be written again: unpack it and check the files")
+                raise CannotMaskError(
+                    "an encrypted 7z cannot be written again: unpack it and check the files"
+                )
         texts = renamed(document, edits)
         output = io.BytesIO()
         taken: set[str] = set()

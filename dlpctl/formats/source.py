@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import interface
 from dlpctl.formats.encoding import Decoded, Edit, decode, splice
 from dlpctl.formats.interface import Document, Limits, NotThisFormatError, Piece, Segment, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from dlpctl.formats import interface
 
 
 class Resolved(NamedTuple):
@@ -37,7 +40,16 @@ class Token(NamedTuple):
 class Readable:
     """A source with its escapes resolved, and the way back to the offsets of the source."""
 
-    __slots__ = ("_ends", "_lengths", "_lines", "_source", "_source_ends", "_source_starts", "_starts", "text")
+    __slots__ = (
+        "_ends",
+        "_lengths",
+        "_lines",
+        "_source",
+        "_source_ends",
+        "_source_starts",
+        "_starts",
+        "text",
+    )
 
     def __init__(self, source: str, resolved: Iterable[Resolved] = ()) -> None:
         self._source = source
@@ -227,7 +239,9 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
     for token in tokens:
         while at < len(edits) and edits[at].end <= token.start:
             if not placed[at]:
-                raise CannotMaskError("a value stands in the syntax of the file, where nothing can replace it")
+                raise CannotMaskError(
+                    "a value stands in the syntax of the file, where nothing can replace it"
+                )
             at += 1
         if at == len(edits):
             return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.interface import Document, Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Hit(NamedTuple):
@@ -30,7 +32,11 @@ def edits_of(document: Document, hits: Iterable[Hit]) -> list[Edit]:
         if last is None or last.segment != edit.segment or edit.start >= last.end:
             merged.append((edit, length))
             continue
-        better = edit.replacement if not last.replacement or (edit.replacement and length > last_length) else last.replacement
+        better = (
+            edit.replacement
+            if not last.replacement or (edit.replacement and length > last_length)
+            else last.replacement
+        )
         joined = Edit(last.segment, last.start, max(last.end, edit.end), better)
         merged[-1] = (joined, max(length, last_length))
     return [edit for edit, _ in merged]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
 _QUOTED = (
@@ -20,7 +23,10 @@ _TOKEN = re.compile(
     r"|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
     re.DOTALL | re.MULTILINE,
 )
-_COPY = re.compile(r"^COPY\s+(\S+)\s*\(([^();]*+)\)\s+FROM\s+stdin;\n(.*?)(?:^\\\.$|\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_COPY = re.compile(
+    r"^COPY\s+(\S+)\s*\(([^();]*+)\)\s+FROM\s+stdin;\n(.*?)(?:^\\\.$|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
 _CELLS_APART = "\n\n"
 _NO_COLUMNS = {"primary", "unique", "key", "constraint", "foreign", "check", "index", "fulltext"}
 
@@ -62,7 +68,10 @@ class SqlDump(TextFormat):
                     for start, end, replacement in edits
                 ],
             )
-        flat = [edit._replace(replacement=edit.replacement.translate({9: " ", 10: " ", 92: "/"})) for edit in edits]
+        flat = [
+            edit._replace(replacement=edit.replacement.translate({9: " ", 10: " ", 92: "/"}))
+            for edit in edits
+        ]
         return spliced(token, flat)
 
 
@@ -94,7 +103,17 @@ def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, 
             if depth == 0:
                 statement.append(lower)
                 in_values = lower in {"values", "value"} and statement[0] in {"insert", "replace"}
-                if lower not in {"create", "insert", "replace", "into", "table", "if", "not", "exists", "ignore"}:
+                if lower not in {
+                    "create",
+                    "insert",
+                    "replace",
+                    "into",
+                    "table",
+                    "if",
+                    "not",
+                    "exists",
+                    "ignore",
+                }:
                     table = table if in_values else lower
             elif depth == 1 and statement[:1] == ["create"]:
                 if not names:

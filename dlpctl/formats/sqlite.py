@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _MAGIC = b"SQLite format 3\0"
 _CELLS_APART = "\n\n"
@@ -78,7 +80,9 @@ class Sqlite:
             changes.setdefault(segment, []).append(TextEdit(start, end, replacement))
         with _opened(data) as database:
             tables = _tables(database)
-            triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            triggers = database.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+            ).fetchall()
             try:
                 database.execute("PRAGMA ignore_check_constraints = ON")
                 for name, _ in triggers:
@@ -88,7 +92,9 @@ class Sqlite:
                     if isinstance(anchor, _Cell):
                         _update(database, tables, anchor, spliced(document.segments[segment].text, wanted))
                     elif anchor != "deleted":
-                        raise CannotMaskError("the schema of the database holds a value: rename it at its source")
+                        raise CannotMaskError(
+                            "the schema of the database holds a value: rename it at its source"
+                        )
                 for key, contents in children.items():
                     row = next(child for child in _blobs(document) if child[0] == key)[1]
                     _update(database, tables, row, contents)
@@ -98,7 +104,9 @@ class Sqlite:
                 database.commit()
                 database.execute("VACUUM")
             except sqlite3.Error as error:
-                raise CannotMaskError("the database does not take masked values in place of its own") from error
+                raise CannotMaskError(
+                    "the database does not take masked values in place of its own"
+                ) from error
             return database.serialize()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -152,7 +160,9 @@ def _tables(database: sqlite3.Connection) -> list[_Table]:
     readable = {table.name for table in tables if _FTS.match(table.sql)}
     for name in shadows:
         if name.rsplit("_", 1)[0] not in readable:
-            columns = tuple(row[1] for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})") if row[6] == 0)
+            columns = tuple(
+                row[1] for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})") if row[6] == 0
+            )
             tables.append(_Table(name, columns, ("rowid",), ""))
     return tables
 
@@ -199,7 +209,9 @@ def _blobs(document: Document) -> Iterator[tuple[str, _Cell]]:
             yield segment.anchor[1], segment.anchor[2]
 
 
-def _update(database: sqlite3.Connection, tables: Sequence[_Table], cell: _Cell, value: str | bytes | None) -> None:
+def _update(
+    database: sqlite3.Connection, tables: Sequence[_Table], cell: _Cell, value: str | bytes | None
+) -> None:
     table = tables[cell.table]
     where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
     statement = f"UPDATE {_quoted(table.name)} SET {_quoted(table.columns[cell.column])} = ? WHERE {where}"
@@ -225,7 +237,9 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> 
         if found is None:
             continue
         if re.search(r"content\s*=\s*(''|\"\")", found[2]):
-            raise CannotMaskError("a full-text index without contents cannot be rebuilt: drop it and try again")
+            raise CannotMaskError(
+                "a full-text index without contents cannot be rebuilt: drop it and try again"
+            )
         name = _quoted(table.name)
         for command in ("rebuild", "optimize"):
             database.execute(f"INSERT INTO {name}({name}) VALUES (?)", (command,))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, Names, as_file_name, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _BLOCK = 512
 _WRITTEN_ANEW = {"path", "linkpath", "size", "uname", "gname", "uid", "gid"}
@@ -23,7 +26,9 @@ class Tar:
     def sniff(self, head: bytes, name: str) -> bool:
         if head[257:262] == b"ustar":
             return True
-        return name.lower().endswith(self.extensions) and len(head) >= _BLOCK and _checksum_holds(head[:_BLOCK])
+        return (
+            name.lower().endswith(self.extensions) and len(head) >= _BLOCK and _checksum_holds(head[:_BLOCK])
+        )
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -61,7 +66,10 @@ class Tar:
     ) -> bytes:
         texts = {key: as_file_name(text) for key, text in renamed(document, edits).items()}
         output = io.BytesIO()
-        with _opened(data) as archive, tarfile.open(fileobj=output, mode="w", format=tarfile.PAX_FORMAT) as result:
+        with (
+            _opened(data) as archive,
+            tarfile.open(fileobj=output, mode="w", format=tarfile.PAX_FORMAT) as result,
+        ):
             for index, info in enumerate(archive):
                 stream = archive.extractfile(info) if info.isfile() else None
                 contents = None if stream is None else children.get(str(index), b"")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager

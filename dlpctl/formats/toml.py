@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, decode
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _TOKEN = re.compile(
     r'(?P<multi>"""(?:[^\\]|\\.)*?"""(?!")|'
@@ -39,7 +42,9 @@ class Toml(TextFormat):
                 for found in _ESCAPE.finditer(source, token.start, token.end):
                     code = found[1] or found[2]
                     yield Resolved(
-                        found.start(), found.end(), chr(int(code, 16)) if code else _SHORT.get(found[3], found[3])
+                        found.start(),
+                        found.end(),
+                        chr(int(code, 16)) if code else _SHORT.get(found[3], found[3]),
                     )
 
     def tokens(self, source: str) -> Iterable[Token]:
@@ -50,7 +55,9 @@ class Toml(TextFormat):
         if kind == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
         if kind == "comment":
-            return spliced(token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits])
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+            )
         quotes = 3 if kind == "multi" else 1
         inner = []
         for start, end, replacement in edits:
@@ -64,7 +71,9 @@ class Toml(TextFormat):
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)
         if after is None or not _valid(after.text):
-            raise CannotMaskError("the masked TOML would not be valid: two keys become one, or a value is syntax")
+            raise CannotMaskError(
+                "the masked TOML would not be valid: two keys become one, or a value is syntax"
+            )
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         return [*super().read_again(data, limits), repr(tomllib.loads(self.decoded(data).text))]

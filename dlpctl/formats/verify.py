@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files, HitsOf, Node
-from dlpctl.formats.interface import Document, Limits, Uninspected
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.spans import Hit
-from dlpctl.formats.worker import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dlpctl.formats.interface import Document, Limits, Uninspected
+    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.worker import Method
 
 
 class Leak(NamedTuple):
@@ -72,7 +75,9 @@ def verify(
                 if needles.in_bytes(one.data):
                     leaks.append(Leak(one.trail, "a search of the bytes"))
         except FormatError as error:
-            return Verification(_count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ())
+            return Verification(
+                _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
+            )
     return Verification(_count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected()))
 
 

@@ -18,12 +18,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Literal, Protocol, Self
+from typing import IO, TYPE_CHECKING, Literal, Protocol, Self
 
 from dlpctl import errors
 from dlpctl.errors import DlpctlError, FormatError
@@ -31,12 +28,31 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
 from dlpctl.formats.tempfiles import private_folder
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from multiprocessing.connection import Connection
+    from types import TracebackType
+
 Method = Literal["spawn", "forkserver"]
 _LENGTH = struct.Struct("!Q")
-_KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "HOME", "USERPROFILE", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
+_KEPT_ENVIRONMENT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "SYSTEMROOT",
+    "HOME",
+    "USERPROFILE",
+    "TESSDATA_PREFIX",
+    "LD_LIBRARY_PATH",
+)
 # What a reply may be made of. A worker that a hostile file took over must not be able to run code in its parent.
 _REPLY_MODULES = ("dlpctl.formats.",)
-_REPLY_NAMES = {("array", "array"), ("array", "_array_reconstructor"), ("builtins", "set"), ("builtins", "frozenset")}
+_REPLY_NAMES = {
+    ("array", "array"),
+    ("array", "_array_reconstructor"),
+    ("builtins", "set"),
+    ("builtins", "frozenset"),
+}
 _NEVER = {"dlpctl.formats.worker", "dlpctl.formats.tempfiles"}
 
 
@@ -80,7 +96,9 @@ class Worker:
         self._stack.close()
         return status
 
-    def extract(self, name: str, data: bytes, limits: Limits, password: str | None, seconds: float) -> Document:
+    def extract(
+        self, name: str, data: bytes, limits: Limits, password: str | None, seconds: float
+    ) -> Document:
         document = self._call(seconds, "extract", name, data, limits, password)
         if not isinstance(document, Document):
             raise FormatError("the worker process gave something that is no document")
@@ -111,7 +129,11 @@ class Worker:
         channel = self._channel
         if channel is None:
             folder = self._stack.enter_context(private_folder())
-            channel = _Forked(self._limits, folder) if self._method == "forkserver" else _Spawned(self._limits, folder)
+            channel = (
+                _Forked(self._limits, folder)
+                if self._method == "forkserver"
+                else _Spawned(self._limits, folder)
+            )
             self._channel = channel
         expired = threading.Event()
 
@@ -128,7 +150,9 @@ class Worker:
         except (EOFError, OSError):
             status = self._end()
             if expired.is_set():
-                raise FormatError(f"reading took longer than {self._limits.seconds:g} s: raise limits.seconds") from None
+                raise FormatError(
+                    f"reading took longer than {self._limits.seconds:g} s: raise limits.seconds"
+                ) from None
             raise FormatError(_death(status)) from None
         except BaseException:
             self.close()

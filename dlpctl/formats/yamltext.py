@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, decode
 from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View
 from dlpctl.formats.jsontext import within_quotes
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n[ \t]*+)|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "_": "\xa0", "N": "\x85"}
@@ -84,7 +87,9 @@ class Yaml(TextFormat):
         except NotThisFormatError:
             same = False
         if not same:
-            raise CannotMaskError("the masked YAML would have another structure: mask the value at its source")
+            raise CannotMaskError(
+                "the masked YAML would have another structure: mask the value at its source"
+            )
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         import yaml

@@ -6,11 +6,14 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, Names, as_file_name, kept, renamed, unique
 from dlpctl.formats.interface import Child, Document, Edit, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DATA_DESCRIPTOR = 24
@@ -22,7 +25,20 @@ _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfil
 
 class Zip:
     name = "zip"
-    extensions = (".zip", ".jar", ".war", ".ear", ".apk", ".aar", ".whl", ".epub", ".kmz", ".xpi", ".nupkg", ".crx")
+    extensions = (
+        ".zip",
+        ".jar",
+        ".war",
+        ".ear",
+        ".apk",
+        ".aar",
+        ".whl",
+        ".epub",
+        ".kmz",
+        ".xpi",
+        ".nupkg",
+        ".crx",
+    )
     rank = 60
 
     def sniff(self, head: bytes, name: str) -> bool:
@@ -39,9 +55,15 @@ class Zip:
             for index, info in enumerate(infos):
                 allowance.entry(info.file_size)
                 names.add(f"name {index}", info.filename, f"name of entry {index + 1}")
-                names.add(f"comment {index}", info.comment.decode("utf-8", "replace"), f"comment of entry {index + 1}")
+                names.add(
+                    f"comment {index}",
+                    info.comment.decode("utf-8", "replace"),
+                    f"comment of entry {index + 1}",
+                )
                 if not info.is_dir() or info.file_size:
-                    children.append(Child(str(index), info.filename, _contents(archive, info, allowance, password)))
+                    children.append(
+                        Child(str(index), info.filename, _contents(archive, info, allowance, password))
+                    )
             for start, end in _gaps(data, infos, archive.start_dir):
                 if data[start:end].strip(b"\0"):
                     place = f"bytes {start}-{end} between entries"
@@ -59,16 +81,22 @@ class Zip:
             result.comment = archive.comment if comment is None else comment.encode()
             for index, info in enumerate(archive.infolist()):
                 if info.flag_bits & _ENCRYPTED:
-                    raise CannotMaskError("an encrypted ZIP cannot be written again: unpack it and check the files")
+                    raise CannotMaskError(
+                        "an encrypted ZIP cannot be written again: unpack it and check the files"
+                    )
                 contents = kept(children, str(index), archive.read(info))
                 if contents is None:
                     continue
                 name = as_file_name(texts.get(f"name {index}", info.filename))
                 member = zipfile.ZipInfo(unique(name, taken), info.date_time)
                 member.external_attr, member.create_system = info.external_attr, info.create_system
-                member.compress_type = info.compress_type if info.compress_type in _WRITABLE else zipfile.ZIP_DEFLATED
+                member.compress_type = (
+                    info.compress_type if info.compress_type in _WRITABLE else zipfile.ZIP_DEFLATED
+                )
                 member.extra = _extra(info.extra)
-                member.comment = texts[f"comment {index}"].encode() if f"comment {index}" in texts else info.comment
+                member.comment = (
+                    texts[f"comment {index}"].encode() if f"comment {index}" in texts else info.comment
+                )
                 result.writestr(member, contents)
         return output.getvalue()
 
@@ -90,7 +118,9 @@ def _opened(data: bytes) -> zipfile.ZipFile:
         raise FormatError("the ZIP archive is damaged") from error
 
 
-def _contents(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, password: str | None) -> bytes:
+def _contents(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, password: str | None
+) -> bytes:
     if info.flag_bits & _ENCRYPTED and password is None:
         raise FormatError("the ZIP archive is encrypted: give --password")
     try:

@@ -12,16 +12,20 @@ import re
 import sqlite3
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import EmailMessage
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.formats.files import Files
-from dlpctl.formats.interface import Document
 from dlpctl.formats.spans import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dlpctl.formats.interface import Document
 
 SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
 VALUES = (SSN, CARD, MAIL)
@@ -130,7 +134,11 @@ def make_mail() -> bytes:
     message["To"] = "undisclosed"
     message["Subject"] = f"Über {SSN}, kept text"
     message.set_content(f"Grüße {CARD}, kept text\n", cte="base64")
-    message.add_alternative(f"<p>kept text 123-<b>45</b>-6789 &#106;ane.roe@acme.example {CARD}</p>", subtype="html", cte="quoted-printable")
+    message.add_alternative(
+        f"<p>kept text 123-<b>45</b>-6789 &#106;ane.roe@acme.example {CARD}</p>",
+        subtype="html",
+        cte="quoted-printable",
+    )
     message.add_attachment(make_zip(), maintype="application", subtype="zip", filename=f"{MAIL}.zip")
     return message.as_bytes()
 
@@ -147,7 +155,10 @@ def make_zip() -> bytes:
 def make_tar() -> bytes:
     output = io.BytesIO()
     with tarfile.open(fileobj=output, mode="w:gz") as archive:
-        for name, contents in ((f"{MAIL}.txt", f"kept text {SSN}"), ("n.yaml", f"card: {CARD}\nnote: kept text\n")):
+        for name, contents in (
+            (f"{MAIL}.txt", f"kept text {SSN}"),
+            ("n.yaml", f"card: {CARD}\nnote: kept text\n"),
+        ):
             member = tarfile.TarInfo(name)
             member.size, member.uname, member.pax_headers = len(contents), "jane", {"comment": MAIL}
             archive.addfile(member, io.BytesIO(contents.encode()))

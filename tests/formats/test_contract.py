@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 from dlpctl.formats.discovery import formats
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document, Format
-from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dlpctl.formats.spans import Hit
 
 VALUES = ("123-45-6789", "4111111111111111", "jane.roe@acme.example")
 MASKS = ("[SSN 1]", "[CARD]", "[E-MAIL]")
@@ -29,7 +32,9 @@ def texts(node: Node) -> str:
     return "\n".join(segment.text for one in node.walk() for segment in one.document.segments)
 
 
-def test_values_are_gone_and_the_rest_is_kept(sample: Sample, find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_values_are_gone_and_the_rest_is_kept(
+    sample: Sample, find: Callable[[Document], Iterable[Hit]]
+) -> None:
     data = sample.make()
     with Files() as files:
         node = files.open(data, sample.name)

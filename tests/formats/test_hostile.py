@@ -13,18 +13,27 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits
-from dlpctl.formats.spans import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from dlpctl.formats.spans import Hit
 
 LIMITS = Limits(
-    input_bytes=30 << 20, expanded_bytes=20 << 20, entries=200, seconds=20.0, memory_bytes=1 << 30, pixels=4_000_000
+    input_bytes=30 << 20,
+    expanded_bytes=20 << 20,
+    entries=200,
+    seconds=20.0,
+    memory_bytes=1 << 30,
+    pixels=4_000_000,
 )
 ZEROS = b"\0" * (25 << 20)
 SSN = "123-45-6789"
@@ -53,7 +62,11 @@ def overlapping_zip() -> bytes:
     end = data.index(b"PK\x05\x06")
     entry = data[directory:end]
     count, size = 50, 50 * len(entry)
-    return data[:directory] + entry * count + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, size, directory, 0)
+    return (
+        data[:directory]
+        + entry * count
+        + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, size, directory, 0)
+    )
 
 
 def nested_zip(depth: int) -> bytes:
@@ -70,7 +83,9 @@ def patched(data: bytes, signature: bytes, offset: int, new: bytes) -> bytes:
 
 def lying_zip() -> bytes:
     data = zipped(("a", ZEROS[: 2 << 20]))
-    return patched(patched(data, b"PK\x01\x02", 24, struct.pack("<L", 10)), b"PK\x03\x04", 22, struct.pack("<L", 10))
+    return patched(
+        patched(data, b"PK\x01\x02", 24, struct.pack("<L", 10)), b"PK\x03\x04", 22, struct.pack("<L", 10)
+    )
 
 
 def sparse_tar() -> bytes:
@@ -86,10 +101,20 @@ def sparse_tar() -> bytes:
 
 def png(width: int, height: int) -> bytes:
     def chunk(kind: bytes, contents: bytes) -> bytes:
-        return struct.pack(">L", len(contents)) + kind + contents + struct.pack(">L", zlib.crc32(kind + contents))
+        return (
+            struct.pack(">L", len(contents))
+            + kind
+            + contents
+            + struct.pack(">L", zlib.crc32(kind + contents))
+        )
 
     header = struct.pack(">LLBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(b"\0" * 100))
+        + chunk(b"IEND", b"")
+    )
 
 
 def seven_zip_of_zeros() -> bytes:
@@ -246,7 +271,9 @@ def test_entities_are_not_expanded() -> None:
         assert sum(map(len, files.read_again(node))) < 20_000
 
 
-def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
+    find: Callable[[Document], Iterable[Hit]],
+) -> None:
     hidden = f"hidden {SSN} between".encode() * 4 + b"\0\1\2"
     with Files(LIMITS) as files:
         node = files.open(hidden + zipped(("a.txt", b"kept")), "a.zip")
@@ -268,14 +295,18 @@ def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hi
         assert "jane" not in error.message
 
 
-def test_some_mutated_files(samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_some_mutated_files(
+    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+) -> None:
     with Files(LIMITS) as files:
         for seed in range(1_000_000, 1_000_200):
             mutate(seed, samples, find, files)
 
 
 @pytest.mark.slow
-def test_many_mutated_files(samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_many_mutated_files(
+    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+) -> None:
     with Files(LIMITS) as files:
         for seed in range(2_000):
             mutate(seed, samples, find, files)
@@ -295,7 +326,9 @@ def mutate(
             case 1:
                 del data[at : at + chance.randrange(20)]
             case 2:
-                data[at:at] = chance.choice((b"\0", b"\xff\xff\xff\x7f", b'"', b"<", b"{", b"'", b"\n", b"\\", b"&"))
+                data[at:at] = chance.choice(
+                    (b"\0", b"\xff\xff\xff\x7f", b'"', b"<", b"{", b"'", b"\n", b"\\", b"&")
+                )
             case _:
                 data[at:at] = data[at : at + chance.randrange(200)]
         if not data:
@@ -307,4 +340,3 @@ def mutate(
         return
     leaks = [hit for one in again.walk() for hit in find(one.document) if not one.document.uninspected]
     assert not leaks, seed
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -16,6 +16,9 @@ from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 LIMITS = Limits()
@@ -44,7 +47,9 @@ def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
-def test_metadata_is_found_and_gone(kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None) -> None:
+def test_metadata_is_found_and_gone(
+    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
     chosen = format_named("image")
     data = picture(kind)
     document = chosen.extract(data, LIMITS)
@@ -57,7 +62,9 @@ def test_metadata_is_found_and_gone(kind: str, find: Callable[[Document], list[H
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_what_stands_behind_the_end_is_found(kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None) -> None:
+def test_what_stands_behind_the_end_is_found(
+    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
     document = format_named("image").extract(picture(kind) + SSN.encode(), LIMITS)
     assert len(list(find(document))) == 2
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import InputError
 from dlpctl.formats.tempfiles import private_folder, write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_folder_is_private_and_goes() -> None:

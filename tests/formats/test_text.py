@@ -83,7 +83,13 @@ def test_offsets_go_back_to_the_source(source: str, data: st.DataObject) -> None
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.recursive(st.text(max_size=5) | st.integers() | st.booleans() | st.none(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)), st.data())
+@given(
+    st.recursive(
+        st.text(max_size=5) | st.integers() | st.booleans() | st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    ),
+    st.data(),
+)
 def test_masked_json_stays_json(value: object, data: st.DataObject) -> None:
     source = json.dumps([value, 0], ensure_ascii=data.draw(st.booleans()))
     chosen = format_named("json")
@@ -95,7 +101,10 @@ def test_masked_json_stays_json(value: object, data: st.DataObject) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.text(alphabet='ab",;\n\r ', min_size=1, max_size=6), min_size=2, max_size=4), st.text(alphabet='x",\n;', max_size=4))
+@given(
+    st.lists(st.text(alphabet='ab",;\n\r ', min_size=1, max_size=6), min_size=2, max_size=4),
+    st.text(alphabet='x",\n;', max_size=4),
+)
 def test_masked_csv_keeps_its_cells(row: list[str], replacement: str) -> None:
     output = io.StringIO(newline="")
     csv.writer(output).writerows([["head"] * len(row), ["VALUE", *row[1:]]])
@@ -125,7 +134,9 @@ def test_masked_csv_keeps_its_cells(row: list[str], replacement: str) -> None:
         ("sql", "INSERT INTO t VALUES (1234, 'x');", "1234", "INSERT INTO t VALUES ('[a: #b]', 'x');"),
     ],
 )
-def test_a_replacement_is_written_as_the_syntax_wants(name: str, source: str, value: str, result: str) -> None:
+def test_a_replacement_is_written_as_the_syntax_wants(
+    name: str, source: str, value: str, result: str
+) -> None:
     assert masked(name, source, value, "[a: #b]") == result
 
 
@@ -133,7 +144,12 @@ def test_a_replacement_is_written_as_the_syntax_wants(name: str, source: str, va
     ("name", "source"),
     [
         ("csv", "id;ssn;mail\n1;value;x\n2;other;y\n"),
-        ("sql", "CREATE TABLE t (id int, ssn text, mail text);\nINSERT INTO t VALUES (1, value, 2), (1, other, 3);\n".replace("value", "'value'").replace("other", "'other'")),
+        (
+            "sql",
+            "CREATE TABLE t (id int, ssn text, mail text);\nINSERT INTO t VALUES (1, value, 2), (1, other, 3);\n".replace(
+                "value", "'value'"
+            ).replace("other", "'other'"),
+        ),
         ("sql", "INSERT INTO t (id, ssn) VALUES (1, 'value');\nINSERT INTO t (ssn) VALUES ('other');"),
         ("sql", "COPY public.t (id, ssn) FROM stdin;\n1\tvalue\n2\tother\n\\.\n"),
     ],

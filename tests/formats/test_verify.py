@@ -8,15 +8,19 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Callable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 
-from dlpctl.formats.interface import Document
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dlpctl.formats.interface import Document
+    from dlpctl.formats.spans import Hit
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 
@@ -94,7 +98,9 @@ def test_detection_finds_what_no_value_says(find: Callable[[Document], list[Hit]
 
 
 def test_a_replacement_that_looks_like_a_value_is_no_leak(find: Callable[[Document], list[Hit]]) -> None:
-    assert verify(b"write to xxx@acme.example now", "a.txt", [MAIL], find, replacements=["xxx@acme.example"]).clean
+    assert verify(
+        b"write to xxx@acme.example now", "a.txt", [MAIL], find, replacements=["xxx@acme.example"]
+    ).clean
 
 
 def test_parts_that_nobody_looked_at_are_counted() -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +20,9 @@ from dlpctl.formats import worker
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.worker import Method, Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LIMITS = Limits()
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits are POSIX")
@@ -122,7 +125,9 @@ def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
         "with Files() as files:\n    while True:\n        files.open(data, 'a.gz')\n"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
     assert process.stdout is not None
     process.stdout.readline()
     threading.Event().wait(0.4)
