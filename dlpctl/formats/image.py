@@ -53,8 +53,7 @@ class Picture:
         document = Document(self.name, [], [])
         with _opened(data, limits) as image:
             metadata = list(_metadata(image, data))
-            for text in metadata:
-                document.segments.append(Segment(text, "metadata"))
+            document.segments += (Segment(text, "metadata") for text in metadata)
             parts = [
                 part for index, text in enumerate(metadata) for part in (Piece(index, 0, len(text)), "\n")
             ]
@@ -109,8 +108,10 @@ class Picture:
         if ocr.program() is not None:
             with _opened(data, limits) as image:
                 if image.width * image.height >= _TOO_SMALL_FOR_TEXT:
-                    for frame in _frames(image):
-                        texts.append(" ".join(word.text for word in ocr.words(_png(frame), sparse=True)))
+                    pictures = [_png(frame) for frame in _frames(image)]
+                    texts += (
+                        " ".join(word.text for word in ocr.words(each, sparse=True)) for each in pictures
+                    )
         return texts
 
 
@@ -147,13 +148,13 @@ def _paintable(frame: Image, kind: str) -> Image:
 
 
 def _png(frame: Image) -> bytes:
-    from PIL import Image as images
+    import PIL.Image
 
     picture = frame
     if frame.mode in {"RGBA", "LA", "PA"} or "transparency" in frame.info:
         # Text may be hidden in what is see-through: white behind it shows dark text.
         layers = frame.convert("RGBA")
-        picture = images.new("RGB", frame.size, "white")
+        picture = PIL.Image.new("RGB", frame.size, "white")
         picture.paste(layers, mask=layers.getchannel("A"))
     output = io.BytesIO()
     picture.convert("RGB").save(output, "PNG", compress_level=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import email
-import email.policy
 import re
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,8 @@ if TYPE_CHECKING:
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _HEADER = re.compile(rb"(?:From |[A-Za-z][A-Za-z0-9-]*:)")
 _TELLING = re.compile(
-    rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):", re.M | re.I
+    rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
+    re.MULTILINE | re.IGNORECASE,
 )
 _CUT_NAME = re.compile(r";\s*(?:file)?name\*[^;]*")
 
@@ -40,7 +39,7 @@ class Mail:
             found[0].lower()
             for found in _TELLING.finditer(re.split(rb"\r?\n\r?\n", head[: 1 << 16], maxsplit=1)[0])
         }
-        telling = b"mime-version:" in fields and len(fields) > 2 or len(fields) > 4
+        telling = (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
         return telling and head.startswith(b"From ") == (self.name == "mbox")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -90,6 +89,9 @@ class Mail:
         return _applied(data, changes)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        import email
+        import email.policy
+
         del limits
         texts = [data.decode("latin-1")]
         for start, end in self._messages(data):

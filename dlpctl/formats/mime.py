@@ -5,13 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
-import mimetypes
 import quopri
 import re
 from dataclasses import dataclass
-from email.errors import MessageError
-from email.header import decode_header
-from email.parser import BytesHeaderParser
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
@@ -75,19 +71,20 @@ class Part:
 
 def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) -> Iterator[Field | Part]:
     """The header fields and leaves of the message or part in a range of bytes, in order."""
+    from email.parser import BytesHeaderParser
+
     if level > _MAX_MULTIPARTS:
         raise FormatError(f"the mail nests deeper than {_MAX_MULTIPARTS} parts")
     gap = _HEADER_END.search(data, start, end)
     if gap is None:
         header_end = body = end
     else:
-        header_end = gap.end() if data[gap.start() : gap.end()].count(b"\n") == 1 else gap.end()
-        body = header_end
+        header_end = body = gap.end()
         for newline in (b"\r\n", b"\n"):
             if gap.group().count(b"\n") < 2 and data.startswith(newline, body):
                 body += len(newline)
                 break
-    if data[start : start + 2] in {b"\r\n"} or data[start : start + 1] == b"\n":
+    if data[start : start + 2] == b"\r\n" or data[start : start + 1] == b"\n":
         header_end, body = start, start + (2 if data[start : start + 2] == b"\r\n" else 1)
     if any(
         found.end() - found.start() > _LONGEST_CONTENT_FIELD
@@ -157,6 +154,9 @@ def _folds(source: str, start: int, end: int) -> Iterator[Resolved]:
 
 
 def _words(raw: str) -> str:
+    from email.errors import MessageError
+    from email.header import decode_header
+
     try:
         pieces = decode_header(raw)
     except (MessageError, binascii.Error):
@@ -172,6 +172,8 @@ def _words(raw: str) -> str:
 
 
 def _leaf(headers: Message, start: int, end: int) -> Part:
+    import mimetypes
+
     kind = headers.get_content_type()
     transfer = str(headers.get("Content-Transfer-Encoding", "")).strip().lower()
     charset = headers.get_content_charset("utf-8") if headers.get_content_maintype() == "text" else ""

@@ -174,7 +174,7 @@ def _read_rows(
     rows: list[Piece | str] = []
     columns: list[list[Piece | str]] = [[] for _ in table.columns]
     try:
-        cursor = database.execute(f"SELECT {names} FROM {_quoted(table.name)}")
+        cursor = database.execute(" ".join(("SELECT", names, "FROM", _quoted(table.name))))
         for index, row in enumerate(cursor, 1):
             key = tuple(row[: len(table.key)])
             for column, value in enumerate(row[len(table.key) :]):
@@ -214,7 +214,8 @@ def _update(
 ) -> None:
     table = tables[cell.table]
     where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
-    statement = f"UPDATE {_quoted(table.name)} SET {_quoted(table.columns[cell.column])} = ? WHERE {where}"
+    column = _quoted(table.columns[cell.column])
+    statement = " ".join(("UPDATE", _quoted(table.name), "SET", column, "= ? WHERE", where))
     if table.columns[cell.column] in table.key:
         raise CannotMaskError("a value is the primary key of its row: mask it at its source")
     wanted = value
@@ -242,7 +243,7 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> 
             )
         name = _quoted(table.name)
         for command in ("rebuild", "optimize"):
-            database.execute(f"INSERT INTO {name}({name}) VALUES (?)", (command,))
+            database.execute(" ".join(("INSERT INTO", name, "(", name, ") VALUES (?)")), (command,))
 
 
 def _leftovers(data: bytes) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import multiprocessing
 import os
 import pickle
 import signal
@@ -45,9 +44,9 @@ _KEPT_ENVIRONMENT = (
     "TESSDATA_PREFIX",
     "LD_LIBRARY_PATH",
 )
-# What a reply may be made of. A worker that a hostile file took over must not be able to run code in its parent.
-_REPLY_MODULES = ("dlpctl.formats.",)
-_REPLY_NAMES = {
+# What a message may be made of. A worker that a hostile file took over must not be able to run code in its parent.
+_MODULES = ("dlpctl.formats.",)
+_NAMES = {
     ("array", "array"),
     ("array", "_array_reconstructor"),
     ("builtins", "set"),
@@ -207,6 +206,8 @@ class _Forked:
     """A fork of a clean server process."""
 
     def __init__(self, limits: Limits, folder: Path) -> None:
+        import multiprocessing
+
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["dlpctl.formats.worker", "dlpctl.formats.discovery"])
         self._connection, theirs = context.Pipe()
@@ -289,7 +290,7 @@ def _limit_processor_time(seconds: float) -> None:
 
 
 def _answer(request: bytes) -> bytes:
-    operation, arguments = pickle.loads(request)
+    operation, arguments = _Unpickler(io.BytesIO(request)).load()
     name, *rest = arguments
     limits = next((item for item in rest if isinstance(item, Limits)), Limits())
     _limit_processor_time(limits.seconds)
@@ -304,20 +305,20 @@ def _answer(request: bytes) -> bytes:
         return pickle.dumps(("FormatError", "the file nests too deep to be read"), protocol=5)
 
 
-class _ReplyUnpickler(pickle.Unpickler):
+class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> object:
-        if (module, name) in _REPLY_NAMES:
+        if (module, name) in _NAMES:
             return super().find_class(module, name)
-        if module.startswith(_REPLY_MODULES) and module not in _NEVER and "." not in name:
+        if module.startswith(_MODULES) and module not in _NEVER and "." not in name:
             found = getattr(importlib.import_module(module), name, None)
             if isinstance(found, type) and found.__module__ == module:
                 return found
-        raise pickle.UnpicklingError("not part of a reply")
+        raise pickle.UnpicklingError("not part of a message")
 
 
 def _unpacked(reply: bytes) -> object:
     try:
-        kind, result = _ReplyUnpickler(io.BytesIO(reply)).load()
+        kind, result = _Unpickler(io.BytesIO(reply)).load()
     except (pickle.UnpicklingError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError):
         raise FormatError("the worker process gave an answer that cannot be trusted") from None
     if not kind:

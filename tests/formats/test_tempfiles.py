@@ -13,11 +13,18 @@ if TYPE_CHECKING:
 
 
 def test_the_folder_is_private_and_goes() -> None:
-    with pytest.raises(KeyboardInterrupt), private_folder() as folder:
-        assert os.name != "posix" or folder.stat().st_mode & 0o777 == 0o700
-        (folder / "left").write_bytes(b"x")
-        raise KeyboardInterrupt
-    assert not folder.exists()
+    folders: list[Path] = []
+
+    def interrupted() -> None:
+        with private_folder() as folder:
+            folders.append(folder)
+            assert os.name != "posix" or folder.stat().st_mode & 0o777 == 0o700
+            (folder / "left").write_bytes(b"x")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not folders[0].exists()
 
 
 def test_a_result_is_whole_private_and_never_over_another(tmp_path: Path) -> None:
