@@ -155,7 +155,12 @@ class TextFormat:
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The bytes, read as what they would be if the first reading had the encoding wrong."""
         del limits
-        return [data.decode("latin-1"), data.decode("utf-16-le", "ignore"), data.decode("utf-8", "ignore")]
+        texts = [data.decode("utf-8", "ignore")]
+        if not data.isascii():
+            texts.append(data.decode("latin-1"))
+        if b"\0" in data:
+            texts.append(data.decode("utf-16-le", "ignore"))
+        return texts
 
     def decoded(self, data: bytes) -> Decoded:
         decoded = decode(data)

@@ -45,6 +45,8 @@ def deleted_row() -> bytes:
         return database.serialize()
 
 
+NAME = "Élodie Müller-Straße"
+
 LEAKING: dict[str, tuple[str, bytes]] = {
     "plain": ("a.txt", f"x {MAIL} y".encode()),
     "other case": ("a.txt", MAIL.upper().encode()),
@@ -56,6 +58,11 @@ LEAKING: dict[str, tuple[str, bytes]] = {
     "json escapes": ("a.txt", "".join(f"\\u{ord(char):04x}" for char in MAIL).encode()),
     "html entities": ("a.txt", "".join(f"&#{ord(char)};" for char in MAIL).encode()),
     "base64": ("a.txt", base64.b64encode(f"to {MAIL} from".encode())),
+    "base64 of mixed case": ("a.txt", base64.b64encode(f"to {NAME} from".encode())),
+    "hexadecimal of mixed case": ("a.txt", NAME.encode().hex().encode()),
+    "other case beyond ascii": ("a.txt", NAME.lower().encode()),
+    "mixed case in a binary": ("a.bin", b"\0\1\2\3" + NAME.encode("utf-16-le") + b"\xff\xfe\1"),
+    "behind a character that grows": ("a.txt", f"İİİ {NAME}".encode()),
     "base64, shifted": ("a.txt", base64.b64encode(f"to: {MAIL} from".encode())),
     "digits grouped otherwise": ("a.txt", b"ssn 123 45 6789"),
     "digits not grouped": ("a.txt", b"ssn 123456789."),
@@ -81,7 +88,7 @@ LEAKING: dict[str, tuple[str, bytes]] = {
 @pytest.mark.parametrize("what", LEAKING)
 def test_a_leak_is_caught_without_detection(what: str) -> None:
     name, data = LEAKING[what]
-    result = verify(data, name, [SSN, MAIL], nothing)
+    result = verify(data, name, [SSN, MAIL, NAME], nothing)
     assert not result.clean
     assert "0 of" not in result.summary()
     assert all(MAIL not in leak.shown_by for leak in result.leaks)
