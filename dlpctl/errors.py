@@ -96,6 +96,14 @@ class OutputError(DlpctlError):
     code = "output"
 
 
+class StillExposedError(DlpctlError):
+    """A masked text in which a value can still be read. It is blocked, as a check would."""
+
+    code = "still-exposed"
+    exit_status = 20
+    http_status = 422
+
+
 class RequestError(DlpctlError):
     """A field of a request that cannot be taken. The message begins with the field."""
 

@@ -101,7 +101,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # Whoever read our output has seen enough. What is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        return 1
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED
