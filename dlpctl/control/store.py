@@ -1,7 +1,8 @@
 """The database: who reads has a connection for the time, who writes shares a transaction with all who wait to write.
 
-A caller of `run` puts its job in a queue and takes the one writer's lock. Whoever gets the lock does all jobs that wait, in one transaction,
-and commits once; the others find theirs done. So one sync of the disk serves many checks under load, and a single caller waits for nobody.
+A caller of `run` puts its job in a queue. If nobody writes, it does all jobs that wait, its own and others', in one transaction, and commits
+once; then it wakes those whose jobs are done, and hands the writing on to one whose job came meanwhile. So one sync of the disk serves many
+checks under load, and a single caller waits for nobody.
 """
 
 from __future__ import annotations
@@ -64,13 +65,16 @@ class Batch:
 
 
 class _Waiting(Generic[_T]):
-    __slots__ = ("error", "job", "settled", "value")
+    __slots__ = ("error", "job", "settled", "value", "woken")
 
     def __init__(self, job: Callable[[Batch], _T]) -> None:
         self.job = job
         self.settled = False
         self.value: _T | None = None
         self.error: DlpctlError | None = None
+        self.woken = threading.Lock()
+        """Held until the job is done, or until its thread is to do what waits."""
+        self.woken.acquire()
 
 
 class Store:
@@ -78,7 +82,11 @@ class Store:
         """Opens the database, makes it where there is none, and brings an older one up to date."""
         self.file = file
         self._queue: deque[_Waiting[Any]] = deque()
-        self._lock = threading.Lock()
+        self._guard = threading.Lock()
+        """Of the queue and of who writes."""
+        self._is_writing = False
+        self._writing = threading.Lock()
+        """Of the writer's connection."""
         self._readers: deque[sqlite3.Connection] = deque()
         _create_privately(file)
         with self._reported():
@@ -90,7 +98,7 @@ class Store:
             raise
 
     def close(self) -> None:
-        with self._lock:
+        with self._writing:
             self._writer.close()
             while self._readers:
                 self._readers.pop().close()
@@ -103,10 +111,13 @@ class Store:
     def run(self, job: Callable[[Batch], _T]) -> _T:
         """Do a job in a transaction. It is on the disk when this returns; where this raises, it has left nothing."""
         waiting: _Waiting[_T] = _Waiting(job)
-        self._queue.append(waiting)
-        with self._lock:
-            if not waiting.settled:
-                self._run_waiting()
+        with self._guard:
+            self._queue.append(waiting)
+            leads, self._is_writing = not self._is_writing, True
+        if not leads:
+            waiting.woken.acquire()
+        if not waiting.settled:
+            self._run_waiting(waiting)
         if waiting.error is not None:
             raise waiting.error
         return cast("_T", waiting.value)
@@ -133,7 +144,7 @@ class Store:
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
         """The writer's connection outside of any transaction, for what cannot be done in one."""
-        with self._lock, self._reported():
+        with self._writing, self._reported():
             yield self._writer
 
     def _connect(self) -> sqlite3.Connection:
@@ -145,10 +156,13 @@ class Store:
             connection.execute(pragma)
         return connection
 
-    def _run_waiting(self) -> None:
-        jobs = [self._queue.popleft() for _ in range(len(self._queue))]
+    def _run_waiting(self, own: _Waiting[Any]) -> None:
+        with self._guard:
+            jobs = list(self._queue)
+            self._queue.clear()
         try:
-            self._transaction(jobs)
+            with self._writing:
+                self._transaction(jobs)
         except sqlite3.Error as problem:
             for waiting in jobs:
                 waiting.error = self._error(problem)
@@ -159,8 +173,15 @@ class Store:
                 )
             raise
         finally:
+            with self._guard:
+                if self._queue:
+                    self._queue[0].woken.release()
+                else:
+                    self._is_writing = False
             for waiting in jobs:
                 waiting.settled = True
+                if waiting is not own:
+                    waiting.woken.release()
 
     def _transaction(self, jobs: list[_Waiting[Any]]) -> None:
         connection = self._writer
