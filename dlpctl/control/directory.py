@@ -88,7 +88,7 @@ def _read(connection: sqlite3.Connection, policy_id: str) -> Standing | None:
     policy = json.loads(row["body"])
     licenses = connection.execute(
         "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
-        " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at",
+        " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid",
         (policy_id,),
     ).fetchall()
     terms = [

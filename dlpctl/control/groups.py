@@ -148,7 +148,7 @@ def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[s
 def _group(connection: sqlite3.Connection, row: Row) -> Group:
     policies = connection.execute(
         "SELECT policy_id FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
-        " ORDER BY created_at, policy_id",
+        " ORDER BY created_at, policies.rowid",
         (row["group_id"],),
     )
     return Group(

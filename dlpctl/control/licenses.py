@@ -46,7 +46,7 @@ class Licenses:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT * FROM licenses WHERE org_id = ? ORDER BY created_at, license_id", (org_id,)
+                "SELECT * FROM licenses WHERE org_id = ? ORDER BY created_at, rowid", (org_id,)
             ).fetchall()
             return tuple(stored_license(connection, self._core, access, row) for row in rows)
 

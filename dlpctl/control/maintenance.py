@@ -28,7 +28,7 @@ class Maintenance:
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be recorded now."""
         self._core.store.run(
-            lambda batch: batch.execute("UPDATE state SET value = value WHERE name = 'generation'")
+            lambda batch: batch.execute("INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))")
         )
 
     def check(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Maintenance:
         if last is None:
             return 0
         batch.execute(
-            "UPDATE phrases SET checks = checks - gone.checks FROM"
+            "UPDATE phrases SET checks = phrases.checks - gone.checks FROM"
             " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
             " WHERE phrases.phrase_id = gone.phrase_id",
             (last["seq"],),

@@ -35,7 +35,7 @@ class Organizations:
     def list(self, access: Access) -> tuple[Organization, ...]:
         with self._core.store.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at, org_id",
+                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
                 (access.org_id, access.org_id),
             ).fetchall()
         return tuple(_organization(row) for row in rows)
@@ -45,7 +45,7 @@ class Organizations:
         fields = Fields(body, ("name", "slug", "settings"))
         name = fields.name()
         slug = _slug(fields.text("slug")) if "slug" in fields else _slug_from(name)
-        settings = _settings(fields.given("settings") or {}, {})
+        settings = _settings(fields.given("settings") if "settings" in fields else {}, {})
 
         def job(batch: Batch) -> CreatedOrganization:
             if batch.execute("SELECT 1 FROM organizations WHERE slug = ?", (slug,)).fetchone():

@@ -42,7 +42,7 @@ class Policies:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT * FROM policies WHERE org_id = ? ORDER BY created_at, policy_id", (org_id,)
+                "SELECT * FROM policies WHERE org_id = ? ORDER BY created_at, rowid", (org_id,)
             ).fetchall()
         return tuple(self._answer(access, row) for row in rows)
 

@@ -64,7 +64,7 @@ def policy_config(connection: sqlite3.Connection, license_id: str) -> PolicyConf
     ).fetchall():
         rows = connection.execute(
             "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
-            " ORDER BY created_at, policy_id",
+            " ORDER BY created_at, policies.rowid",
             (group["group_id"],),
         ).fetchall()
         groups[group["name"]] = tuple(row["policy_id"] for row in rows)

@@ -40,7 +40,7 @@ class Tokens:
         access.require(Role.ADMIN)
         with self._core.store.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM tokens WHERE ? IS NULL OR org_id = ? ORDER BY created_at, token_id",
+                "SELECT * FROM tokens WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
                 (access.org_id, access.org_id),
             ).fetchall()
         return tuple(_token(row) for row in rows)
