@@ -109,7 +109,7 @@ def test_a_masked_file_is_fetched_by_its_signed_address_until_it_expires(control
     assert fetched.name == "a.txt"
     assert b"jane.doe" not in fetched.data
     assert control.checks.get(key, made.preflight_id).masked_file_url == made.masked_file_url
-    on_disk = [file for file in (control.folder / "masked").iterdir()]
+    on_disk = list((control.folder / "masked").iterdir())
     assert len(on_disk) == 1
     assert b"write to" not in on_disk[0].read_bytes()
     for forged in ({"signature": "0" * 64}, {"expires": "9999999999"}, {"signature": None}, {"expires": "é"}):
