@@ -104,6 +104,8 @@ class Document:
     views: list[View]
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What people should know, one sentence each: `The file is signed; masking breaks the signature.`"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ StreamKey = Hashable
 MAX_NESTING = 28
 MAX_GLYPHS = 20_000_000
 MAX_INVOCATIONS = 200_000
+MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _MAX_STACK = 512
 _WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
@@ -71,6 +72,13 @@ class Mark:
     properties: bytes | dict[bytes, Operand]
     """The dictionary itself, or its name in the resources."""
     resources: Object | None
+
+    def words(self) -> str:
+        """What the mark says inline. Words in the resources are found with the other strings of the file."""
+        if not isinstance(self.properties, dict):
+            return ""
+        given = [self.properties.get(key) for key in MARK_WORDS]
+        return "\n".join(_mark_text(words) for words in given if isinstance(words, bytes))
 
 
 @dataclass(slots=True)
@@ -314,11 +322,11 @@ class Walker:
             return None
         tag, properties = operation.operands[0], operation.operands[1]
         if isinstance(properties, dict):
-            if not any(name in properties for name in (b"ActualText", b"Alt", b"E")):
+            if not any(name in properties for name in MARK_WORDS):
                 return None
         elif isinstance(properties, Name):
             entry = _member(resources.get("/Properties") if resources is not None else None, properties)
-            if not is_dictionary(entry) or not any(name in entry for name in ("/ActualText", "/Alt", "/E")):
+            if not is_dictionary(entry) or not any("/" + name.decode() in entry for name in MARK_WORDS):
                 return None
         else:
             return None
@@ -377,6 +385,12 @@ _STATE_FIELDS = {
     b"Ts": "rise",
     b"Tr": "mode",
 }
+
+
+def _mark_text(raw: bytes) -> str:
+    if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return raw.decode("utf-16", "replace")
+    return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8" if raw.startswith(b"\xef\xbb\xbf") else "latin-1", "replace")
 
 
 def _member(container: object, name: Operand = None) -> Object | None:
