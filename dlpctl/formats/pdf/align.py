@@ -102,7 +102,9 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
             if math.hypot(chars[char].origin[0] - x, chars[char].origin[1] - y) <= tolerance
         ]
         wanted = fold(glyph.text)
-        same = [char for char in close if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted]
+        same = [
+            char for char in close if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
+        ]
         # A ligature stands for several characters at one place; without a better one, take what lies there.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         for char in sorted(chosen):
@@ -115,7 +117,9 @@ def _closest(candidates: list[int], chars: list[Char], glyph: GlyphAt) -> list[i
     if not candidates:
         return []
     x, y = glyph.origin
-    return [min(candidates, key=lambda char: math.hypot(chars[char].origin[0] - x, chars[char].origin[1] - y))]
+    return [
+        min(candidates, key=lambda char: math.hypot(chars[char].origin[0] - x, chars[char].origin[1] - y))
+    ]
 
 
 @dataclass(slots=True)

@@ -130,12 +130,20 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
         low = operand()
         high = operand() if kind.endswith(b"range") else low
         value = operand() if kind != b"codespacerange" else 0
-        if not isinstance(low, bytes) or not isinstance(high, bytes) or value is None or len(low) != len(high):
+        if (
+            not isinstance(low, bytes)
+            or not isinstance(high, bytes)
+            or value is None
+            or len(low) != len(high)
+        ):
             continue
         if kind == b"codespacerange":
             cmap.ranges.append(CodeRange(low, high))
             continue
-        first, count = int.from_bytes(low, "big"), int.from_bytes(high, "big") - int.from_bytes(low, "big") + 1
+        first, count = (
+            int.from_bytes(low, "big"),
+            int.from_bytes(high, "big") - int.from_bytes(low, "big") + 1,
+        )
         if len(cmap.cids) + len(cmap.texts) + count > _MOST_CODES:
             raise ValueError("a CMap has too many codes")
         for offset in range(count):
@@ -144,6 +152,8 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
                 cmap.cids[code] = value + offset
             elif isinstance(value, bytes):
                 last = int.from_bytes(value[-2:], "big") + offset if value else 0
-                cmap.texts[code] = _text(value[:-2] + (last & 0xFFFF).to_bytes(min(2, len(value)) or 1, "big")[-2:])
+                cmap.texts[code] = _text(
+                    value[:-2] + (last & 0xFFFF).to_bytes(min(2, len(value)) or 1, "big")[-2:]
+                )
             elif offset < len(value):
                 cmap.texts[code] = _text(value[offset])

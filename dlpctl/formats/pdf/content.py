@@ -40,8 +40,22 @@ _COMMON = re.compile(
     rb"|(?P<string>" + _LITERAL + rb"|" + _HEX + rb")[" + _WHITE + rb"]*+Tj"
     rb"|\[(?P<array>(?:[-+.0-9" + _WHITE + rb"]|" + _HEX + rb"|" + _LITERAL + rb")*+)\][" + _WHITE + rb"]*+TJ"
     rb"|/(?P<name>[A-Za-z0-9.+_-]++)[" + _WHITE + rb"]*+"
-    rb"(?:<<[" + _WHITE + rb"]*+/MCID[" + _WHITE + rb"]++[0-9]++[" + _WHITE + rb"]*+>>[" + _WHITE + rb"]*+(?P<marks>BDC)"
-    rb"|(?P<number>" + _NUMBER + rb"[" + _WHITE + rb"]++)?+(?P<named>Tf|gs|Do|BMC|cs|CS))(?=[" + _DELIMITER + rb"]|\Z))",
+    rb"(?:<<["
+    + _WHITE
+    + rb"]*+/MCID["
+    + _WHITE
+    + rb"]++[0-9]++["
+    + _WHITE
+    + rb"]*+>>["
+    + _WHITE
+    + rb"]*+(?P<marks>BDC)"
+    rb"|(?P<number>"
+    + _NUMBER
+    + rb"["
+    + _WHITE
+    + rb"]++)?+(?P<named>Tf|gs|Do|BMC|cs|CS))(?=["
+    + _DELIMITER
+    + rb"]|\Z))",
     re.S,
 )
 _ITEM = re.compile(rb"<([0-9A-Fa-f" + _WHITE + rb"]*+)>|\(((?:[^()\\]|\\.)*+)\)|([-+.0-9]++)", re.S)
@@ -53,7 +67,16 @@ _TOKEN = re.compile(
 _NUMBER_START = re.compile(rb"[-+.0-9]")
 _LENIENT_NUMBER = re.compile(rb"[-+]*([0-9]*\.?[0-9]*)")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)|\r\n?", re.S)
-_SIMPLE_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f", b"\n": b"", b"\r": b"", b"\r\n": b""}
+_SIMPLE_ESCAPES = {
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"\n": b"",
+    b"\r": b"",
+    b"\r\n": b"",
+}
 _PARENTHESIS = re.compile(rb"\\.|[()]", re.S)
 _IMAGE_END = re.compile(rb"[" + _WHITE + rb"]EI(?=[" + _WHITE + rb"]|\Z)")
 _NAME_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
@@ -178,7 +201,9 @@ class _Reader:
         if kind == "array":
             return items
         return {
-            bytes(key): value for key, value in zip(items[::2], items[1::2], strict=False) if isinstance(key, Name)
+            bytes(key): value
+            for key, value in zip(items[::2], items[1::2], strict=False)
+            if isinstance(key, Name)
         }
 
 

@@ -85,7 +85,11 @@ def glyph_text(name: str) -> str:
             parts.append(known)
         elif match := _COMPONENT.fullmatch(component):
             digits = match[1]
-            codes = [int(digits[i : i + 4], 16) for i in range(0, len(digits), 4)] if digits else [int(match[2], 16)]
+            codes = (
+                [int(digits[i : i + 4], 16) for i in range(0, len(digits), 4)]
+                if digits
+                else [int(match[2], 16)]
+            )
             if any(code > 0x10FFFF or 0xD800 <= code < 0xE000 for code in codes):
                 return ""
             parts.append("".join(map(chr, codes)))

@@ -87,7 +87,9 @@ class Extraction:
         try:
             self._drawn.update(found.drawing.streams)
             segments = self.document.segments
-            hyphens = [at for at, character in enumerate(found.raw) if character in (reading.LINE_HYPHEN, "\x02")]
+            hyphens = [
+                at for at, character in enumerate(found.raw) if character in (reading.LINE_HYPHEN, "\x02")
+            ]
             page = views.PageView(len(segments), hyphens)
             segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
             self._pages.append(page)
@@ -131,7 +133,11 @@ class Extraction:
         for index, mark in enumerate(found.drawing.marks):
             text = mark.words()
             if len(text) > 2 and fold(text) not in page_text:
-                self._add(Segment(text, f"{found.canvas.place}, replacement text", MarkText(found.canvas.key, index)))
+                self._add(
+                    Segment(
+                        text, f"{found.canvas.place}, replacement text", MarkText(found.canvas.key, index)
+                    )
+                )
 
     def _judge(self, found: canvases.CanvasText) -> None:
         drawing, place = found.drawing, found.canvas.place
@@ -162,7 +168,9 @@ class Extraction:
             if texts is None:
                 self._missing(place, "an earlier state of the file that cannot be read")
                 continue
-            lines = [line for text in texts for line in text.splitlines() if line.strip() and line not in known]
+            lines = [
+                line for text in texts for line in text.splitlines() if line.strip() and line not in known
+            ]
             known.update(lines)
             if lines:
                 self._add(Segment("\n".join(lines), place, Dropped()))

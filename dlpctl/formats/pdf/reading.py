@@ -47,7 +47,9 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise FormatError(f"The PDF cannot be opened ({error}). Print or save it anew and try again.") from error
+        raise FormatError(
+            f"The PDF cannot be opened ({error}). Print or save it anew and try again."
+        ) from error
     try:
         yield document
     finally:
@@ -72,13 +74,17 @@ class PageReader:
         self._text = raw.FPDFText_LoadPage(page)
         if not self._text:
             raw.FPDF_ClosePage(page)
-            raise FormatError(f"The text of page {index + 1} cannot be read. Print or save the PDF anew and try again.")
+            raise FormatError(
+                f"The text of page {index + 1} cannot be read. Print or save the PDF anew and try again."
+            )
         self.count = max(0, raw.FPDFText_CountChars(self._text))
 
     def _load(self, document: pypdfium2.PdfDocument, index: int) -> object:
         page = self._raw.FPDF_LoadPage(document.raw, index)
         if not page:
-            raise FormatError(f"Page {index + 1} of the PDF cannot be read. Print or save it anew and try again.")
+            raise FormatError(
+                f"Page {index + 1} of the PDF cannot be read. Print or save it anew and try again."
+            )
         return page
 
     def close(self) -> None:
@@ -103,7 +109,11 @@ class PageReader:
         """Every character with its place; `text` as one of the methods above gave it."""
         raw, page = self._raw, self._text
         x, y = ctypes.c_double(), ctypes.c_double()
-        origin, generated, unmapped = raw.FPDFText_GetCharOrigin, raw.FPDFText_IsGenerated, raw.FPDFText_HasUnicodeMapError
+        origin, generated, unmapped = (
+            raw.FPDFText_GetCharOrigin,
+            raw.FPDFText_IsGenerated,
+            raw.FPDFText_HasUnicodeMapError,
+        )
         found = []
         for index, character in enumerate(text):
             origin(page, index, x, y)

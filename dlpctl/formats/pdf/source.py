@@ -41,17 +41,25 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
     import pikepdf
 
     if len(data) > limits.input_bytes:
-        raise FormatError(f"The PDF is larger than {limits.input_bytes >> 20} MB. Split it, or raise the limit.")
+        raise FormatError(
+            f"The PDF is larger than {limits.input_bytes >> 20} MB. Split it, or raise the limit."
+        )
     try:
         pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
     except pikepdf.PasswordError as error:
-        hint = "The password is wrong." if password else "The PDF is encrypted. Give its password with --password."
+        hint = (
+            "The password is wrong."
+            if password
+            else "The PDF is encrypted. Give its password with --password."
+        )
         raise FormatError(hint) from error
     except (pikepdf.PdfError, ValueError, RuntimeError) as error:
         raise FormatError("The file is no readable PDF. Print or save it anew and try again.") from error
     with pdf:
         if len(pdf.pages) > limits.pdf_pages:
-            raise FormatError(f"The PDF has more than {limits.pdf_pages} pages. Split it, or raise the limit.")
+            raise FormatError(
+                f"The PDF has more than {limits.pdf_pages} pages. Split it, or raise the limit."
+            )
         yield pdf
 
 
@@ -66,9 +74,7 @@ def page_canvases(pdf: pikepdf.Pdf, budget: Budget) -> Iterator[Canvas]:
     for index, page in enumerate(pdf.pages):
         data = _contents(page.obj, budget)
         resources = _inherited(page.obj, "/Resources")
-        yield Canvas(
-            index, f"page {index + 1}", data, resources, None, index, _visible(page.obj)
-        )
+        yield Canvas(index, f"page {index + 1}", data, resources, None, index, _visible(page.obj))
 
 
 def _contents(page: pikepdf.Object, budget: Budget) -> bytes:
@@ -223,5 +229,7 @@ def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
         if is_dictionary(item) and str(item.get("/Type", "")) == "/Page" and item.objgen not in shown:
             data = _contents(item, budget)
             place = "page that is not shown"
-            found.append(Canvas(item.objgen, place, data, _inherited(item, "/Resources"), None, None, _EVERYWHERE))
+            found.append(
+                Canvas(item.objgen, place, data, _inherited(item, "/Resources"), None, None, _EVERYWHERE)
+            )
     return found

@@ -96,7 +96,9 @@ class Collector:
         trailer = self._pdf.trailer
         for key in ("/Info", "/Root"):
             if key in trailer:
-                yield from self._walk(_Visit(trailer[key], TRAILER, (key,), _PLACES.get(key, "catalog"), "", key))
+                yield from self._walk(
+                    _Visit(trailer[key], TRAILER, (key,), _PLACES.get(key, "catalog"), "", key)
+                )
         for key in trailer.keys():
             if key not in ("/Info", "/Root", "/Encrypt", "/ID"):
                 yield from self._walk(_Visit(trailer[key], TRAILER, (key,), "trailer", "", key))
@@ -212,7 +214,9 @@ class Collector:
             return
         data = stream_bytes(item, self._budget.expanded)
         if len(data) > _MOST_STREAM:
-            self.skipped.append((f"{visit.place}, object {number[0]}", "a stream of unknown kind is too large to inspect"))
+            self.skipped.append(
+                (f"{visit.place}, object {number[0]}", "a stream of unknown kind is too large to inspect")
+            )
             return
         self._budget.spend(expanded=len(data))
         text, codec = decode(data)
@@ -241,5 +245,13 @@ def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
         return True
     return any(
         key in item
-        for key in ("/FunctionType", "/ShadingType", "/PatternType", "/Length1", "/CMapName", "/Alternate", "/HalftoneType")
+        for key in (
+            "/FunctionType",
+            "/ShadingType",
+            "/PatternType",
+            "/Length1",
+            "/CMapName",
+            "/Alternate",
+            "/HalftoneType",
+        )
     ) or ("/N" in item and "/Type" not in item)

@@ -63,11 +63,16 @@ def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[S
         text = segments[page.segment].text
         for match in _SPACED.finditer(text):
             for letter in re.finditer(r"\S", match[0]):
-                spaced.append(Piece(page.segment, match.start() + letter.start(), match.start() + letter.end()))
+                spaced.append(
+                    Piece(page.segment, match.start() + letter.start(), match.start() + letter.end())
+                )
             spaced.append("\n")
     if spaced:
         views.append(View("letters spaced out", spaced, segments))
-    views += [View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments) for index in others]
+    views += [
+        View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments)
+        for index in others
+    ]
     return views
 
 
@@ -83,7 +88,11 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
             hyphen = next(hyphens)
         while hyphen < line.end:
             # Written with the hyphen in the other views; here the word is whole again.
-            parts += [Piece(page.segment, start, hyphen)] if glue == "" else [Piece(page.segment, start, hyphen + 1)]
+            parts += (
+                [Piece(page.segment, start, hyphen)]
+                if glue == ""
+                else [Piece(page.segment, start, hyphen + 1)]
+            )
             start = hyphen + 1
             hyphen = next(hyphens)
         parts.append(Piece(page.segment, start, line.end))

@@ -43,7 +43,9 @@ class Budget:
         self.invocations -= invocations
         self.expanded -= expanded
         if self.glyphs < 0 or self.invocations < 0 or self.expanded < 0:
-            raise FormatError("The PDF draws more than the limits allow. Print it to a simpler PDF and try again.")
+            raise FormatError(
+                "The PDF draws more than the limits allow. Print it to a simpler PDF and try again."
+            )
 
 
 @dataclass(slots=True)
@@ -252,7 +254,9 @@ class Walker:
             elif operator == b"BI":
                 drawing.pictures.append(Picture(None, state.matrix, len(drawing.shows)))
             elif operator == b"gs":
-                settings = _member(resources.get("/ExtGState") if resources is not None else None, *operands[:1])
+                settings = _member(
+                    resources.get("/ExtGState") if resources is not None else None, *operands[:1]
+                )
                 font = settings.get("/Font") if is_dictionary(settings) else None
                 if is_array(font) and len(font) == 2:
                     state = copy.copy(state)
@@ -365,7 +369,9 @@ class Walker:
         inner = copy.copy(state)
         placed = numbers(source.get("/Matrix"), 6)
         if placed is not None:
-            inner.matrix = multiply((placed[0], placed[1], placed[2], placed[3], placed[4], placed[5]), state.matrix)
+            inner.matrix = multiply(
+                (placed[0], placed[1], placed[2], placed[3], placed[4], placed[5]), state.matrix
+            )
         own = source.get("/Resources")
         self._walk(
             self._forms[number_],
@@ -390,7 +396,9 @@ _STATE_FIELDS = {
 def _mark_text(raw: bytes) -> str:
     if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
         return raw.decode("utf-16", "replace")
-    return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8" if raw.startswith(b"\xef\xbb\xbf") else "latin-1", "replace")
+    return raw.removeprefix(b"\xef\xbb\xbf").decode(
+        "utf-8" if raw.startswith(b"\xef\xbb\xbf") else "latin-1", "replace"
+    )
 
 
 def _member(container: object, name: Operand = None) -> Object | None:

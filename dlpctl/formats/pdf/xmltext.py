@@ -9,7 +9,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-_PART = re.compile(r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)", re.S)
+_PART = re.compile(
+    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)", re.S
+)
 _ATTRIBUTE = re.compile(r"""\s(?!xmlns)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
 _BOMS = (
@@ -50,7 +52,9 @@ class XmlText:
                     offset = match.start() + attribute.start(group)
                     self._add(parts, offset, attribute[group], entities=True)
             elif match.lastgroup:
-                self._add(parts, match.start(match.lastgroup), match[match.lastgroup], match.lastgroup == "text")
+                self._add(
+                    parts, match.start(match.lastgroup), match[match.lastgroup], match.lastgroup == "text"
+                )
         self.text = "".join(parts)
 
     def _add(self, parts: list[str], offset: int, raw: str, entities: bool) -> None:
@@ -58,7 +62,9 @@ class XmlText:
             return
         position = 0
         for match in _ENTITY.finditer(raw) if entities else ():
-            self._stretch(parts, raw[position : match.start()], offset + position, offset + match.start(), False)
+            self._stretch(
+                parts, raw[position : match.start()], offset + position, offset + match.start(), False
+            )
             self._stretch(parts, html.unescape(match[0]), offset + match.start(), offset + match.end(), True)
             position = match.end()
         self._stretch(parts, raw[position:], offset + position, offset + len(raw), False)
