@@ -66,3 +66,31 @@ class CannotMaskError(FormatError):
     """A file that can be read, but not cleaned with certainty."""
 
     code = "cannot-mask"
+
+
+class PolicyError(DlpctlError):
+    """A policy that cannot be used. Messages begin like `policy.toml: rules[2].action: ...`."""
+
+    code = "policy"
+    exit_status = 2
+    http_status = 422
+
+
+class MaskingError(DlpctlError):
+    """A masking operator that is unknown, or that lacks what it needs."""
+
+    code = "masking"
+    exit_status = 2
+    http_status = 422
+
+
+class VaultError(DlpctlError):
+    """A vault or its key that is missing, damaged or not to be trusted."""
+
+    code = "vault"
+
+
+class OutputError(DlpctlError):
+    """What should be written cannot be."""
+
+    code = "output"

@@ -1,0 +1,33 @@
+"""Validators by name. The modules behind them are imported when a pattern that names one is hit, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Validator(NamedTuple):
+    name: str
+    accepts: Callable[[str], bool]
+    proves: bool
+    """Whether it computes a checksum: what it accepts is then hardly ever there by chance."""
+
+
+MODULES = {
+    "luhn": "checksums",
+    "iban": "checksums",
+    "us_ssn": "checksums",
+}
+
+
+def names() -> Sequence[str]:
+    return tuple(MODULES)
+
+
+@cache
+def find(name: str) -> Validator:
+    module = import_module(f"dlpctl.detect.validators.{MODULES[name]}")
+    validator: Validator = module.VALIDATORS[name]
+    return validator
