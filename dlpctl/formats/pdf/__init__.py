@@ -17,7 +17,7 @@ class PdfFormat:
     name = "pdf"
     extensions = (".pdf", ".ai", ".fdf")
 
-    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002
+    def sniff(self, head: bytes, name: str) -> bool:
         return b"%PDF-" in head[:_HEAD]
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:

@@ -33,6 +33,17 @@ class _Folding(dict[int, str]):
 _FOLDING = _Folding()
 
 
+class _Widths(dict[str, int]):
+    """How many characters a text folds to."""
+
+    def __missing__(self, text: str) -> int:
+        width = self[text] = len(fold(text))
+        return width
+
+
+_WIDTHS = _Widths()
+
+
 def fold(text: str) -> str:
     return text.translate(_FOLDING)
 
@@ -59,6 +70,7 @@ class Alignment:
     by_char: list[list[int]]
     """For each character the glyphs that show it: none for what pdfium made up, several for bold drawn twice."""
     by_glyph: list[list[int]]
+    """The reverse; empty where both readers see the same order, and nobody asks."""
 
 
 def align_in_order(text: str, drawing: Drawing) -> Alignment:
@@ -66,18 +78,22 @@ def align_in_order(text: str, drawing: Drawing) -> Alignment:
     glyphs = all_glyphs(drawing)
     owners: list[int] = []
     for index, glyph in enumerate(glyphs):
-        owners.extend([index] * len(fold(glyph.text)))
+        width = _WIDTHS[glyph.text]
+        if width == 1:
+            owners.append(index)
+        elif width:
+            owners += [index] * width
     by_char: list[list[int]] = []
-    by_glyph: list[list[int]] = [[] for _ in glyphs]
     position = 0
-    for index, character in enumerate(text):
-        width = len(fold(character))
-        owned = sorted(set(owners[position : position + width]))
-        by_char.append(owned)
-        for glyph_index in owned:
-            by_glyph[glyph_index].append(index)
+    for character in text:
+        width = _WIDTHS[character]
+        by_char.append(
+            owners[position : position + 1]
+            if width == 1
+            else sorted(set(owners[position : position + width]))
+        )
         position += width
-    return Alignment(glyphs, by_char, by_glyph)
+    return Alignment(glyphs, by_char, [])
 
 
 def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:

@@ -100,10 +100,9 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
                 if resources:
                     raise CannotMaskError(f"{place}: a name that the drawing refers to cannot be changed.")
                 del item[key]
-                key = new
-                item[key] = value
+                item[new] = value
             if is_name(value) and str(value) == old:
-                item[key] = Name(new)
+                item[new if key == old else key] = Name(new)
             elif (is_dictionary(value) or is_array(value)) and not value.is_indirect:
                 visit(value, key in _RESOURCE_KINDS)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dlpctl.formats.pdf.content import unhex
 from dlpctl.formats.pdf.encodings import predefined_cmap
 
-_SECTION = re.compile(rb"begin(codespacerange|cidrange|cidchar|bfrange|bfchar)(.*?)end\1", re.S)
+_SECTION = re.compile(rb"begin(codespacerange|cidrange|cidchar|bfrange|bfchar)(.*?)end\1", re.DOTALL)
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])|([0-9]+)")
 _USE = re.compile(rb"/([^\s/<>\[\]()]+)\s+usecmap")
 _MOST_CODES = 1 << 17

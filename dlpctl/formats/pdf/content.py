@@ -56,9 +56,9 @@ _COMMON = re.compile(
     + rb"]++)?+(?P<named>Tf|gs|Do|BMC|cs|CS))(?=["
     + _DELIMITER
     + rb"]|\Z))",
-    re.S,
+    re.DOTALL,
 )
-_ITEM = re.compile(rb"<([0-9A-Fa-f" + _WHITE + rb"]*+)>|\(((?:[^()\\]|\\.)*+)\)|([-+.0-9]++)", re.S)
+_ITEM = re.compile(rb"<([0-9A-Fa-f" + _WHITE + rb"]*+)>|\(((?:[^()\\]|\\.)*+)\)|([-+.0-9]++)", re.DOTALL)
 _TOKEN = re.compile(
     rb"(?:[" + _WHITE + rb"]|%[^\r\n]*+)*+"
     rb"(?:(?P<literal>\()|(?P<dict><<)|(?P<hex><)|(?P<close>>>|\])|(?P<array>\[)"
@@ -66,7 +66,7 @@ _TOKEN = re.compile(
 )
 _NUMBER_START = re.compile(rb"[-+.0-9]")
 _LENIENT_NUMBER = re.compile(rb"[-+]*([0-9]*\.?[0-9]*)")
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)|\r\n?", re.S)
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)|\r\n?", re.DOTALL)
 _SIMPLE_ESCAPES = {
     b"n": b"\n",
     b"r": b"\r",
@@ -77,7 +77,7 @@ _SIMPLE_ESCAPES = {
     b"\r": b"",
     b"\r\n": b"",
 }
-_PARENTHESIS = re.compile(rb"\\.|[()]", re.S)
+_PARENTHESIS = re.compile(rb"\\.|[()]", re.DOTALL)
 _IMAGE_END = re.compile(rb"[" + _WHITE + rb"]EI(?=[" + _WHITE + rb"]|\Z)")
 _NAME_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.pdf.content import Operand, operations
+from dlpctl.formats.pdf.content import Operand
 from dlpctl.formats.pdf.encodings import encoding, glyph_text, glyph_widths
 from dlpctl.formats.pdf.locate import Place
 from dlpctl.formats.pdf.matrix import apply
@@ -50,9 +50,9 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
 
     def add(item: bytes | float) -> None:
         last = new[-1] if new else None
-        if isinstance(item, float) and isinstance(last, float):
-            new[-1] = last + item
-        elif isinstance(item, bytes) and isinstance(last, bytes):
+        if (isinstance(item, float) and isinstance(last, float)) or (
+            isinstance(item, bytes) and isinstance(last, bytes)
+        ):
             new[-1] = last + item
         else:
             new.append(item)

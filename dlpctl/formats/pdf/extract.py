@@ -6,10 +6,9 @@ from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected,
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, views
 from dlpctl.formats.pdf.align import fold
-from dlpctl.formats.pdf.content import operations
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument
-from dlpctl.formats.pdf.objects import is_dictionary, number, stream_bytes
+from dlpctl.formats.pdf.objects import number, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker

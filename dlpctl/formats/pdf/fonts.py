@@ -169,7 +169,7 @@ class Font:
             if not text and name is not None:
                 text = encodings.glyph_text(name)
             if self._named_widths is not None:
-                width = self._named_widths.get(name or "", self._default)
+                width = self._named_widths.get(name or "", self._default * 1000) * 0.001
             else:
                 width = self._widths.get(value, self._default)
             return Glyph(text or UNKNOWN, width, not self.trouble)

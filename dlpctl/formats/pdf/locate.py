@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
-from dlpctl.formats.pdf.walker import GlyphAt, Mark, StreamKey
+from dlpctl.formats.pdf.reading import Box
+from dlpctl.formats.pdf.walker import GlyphAt, Mark, StreamKey, pen_end
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02
 _SAMPLE = 7
 _MARGIN = 0.02
+_LEAST_WIDTH = 4.0
+_STEP = 2.0
 
 
 @dataclass(slots=True)
@@ -63,9 +67,28 @@ class Locator:
         self._alignment: Alignment = found.align()
         self._content: ContentText | None = None
         self._checked = False
-        self._grid: dict[tuple[int, int], list[int]] = {}
-        for index, glyph in enumerate(self._alignment.glyphs):
-            self._grid.setdefault(_cell(_middle(glyph)), []).append(index)
+        self._first: list[int] = []
+        """The index of the first glyph of each show."""
+        self._boxes: list[Box] = []
+        position = 0
+        for show in found.drawing.shows:
+            self._first.append(position)
+            position += show.glyphs
+            em = abs(show.state.size) * (math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4]))
+            self._boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
+        self._first.append(position)
+
+    def _glyphs_near(self, region: Box) -> list[int]:
+        """Glyphs of the operators that show something in a region, or close to it."""
+        return [
+            glyph
+            for index, box in enumerate(self._boxes)
+            if box.left <= region.right
+            and region.left <= box.right
+            and box.bottom <= region.top
+            and region.bottom <= box.top
+            for glyph in range(self._first[index], self._first[index + 1])
+        ]
 
     def of_characters(self, start: int, end: int) -> list[set[int]]:
         """The glyphs of characters as pdfium counts them, a set for each that is visible."""
@@ -86,7 +109,7 @@ class Locator:
                 if character.strip():
                     self._fail("a character that must go is shown by no glyph that can be found")
                 continue
-            groups.append(owned | self._twins(owned))
+            groups.append(owned)
         return groups
 
     def of_content(self, start: int, end: int) -> list[set[int]]:
@@ -99,7 +122,7 @@ class Locator:
             index = content.glyph_at(position)
             if index < 0 or position >= content.starts[index] + len(self._alignment.glyphs[index].text):
                 continue
-            groups.append({index} | self._twins({index}))
+            groups.append({index})
         return groups
 
     def of_mark(self, mark: Mark) -> list[set[int]]:
@@ -129,10 +152,10 @@ class Locator:
                     glyph = glyphs[owned[0]]
                     wrong += math.dist(self._found.reader.origin(index), glyph.origin) > near(glyph)
         else:
-            for char, owned in zip(self._found.chars or (), self._alignment.by_char, strict=True):
+            for index, char in enumerate(self._found.chars or ()):
                 if char.text.strip() and not char.generated:
                     total += 1
-                    wrong += not owned
+                    wrong += not self._alignment.by_char[index] and not self._replaced(index)
         if wrong > max(1, _MISPLACED_SHARE * total):
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
@@ -146,25 +169,27 @@ class Locator:
                 found.add(mark_index)
         return found
 
-    def _twins(self, owned: set[int]) -> set[int]:
+    def _twins(self, chosen: set[int]) -> set[int]:
         """Glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
         glyphs = self._alignment.glyphs
         twins: set[int] = set()
-        for index in owned:
+        if not chosen:
+            return twins
+        candidates = [
+            (other, _middle(glyphs[other]))
+            for other in self._glyphs_near(_around([glyphs[index].origin for index in chosen], 0.0))
+            if other not in chosen
+        ]
+        for index in chosen:
             glyph = glyphs[index]
             back = inverse(glyph.frame)
             if back is None:
                 continue
-            advance = abs(glyph.advance) if not self._vertical(glyph) else 1.0
-            reach = int(math.hypot(glyph.frame[0], glyph.frame[1]) * max(advance, 1.0) // _GRID) + 1
-            column, row = _cell(_middle(glyph))
-            for i in range(column - min(reach, 6), column + min(reach, 6) + 1):
-                for j in range(row - min(reach, 6), row + min(reach, 6) + 1):
-                    for other in self._grid.get((i, j), ()):
-                        x, y = apply(back, *_middle(glyphs[other]))
-                        low, high = (0.0, advance) if not self._vertical(glyph) else (0.0, 1.0)
-                        if low <= x <= high and 0.0 <= y <= 0.7:
-                            twins.add(other)
+            right = 1.0 if self._vertical(glyph) else abs(glyph.advance)
+            for other, middle in candidates:
+                x, y = apply(back, *middle)
+                if 0.0 <= x <= right and 0.0 <= y <= 0.7:
+                    twins.add(other)
         return twins
 
     def _vertical(self, glyph: GlyphAt) -> bool:
@@ -177,12 +202,13 @@ class Locator:
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
+        chosen |= self._twins(chosen)
         for index in chosen:
             glyph = glyphs[index]
             show = shows[glyph.show]
             if not glyph.known or show.font.trouble:
                 self._fail(f"{show.font.trouble or 'a font whose widths are not known'}")
-            removal.glyphs.setdefault((show.stream, show.start), set()).add((glyph.item, glyph.index))
+            removal.glyphs.setdefault((show.stream, show.start), set()).add((glyph.item, glyph.code))
             if show.mark is not None and show.mark not in removal.marks:
                 removal.marks.append(show.mark)
         for line in self._by_line(sorted(chosen)):
@@ -196,7 +222,7 @@ class Locator:
         glyphs = self._alignment.glyphs
         ordered = sorted(chosen)
         bridges: set[int] = set()
-        for left, right in zip(ordered, ordered[1:], strict=False):
+        for left, right in pairwise(ordered):
             if 1 < right - left <= 4 and all(
                 not glyphs[i].text.strip(" \u00a0\u00ad-") for i in range(left + 1, right)
             ):
@@ -272,7 +298,9 @@ class Locator:
         """A box as wide as its value would tell short values apart: it grows in steps into the free room of its line."""
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
-        for index, glyph in enumerate(self._alignment.glyphs):
+        reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]
+        for index in self._glyphs_near(_around(reach, 0.0)):
+            glyph = self._alignment.glyphs[index]
             if index in chosen or not glyph.text.strip():
                 continue
             x, y = apply(back, *glyph.origin)
@@ -291,16 +319,10 @@ class Locator:
         return left, right
 
 
-_GRID = 8.0
-_LEAST_WIDTH = 4.0
-_STEP = 2.0
-
-
 def _middle(glyph: GlyphAt) -> Point:
     return apply(glyph.frame, glyph.advance / 2 if abs(glyph.advance) < 3 else 0.3, 0.25)
 
 
-def _cell(point: Point) -> tuple[int, int]:
-    if not (math.isfinite(point[0]) and math.isfinite(point[1])):
-        return (0, 0)
-    return (int(point[0] // _GRID), int(point[1] // _GRID))
+def _around(points: list[Point], margin: float) -> Box:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return Box(min(xs) - margin, min(ys) - margin, max(xs) + margin, max(ys) + margin)

@@ -12,7 +12,7 @@ from dlpctl.formats.interface import Edit
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
 from dlpctl.formats.pdf.locate import Locator, Place, Removal
-from dlpctl.formats.pdf.model import ContentOrder, Dropped, DrawnText, MarkText, PdfDocument
+from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker

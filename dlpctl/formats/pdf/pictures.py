@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.locate import Place
-from dlpctl.formats.pdf.matrix import Matrix, apply, inverse
+from dlpctl.formats.pdf.matrix import apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, number
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import Drawing

@@ -21,7 +21,8 @@ _TROUBLE = (
     AssertionError,
     zlib.error,
 )
-_LITERAL = re.compile(rb"\(((?:[^()\\]|\\.)*+)\)|<([0-9A-Fa-f\s]*+)>", re.S)
+_LITERAL = re.compile(rb"\(((?:[^()\\]|\\.)*+)\)|<([0-9A-Fa-f\s]*+)>", re.DOTALL)
+_FONT_PROGRAMS = ("/Type1C", "/CIDFontType0C", "/OpenType")
 _PICTURE_FILTERS = ("/DCTDecode", "/JPXDecode", "/CCITTFaxDecode", "/JBIG2Decode")
 
 
@@ -96,9 +97,14 @@ def _stream(item: object) -> Iterator[str]:
     if any(name in filters for name in _PICTURE_FILTERS):
         yield item._data.decode("latin-1")
         return
+    if "/Length1" in item or str(item.get("/Subtype", "")) in _FONT_PROGRAMS:
+        # A font lists the characters of its text in order, which reads like a value that runs in order.
+        return
     data = item.get_data()
     raw = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
     if str(item.get("/Subtype", "")) == "/Image" and len(raw) > 1 << 20:
+        return
+    if raw.lstrip()[:8] == b"/CIDInit":
         return
     yield raw.decode("latin-1")
     if raw[:2] in (b"\xfe\xff", b"\xff\xfe"):

@@ -28,12 +28,52 @@ TRAILER: ObjectNumber = (0, 0)
 _DATE = re.compile(r"D:[0-9]{4,14}(?:[Z+-](?:[0-9]{2}'?(?:[0-9]{2}'?)?)?)?")
 _TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}")
 _TECHNICAL_KEYS = frozenset(
-    "/ID /CIDSystemInfo /Panose /CharSet /DA /Lang /ByteRange /Length /W /Widths /Differences /D0 /Filter /DecodeParms "
-    "/CIDSet /O /U /OE /UE /Perms /NumberingSystem /DocChecksum".split()
+    [
+        "/ID",
+        "/CIDSystemInfo",
+        "/Panose",
+        "/CharSet",
+        "/DA",
+        "/Lang",
+        "/ByteRange",
+        "/Length",
+        "/W",
+        "/Widths",
+        "/Differences",
+        "/D0",
+        "/Filter",
+        "/DecodeParms",
+        "/CIDSet",
+        "/O",
+        "/U",
+        "/OE",
+        "/UE",
+        "/Perms",
+        "/NumberingSystem",
+        "/DocChecksum",
+    ]
 )
 _NO_TEXT_KEYS = frozenset(
-    "/FontFile /FontFile2 /FontFile3 /ToUnicode /CIDToGIDMap /CIDSet /Thumb /TR /TR2 /BG /UCR /HT /Function /Encoding "
-    "/DestOutputProfile /Contents /EF /JBIG2Globals".split()
+    [
+        "/FontFile",
+        "/FontFile2",
+        "/FontFile3",
+        "/ToUnicode",
+        "/CIDToGIDMap",
+        "/CIDSet",
+        "/Thumb",
+        "/TR",
+        "/TR2",
+        "/BG",
+        "/UCR",
+        "/HT",
+        "/Function",
+        "/Encoding",
+        "/DestOutputProfile",
+        "/Contents",
+        "/EF",
+        "/JBIG2Globals",
+    ]
 )
 _BACKWARD_KEYS = ("/Parent", "/P")
 """Lead back to what holds an object, where its place would be told wrong."""
@@ -99,7 +139,7 @@ class Collector:
                 yield from self._walk(
                     _Visit(trailer[key], TRAILER, (key,), _PLACES.get(key, "catalog"), "", key)
                 )
-        for key in trailer.keys():
+        for key in list(trailer.keys()):
             if key not in ("/Info", "/Root", "/Encrypt", "/ID"):
                 yield from self._walk(_Visit(trailer[key], TRAILER, (key,), "trailer", "", key))
         while self._deferred:

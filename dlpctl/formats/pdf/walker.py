@@ -110,7 +110,7 @@ class GlyphAt(NamedTuple):
     show: int
     """Index of its `Show`."""
     item: int
-    index: int
+    code: int
     """Which code of the item."""
     text: str
     origin: Point
@@ -242,7 +242,7 @@ class Walker:
                 if attribute == "stretch":
                     value /= 100
                 setattr(state, attribute, int(value) if attribute == "mode" else value)
-            elif operator == b"BDC" or operator == b"BMC":
+            elif operator in (b"BDC", b"BMC"):
                 marks.append(self._mark(operation, key, resources, drawing) or (marks[-1] if marks else None))
             elif operator == b"EMC":
                 if marks:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 _PART = re.compile(
-    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)", re.S
+    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
+    re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"""\s(?!xmlns)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
