@@ -123,9 +123,10 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
         ]
         # A ligature stands for several characters at one place; without a better one, take what lies there.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
-        for char in sorted(chosen):
+        by_glyph[index] = sorted(chosen)
+        # pdfium may give a glyph more than once, as when a form draws itself.
+        for char in {*chosen, *same}:
             by_char[char].append(index)
-            by_glyph[index].append(char)
     return Alignment(glyphs, by_char, by_glyph)
 
 

@@ -64,6 +64,7 @@ _TOKEN = re.compile(
     rb"(?:(?P<literal>\()|(?P<dict><<)|(?P<hex><)|(?P<close>>>|\])|(?P<array>\[)"
     rb"|/(?P<name>[^" + _DELIMITER + rb"]*+)|(?P<word>[^" + _DELIMITER + rb"]++)|(?P<stray>[)>{}]))"
 )
+_COMMENT = re.compile(rb"%[^\r\n]*+")
 _NUMBER_START = re.compile(rb"[-+.0-9]")
 _LENIENT_NUMBER = re.compile(rb"[-+]*([0-9]*\.?[0-9]*)")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)|\r\n?", re.DOTALL)
@@ -81,6 +82,8 @@ _PARENTHESIS = re.compile(rb"\\.|[()]", re.DOTALL)
 _IMAGE_END = re.compile(rb"[" + _WHITE + rb"]EI(?=[" + _WHITE + rb"]|\Z)")
 _NAME_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
 
+STRAY = b"%"
+"""Stands for what no viewer shows: a comment, a string that belongs to no known operator."""
 WANTED = frozenset(
     b"BT ET Tf Td TD Tm T* Tc Tw Tz TL Ts Tr Tj TJ ' \" q Q cm Do gs BDC BMC EMC DP BI c v y sh scn SCN".split()
 )
@@ -240,8 +243,10 @@ def operations(data: bytes) -> Iterator[Operation]:
             continue
         reader = _Reader(data, position, 0)
         token = reader.next()
+        for comment in _COMMENT.finditer(data, position, reader.start if token is not None else size):
+            yield Operation(STRAY, [comment[0]], comment.start(), comment.end())
         if token is None:
-            return
+            break
         position = reader.position
         if token[0] == "value":
             if not operands:
@@ -253,7 +258,15 @@ def operations(data: bytes) -> Iterator[Operation]:
                 position = _inline_image_end(data, position)
             if operator in WANTED:
                 yield Operation(operator, operands, begin if operands else reader.start, position)
+            elif text := _stray_text(operands):
+                yield Operation(STRAY, [text], begin, position)
             operands = []
+    if text := _stray_text(operands):
+        yield Operation(STRAY, [text], begin, size)
+
+
+def _stray_text(operands: list[Operand]) -> bytes:
+    return b"\n".join(each for each in operands if isinstance(each, bytes) and not isinstance(each, Name))
 
 
 def _inline_image_end(data: bytes, position: int) -> int:

@@ -7,7 +7,7 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, views
 from dlpctl.formats.pdf.align import fold
 from dlpctl.formats.pdf.fonts import UNKNOWN
-from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument
+from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
 from dlpctl.formats.pdf.objects import number, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
@@ -16,6 +16,7 @@ from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker
 _LEGIBLE_PIXELS = 12
 """A picture with a side shorter than this shows no line of text."""
 _LEGIBLE_POINTS = 4.0
+_LEAST_STRAY = 4
 _OUTLINED = 60
 """So many curves on a page without text may be letters drawn as shapes."""
 
@@ -135,6 +136,14 @@ class Extraction:
                 self._add(
                     Segment(
                         text, f"{found.canvas.place}, replacement text", MarkText(found.canvas.key, index)
+                    )
+                )
+
+        for index, stray in enumerate(found.drawing.strays):
+            if len(stray.text) > _LEAST_STRAY:
+                self._add(
+                    Segment(
+                        stray.text, f"{found.canvas.place}, not shown", StrayText(found.canvas.key, index)
                     )
                 )
 

@@ -12,7 +12,7 @@ from dlpctl.formats.interface import Edit
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
 from dlpctl.formats.pdf.locate import Locator, Place, Removal
-from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument
+from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-Drawn = DrawnText | ContentOrder | MarkText
+Drawn = DrawnText | ContentOrder | MarkText | StrayText
 
 
 @dataclass(slots=True)
@@ -31,6 +31,7 @@ class _Stream:
     shows: dict[int, Show] = field(default_factory=dict)
     glyphs: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
+    strays: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -101,6 +102,10 @@ class Masking:
         try:
             locator = Locator(found)
             for anchor, each in self._drawn[canvas.key]:
+                if isinstance(anchor, StrayText):
+                    stray = found.drawing.strays[anchor.index]
+                    self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
+                    continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]
                     removal.marks.append(mark)
@@ -147,7 +152,9 @@ class Masking:
                 _drop_named_words(mark)
 
     def _rewritten(self, stream: _Stream, data: bytes, dropped: Iterable[tuple[int, int]] = ()) -> bytes:
-        return edit.rewritten(data, stream.shows.values(), stream.glyphs, stream.marks, dropped)
+        return edit.rewritten(
+            data, stream.shows.values(), stream.glyphs, stream.marks, [*dropped, *stream.strays]
+        )
 
     def _write_canvas(self, pdf: pikepdf.Pdf, painted: _Painted) -> None:
         from pikepdf import Dictionary, Name
@@ -223,6 +230,7 @@ def saved(pdf: pikepdf.Pdf) -> bytes:
         buffer,
         encryption=False,
         deterministic_id=True,
+        fix_metadata_version=False,
         object_stream_mode=ObjectStreamMode.generate,
         compress_streams=True,
     )

@@ -32,6 +32,14 @@ class MarkText:
 
 
 @dataclass(frozen=True, slots=True)
+class StrayText:
+    """Text in a content stream that no operator shows: a comment, a string left behind."""
+
+    canvas: StreamKey
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class StringAt:
     """A string object: the indirect object that holds it and the way within."""
 

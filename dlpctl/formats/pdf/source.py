@@ -66,7 +66,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 def normalized(pdf: pikepdf.Pdf) -> bytes:
     """The file written anew, without encryption: what pdfium reads when it might repair damage in its own way."""
     buffer = io.BytesIO()
-    pdf.save(buffer, encryption=False)
+    pdf.save(buffer, encryption=False, fix_metadata_version=False)
     return buffer.getvalue()
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.pdf.content import Name, Operand, Operation, operations
+from dlpctl.formats.pdf.content import STRAY, Name, Operand, Operation, operations
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix, Point, apply, multiply
 from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, number, numbers, stream_bytes
@@ -22,9 +22,11 @@ StreamKey = Hashable
 
 MAX_NESTING = 28
 MAX_GLYPHS = 20_000_000
-MAX_INVOCATIONS = 200_000
+MAX_INVOCATIONS = 100_000
+MAX_INVOCATIONS_ON_PAGE = 20_000
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _MAX_STACK = 512
+_MAX_STRAYS = 10_000
 _WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
 _LINE_GAP = 0.3
@@ -80,7 +82,7 @@ class Mark:
         if not isinstance(self.properties, dict):
             return ""
         given = [self.properties.get(key) for key in MARK_WORDS]
-        return "\n".join(_mark_text(words) for words in given if isinstance(words, bytes))
+        return "\n".join(_words(words) for words in given if isinstance(words, bytes))
 
 
 @dataclass(slots=True)
@@ -130,6 +132,15 @@ class Picture(NamedTuple):
     order: int
 
 
+class Stray(NamedTuple):
+    """Text in a content stream that is not shown."""
+
+    stream: StreamKey
+    start: int
+    end: int
+    text: str
+
+
 @dataclass(slots=True)
 class Drawing:
     """Everything that one page, or another stream that draws, shows."""
@@ -137,9 +148,9 @@ class Drawing:
     shows: list[Show] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
     curves: int = 0
     streams: set[StreamKey] = field(default_factory=set)
-    shadings: set[str] = field(default_factory=set)
     trouble: str = ""
     unmatched_restores: list[tuple[int, int]] = field(default_factory=list)
     """`Q` operators of the outermost stream that undo no `q`."""
@@ -153,9 +164,11 @@ class Walker:
         self.budget = budget
         self._fonts: dict[tuple[int, int], Font] = {}
         self._forms: dict[tuple[int, int], list[Operation]] = {}
+        self._invocations = 0
 
     def walk(self, data: bytes, key: StreamKey, resources: Object | None) -> Drawing:
         drawing = Drawing()
+        self._invocations = 0
         self._walk(operations(data), key, resources, State(), drawing, [])
         return drawing
 
@@ -261,6 +274,11 @@ class Walker:
                 if is_array(font) and len(font) == 2:
                     state = copy.copy(state)
                     state.font, state.size = self._read_font(font[0]), number(font[1])
+            elif operator == STRAY:
+                text_bytes = operands[0]
+                if isinstance(text_bytes, bytes) and len(drawing.strays) < _MAX_STRAYS:
+                    words = _words(text_bytes)
+                    drawing.strays.append(Stray(key, operation.start, operation.end, words))
             elif operator in (b"c", b"v", b"y"):
                 drawing.curves += 1
         if not parents:
@@ -352,7 +370,10 @@ class Walker:
         source = _member(resources.get("/XObject") if resources is not None else None, *operands[:1])
         if not is_stream(source):
             return
-        self.budget.spend(invocations=1)
+        self._invocations += 1
+        self.budget.spend(
+            invocations=1 if self._invocations <= MAX_INVOCATIONS_ON_PAGE else MAX_INVOCATIONS + 1
+        )
         kind = str(source.get("/Subtype", ""))
         if kind == "/Image":
             drawing.pictures.append(Picture(source, state.matrix, len(drawing.shows)))
@@ -393,7 +414,7 @@ _STATE_FIELDS = {
 }
 
 
-def _mark_text(raw: bytes) -> str:
+def _words(raw: bytes) -> str:
     if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
         return raw.decode("utf-16", "replace")
     return raw.removeprefix(b"\xef\xbb\xbf").decode(

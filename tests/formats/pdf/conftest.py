@@ -64,6 +64,7 @@ def plain_bytes(data: bytes) -> bytes:
         pdf.save(
             buffer,
             compress_streams=False,
+            fix_metadata_version=False,
             stream_decode_level=pikepdf.StreamDecodeLevel.generalized,
             object_stream_mode=pikepdf.ObjectStreamMode.disable,
         )
@@ -99,7 +100,9 @@ def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
             for match in pattern.finditer(view.text):
                 values.add(match[0])
                 for index, piece in enumerate(view.pieces_of(match.start(), match.end())):
-                    raw.append(Edit(piece.segment, piece.start, piece.end, f"[{label}]" if index == 0 else ""))
+                    raw.append(
+                        Edit(piece.segment, piece.start, piece.end, f"[{label}]" if index == 0 else "")
+                    )
     edits: list[Edit] = []
     for edit in sorted(set(raw), key=lambda edit: (edit.segment, edit.start, -edit.end)):
         last = edits[-1] if edits else None
@@ -114,7 +117,9 @@ def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
 def check() -> Callable[..., Result]:
     """Extract, detect, mask."""
 
-    def run(data: bytes, password: str | None = None, children: dict[str, bytes | None] | None = None) -> Result:
+    def run(
+        data: bytes, password: str | None = None, children: dict[str, bytes | None] | None = None
+    ) -> Result:
         document = FORMAT.extract(data, Limits(), password)
         edits, values = find_edits(document)
         return Result(document, edits, FORMAT.mask(data, document, edits, children or {}), values)
@@ -175,7 +180,7 @@ class Handmade:
 
     def save(self, **settings: Any) -> bytes:
         buffer = io.BytesIO()
-        self.pdf.save(buffer, **settings)
+        self.pdf.save(buffer, fix_metadata_version=False, **settings)
         return buffer.getvalue()
 
 
