@@ -7,8 +7,9 @@ import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from dlpctl.formats.pdf.glyphs import GlyphAt, glyphs_of, separator
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char
-from dlpctl.formats.pdf.walker import Drawing, GlyphAt, glyphs_of, separator
+from dlpctl.formats.pdf.walker import Drawing
 
 _HYPHENS = frozenset("-\u00ad\u2010\u2011\u2012\u2013\u2212\x02" + LINE_HYPHEN)
 _CELL = 4.0
@@ -125,8 +126,8 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         by_glyph[index] = sorted(chosen)
         # pdfium may give a glyph more than once, as when a form draws itself.
-        for char in {*chosen, *same}:
-            by_char[char].append(index)
+        for owned in {*chosen, *same}:
+            by_char[owned].append(index)
     return Alignment(glyphs, by_char, by_glyph)
 
 

@@ -15,10 +15,11 @@ from dlpctl.formats.pdf.align import (
     same_order,
 )
 from dlpctl.formats.pdf.fonts import UNKNOWN
+from dlpctl.formats.pdf.glyphs import pen_end
 from dlpctl.formats.pdf.matrix import apply
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char, PageReader
 from dlpctl.formats.pdf.source import Canvas
-from dlpctl.formats.pdf.walker import Drawing, Walker, pen_end
+from dlpctl.formats.pdf.walker import Drawing, Walker
 
 if TYPE_CHECKING:
     import pypdfium2

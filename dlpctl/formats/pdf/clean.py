@@ -57,14 +57,14 @@ def _string(pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit]
 
     container: pikepdf.Object = pdf.trailer if anchor.owner == TRAILER else pdf.get_object(anchor.owner)
     for step in anchor.path[:-1]:
-        container = container[step]  # type: ignore[index]
+        container = container[step]
     last = anchor.path[-1]
-    current = container[last]  # type: ignore[index]
+    current = container[last]
     if not is_string(current):
         raise CannotMaskError(f"{place}: the text is not what it was when the file was checked.")
     # A binary value, such as a signature, was shown by its readable stretches: it goes as a whole.
     replacement = edited(text, edits) if str(current) == text else ""
-    container[last] = String(replacement)  # type: ignore[index]
+    container[last] = String(replacement)
     if isinstance(last, int) and last % 2 == 0 and "/Names" in anchor.path and is_array(container):
         _sort_names(container)
 

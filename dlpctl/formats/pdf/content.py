@@ -84,6 +84,8 @@ _NAME_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
 
 STRAY = b"%"
 """Stands for what no viewer shows: a comment, a string that belongs to no known operator."""
+SHOWS = frozenset((b"Tj", b"TJ", b"'", b'"'))
+TAKES_STRINGS = SHOWS | {b"BDC", b"DP"}
 WANTED = frozenset(
     b"BT ET Tf Td TD Tm T* Tc Tw Tz TL Ts Tr Tj TJ ' \" q Q cm Do gs BDC BMC EMC DP BI c v y sh scn SCN".split()
 )
@@ -256,17 +258,27 @@ def operations(data: bytes) -> Iterator[Operation]:
             operator = token[1] if isinstance(token[1], bytes) else b""
             if operator == b"BI":
                 position = _inline_image_end(data, position)
-            if operator in WANTED:
+            known = operator in WANTED
+            if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
+                yield Operation(STRAY, [text], begin, position - len(operator) if known else position)
+            elif operator in SHOWS and (text := _texts_in(operands[:-1])):
+                # Readers do not agree on which of several operands is shown; none of them can be cut out.
+                yield Operation(STRAY, [text], begin, begin)
+            if known:
                 yield Operation(operator, operands, begin if operands else reader.start, position)
-            elif text := _stray_text(operands):
-                yield Operation(STRAY, [text], begin, position)
             operands = []
-    if text := _stray_text(operands):
+    if text := _texts_in(operands):
         yield Operation(STRAY, [text], begin, size)
 
 
-def _stray_text(operands: list[Operand]) -> bytes:
-    return b"\n".join(each for each in operands if isinstance(each, bytes) and not isinstance(each, Name))
+def _texts_in(operands: list[Operand]) -> bytes:
+    texts: list[bytes] = []
+    for each in operands:
+        if isinstance(each, list):
+            texts.append(_texts_in(each))
+        elif isinstance(each, bytes) and not isinstance(each, Name):
+            texts.append(each)
+    return b"".join(texts)
 
 
 def _inline_image_end(data: bytes, position: int) -> int:

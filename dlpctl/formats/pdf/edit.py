@@ -34,7 +34,7 @@ def rewritten(
     for mark in marks:
         if isinstance(mark.properties, dict):
             changes[mark.start] = (mark.end, _without_words(mark))
-    parts = []
+    parts: list[bytes] = []
     position = 0
     for start in sorted(changes):
         end, replacement = changes[start]

@@ -185,7 +185,7 @@ class Extraction:
 
 
 def plain_text(drawing: Drawing) -> str:
-    from dlpctl.formats.pdf.walker import separator
+    from dlpctl.formats.pdf.glyphs import separator
 
     parts: list[str] = []
     for index, show in enumerate(drawing.shows):

@@ -10,9 +10,10 @@ from itertools import pairwise
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
+from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import GlyphAt, Mark, StreamKey, pen_end
+from dlpctl.formats.pdf.walker import Mark, StreamKey
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02

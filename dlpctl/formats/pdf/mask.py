@@ -104,6 +104,10 @@ class Masking:
             for anchor, each in self._drawn[canvas.key]:
                 if isinstance(anchor, StrayText):
                     stray = found.drawing.strays[anchor.index]
+                    if stray.start == stray.end:
+                        raise CannotMaskError(
+                            f"{canvas.place}: an operator has more strings than it can show."
+                        )
                     self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
                     continue
                 if isinstance(anchor, MarkText):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.pdf.content import STRAY, Name, Operand, Operation, operations
+from dlpctl.formats.pdf.content import SHOWS, STRAY, Name, Operand, Operation, operations
 from dlpctl.formats.pdf.fonts import Font
-from dlpctl.formats.pdf.matrix import IDENTITY, Matrix, Point, apply, multiply
+from dlpctl.formats.pdf.matrix import IDENTITY, Matrix, multiply
 from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, number, numbers, stream_bytes
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ MAX_INVOCATIONS_ON_PAGE = 20_000
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _MAX_STACK = 512
 _MAX_STRAYS = 10_000
-_WORD_GAP = 0.18
+WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
-_LINE_GAP = 0.3
 
 
 @dataclass(slots=True)
@@ -104,23 +103,6 @@ class Show:
     glyphs: int
     mark: Mark | None
     order: int
-
-
-class GlyphAt(NamedTuple):
-    """One glyph on the page."""
-
-    show: int
-    """Index of its `Show`."""
-    item: int
-    code: int
-    """Which code of the item."""
-    text: str
-    origin: Point
-    frame: Matrix
-    """From the glyph's space, where the em is 1 and the origin 0, to the page."""
-    advance: float
-    """In units of the em."""
-    known: bool
 
 
 class Picture(NamedTuple):
@@ -205,7 +187,7 @@ class Walker:
         fonts: dict[bytes, Font | None] = {}
         for operation in stream:
             operator, operands = operation.operator, operation.operands
-            if operator in (b"Tj", b"TJ", b"'", b'"'):
+            if operator in SHOWS:
                 if not operands:
                     continue
                 if operator == b'"' and len(operands) >= 3:
@@ -214,7 +196,7 @@ class Walker:
                 if operator in (b"'", b'"'):
                     text = line = multiply((1.0, 0.0, 0.0, 1.0, 0.0, -state.leading), line)
                 shown = operands[-1]
-                items = shown if isinstance(shown, list) else [shown]
+                items: list[Operand] = shown if isinstance(shown, list) else [shown]
                 text = self._show(operation, items, key, state, text, drawing, marks[-1] if marks else None)
             elif operator in (b"Td", b"TD"):
                 x, y = _reals(operands, 2)
@@ -297,6 +279,8 @@ class Walker:
         font = state.font
         if font is None:
             drawing.trouble = drawing.trouble or "text without a font"
+            words = "".join(_words(item) for item in items if isinstance(item, bytes))
+            drawing.strays.append(Stray(key, operation.start, operation.end, words))
             return text
         size, char_space, word_space = state.size, state.char_space, state.word_space
         parts: list[str] = []
@@ -305,7 +289,7 @@ class Walker:
         for item in items:
             if isinstance(item, float):
                 length -= item / 1000 * size
-                if item < -1000 * _WORD_GAP and not font.vertical:
+                if item < -1000 * WORD_GAP and not font.vertical:
                     parts.append(" ")
             elif isinstance(item, bytes):
                 measure = font.measure(item)
@@ -440,69 +424,3 @@ def _reals(values: list[Operand], count: int) -> list[float]:
 def _matrix(values: list[Operand]) -> Matrix:
     a, b, c, d, e, f = _reals(values, 6)
     return (a, b, c, d, e, f)
-
-
-def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
-    """The glyphs of one operator, in the order in which it shows them."""
-    state, font = show.state, show.font
-    size, stretch, rise = state.size, state.stretch, state.rise
-    found: list[GlyphAt] = []
-    pen = 0.0
-    a, b, c, d, e, f = show.matrix
-    # From the em to text space, then to the page; only the translation differs between glyphs.
-    frame_a, frame_b = size * stretch * a, size * stretch * b
-    frame_c, frame_d = size * c, size * d
-    for item_index, item in enumerate(show.items):
-        if isinstance(item, float):
-            pen -= item / 1000 * size
-            continue
-        if not isinstance(item, bytes):
-            continue
-        for code_index, code in enumerate(font.split(item)):
-            glyph = font.glyph(code)
-            if font.vertical:
-                x, y = glyph.offset[0] * size * stretch, pen + glyph.offset[1] * size + rise
-            else:
-                x, y = pen * stretch, rise
-            origin = (x * a + y * c + e, x * b + y * d + f)
-            found.append(
-                GlyphAt(
-                    index,
-                    item_index,
-                    code_index,
-                    glyph.text,
-                    origin,
-                    (frame_a, frame_b, frame_c, frame_d, origin[0], origin[1]),
-                    glyph.advance,
-                    glyph.known,
-                )
-            )
-            pen += glyph.advance * size + state.char_space + (state.word_space if code == b" " else 0.0)
-    return found
-
-
-def pen_end(show: Show) -> Point:
-    if show.font.vertical:
-        return apply(show.matrix, 0.0, show.length)
-    return apply(show.matrix, show.length * show.state.stretch, 0.0)
-
-
-def separator(before: Show, after: Show) -> str:
-    """What stands between the texts of two operators: nothing, a space, or the end of a line."""
-    start = apply(after.matrix, 0.0, 0.0)
-    end = pen_end(before)
-    matrix, size = before.matrix, before.state.size
-    along = (matrix[2], matrix[3]) if before.font.vertical else (matrix[0], matrix[1])
-    norm = math.hypot(*along)
-    em = abs(size) * math.hypot(matrix[2], matrix[3])
-    if not norm or not em:
-        return "\n"
-    x, y = start[0] - end[0], start[1] - end[1]
-    if abs(y * along[0] - x * along[1]) / norm > _LINE_GAP * em:
-        return "\n"
-    gap = (x * along[0] + y * along[1]) / norm
-    if before.font.vertical:
-        gap = -gap
-    if gap < -1.5 * em:
-        return "\n"
-    return " " if gap > _WORD_GAP * em else ""
