@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from dlpctl.masking import invented
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.regex import lazy
+from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dlpctl.types import Category
 
 _LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _ALNUM = lazy(r"[^\W_]", re.ASCII)
@@ -33,6 +33,8 @@ def is_reserved(type_name: str, category: Category, value: str) -> bool:
     if _LABEL.fullmatch(value):
         return True
     kind = kind_of(type_name, category)
+    if category is not Category.SECRETS and "*" in value and not any(map(str.isalnum, value)):
+        return True
     return _IS_MASKED.get(kind, _mostly_stars)(value) or _IS_STAND_IN.get(kind, _never)(value)
 
 
@@ -41,7 +43,7 @@ def _never(_: str) -> bool:
 
 
 def _mostly_stars(value: str) -> bool:
-    kept = len(_ALNUM.findall(value))
+    kept = sum(map(str.isalnum, value))
     return kept <= _MOST_KEPT and value.count("*") >= max(2, kept)
 
 

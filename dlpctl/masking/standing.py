@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TOKEN = lazy(r"[^\W_]+")
 _GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
-_BASE64 = lazy(r"[A-Za-z0-9+/_\-]{8,}")
+_BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
 _HEX = lazy(r"(?:[0-9a-fA-F]{2}){5,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _SHORTEST = 5
@@ -59,7 +59,7 @@ class _Index:
         tokens = tuple(_TOKEN.findall(_normal(value.text)))
         joined = "".join(tokens)
         if len(joined) < _SHORTEST:
-            if len(value.text) >= _SHORTEST:
+            if len(value.text) >= _SHORTEST and len(set(value.text)) > 1:
                 self._literal[value.text] = value
             return
         self._add_sequence(tokens, value)

@@ -92,7 +92,7 @@ def _begun() -> re.Pattern[str]:
     opening = _any_of(brackets.opening for brackets in _BRACKETS)
     part_of_opening = parts(brackets.opening for brackets in _BRACKETS)
     part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
-    inside = rf"[a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}}"
+    inside = rf"{_PAD}(?:[a-z][a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}})?"
     begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
     return lazy(rf"(?:{begun})\Z", re.IGNORECASE)
 

@@ -74,7 +74,7 @@ def _kinds(catalogue: Catalogue) -> list[_Kind]:
 
 
 class _Shadows:
-    """Which rules make a difference to some kind of finding, and which rule stands before those that do not."""
+    """Which rules make a difference to some kind of finding, and which rule stands before the others."""
 
     def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
         self._deciding: set[str | None] = set()
@@ -95,7 +95,7 @@ class _Shadows:
 
 
 def _shadows(one: Candidate, other: Candidate) -> bool:
-    """Whether `one` acts on all that `other` acts on, as strictly or more; of two equal rules the later is idle."""
+    """Whether `one` acts on all that `other` acts on, as strictly; of two equals the later is idle."""
     if one.counted or one.excepted or one.threshold > other.threshold:
         return False
     if one.verdict.action is not other.verdict.action:

@@ -126,17 +126,20 @@ class Policy(NamedTuple):
 
     @staticmethod
     def load(
-        path: Path,
+        path: Path | str,
         *,
         known_types: Catalogue | None = None,
         check_patterns: PatternCheck | None = None,
     ) -> Policy:
         """Read a TOML, YAML or JSON file; raises `PolicyError`."""
+        from pathlib import Path
+
         from dlpctl.policy.files import read_table_file
 
-        data = read_table_file(path)
+        file = Path(path)
+        data = read_table_file(file)
         return Policy.from_dict(
-            data, known_types=known_types, check_patterns=check_patterns, source=path.name
+            data, known_types=known_types, check_patterns=check_patterns, source=file.name
         )
 
     @staticmethod

@@ -90,11 +90,13 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
         "customPatterns: [{id: a-b, type: T}]\n"
     )
     (tmp_path / "a.toml").write_text(
-        'name = "p"\ncustomPatterns = [{ id = "a-b", type = "T" }]\n[[rules]]\nname = "r"\ndataTypes = ["PII"]\n'
-        'destinations = ["VENDOR"]\naction = "MASK"\nmasking = "redact"\n[[rules.exceptions]]\npattern = "x+"\n'
+        'name = "p"\ncustomPatterns = [{ id = "a-b", type = "T" }]\n'
+        '[[rules]]\nname = "r"\ndataTypes = ["PII"]\ndestinations = ["VENDOR"]\naction = "MASK"\n'
+        'masking = "redact"\n[[rules.exceptions]]\npattern = "x+"\n'
         'owner = "ann"\nreason = "test"\nexpires = 2027-12-31\n'
     )
-    loaded = [Policy.load(tmp_path / f"a.{suffix}") for suffix in ("json", "yaml", "toml")]
+    loaded = [Policy.load(tmp_path / f"a.{suffix}") for suffix in ("json", "yaml")]
+    loaded.append(Policy.load(str(tmp_path / "a.toml")))
     assert loaded[0] == loaded[1] == loaded[2]
 
 
@@ -132,7 +134,10 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(dataTypes=["EMAILS"])),
-            "p.toml: rules[0].dataTypes[0]: 'EMAILS' is not a category, detection type or pattern; did you mean EMAIL?",
+            (
+                "p.toml: rules[0].dataTypes[0]: 'EMAILS' is not a category, detection type or pattern; "
+                "did you mean EMAIL?"
+            ),
         ),
         (policy(rule(dataTypes="PII")), "p.toml: rules[0].dataTypes: must be a list, not 'PII'"),
         (policy(rule(dataTypes=[1])), "p.toml: rules[0].dataTypes[0]: must be text, not 1"),
@@ -278,3 +283,24 @@ def test_a_builtin_policy_is_whole(name: str) -> None:
 def test_an_unknown_builtin_policy_names_the_nearest() -> None:
     with pytest.raises(PolicyError, match="did you mean pci-dss"):
         Policy.builtin("pci")
+
+
+def test_a_policy_has_an_end() -> None:
+    with pytest.raises(PolicyError, match="holds 1,001 rules; the limit is 1,000"):
+        Policy.from_dict(policy(*[rule()] * 1_001))
+    with pytest.raises(PolicyError, match="holds 10,001 exceptions; the limit is 10,000"):
+        Policy.from_dict(policy(rule(exceptions=[exemption()] * 10_001)))
+
+
+def test_plain_data_that_holds_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "name: p\nrules: []\ncustomPatterns: [&a {id: x, type: T, again: *a}]\n", encoding="utf-8"
+    )
+    with pytest.raises(PolicyError, match="is nested too deeply"):
+        Policy.load(tmp_path / "a.yaml")
+
+
+def test_a_time_of_day_in_an_expiry_date_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(TOML.replace("2027-12-31", "2027-12-31T10:00:00Z"), encoding="utf-8")
+    assert Policy.load(path).rules[0].exceptions[0].expires == date(2027, 12, 31)

@@ -47,7 +47,10 @@ def ruling(**counts: dict[str, int]) -> Ruling:
         ({"BLOCK": {"PRIVATE_KEY": 1}}, "Blocked for VENDOR because of 1 private key"),
         (
             {"BLOCK": {"US_MBI": 1, "PRIVATE_KEY": 2}, "MASK": {"EMAIL": 1200}, "ALLOW": {"PHONE": 1}},
-            "Blocked for VENDOR because of 2 private keys and 1 US mbi; also found 1,200 emails and 1 phone number",
+            (
+                "Blocked for VENDOR because of 2 private keys and 1 US mbi; "
+                "also found 1,200 emails and 1 phone number"
+            ),
         ),
         (
             {"MASK": {"A": 9, "B": 8, "C": 7, "D": 6, "E": 5, "F": 1}},
