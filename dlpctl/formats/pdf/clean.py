@@ -27,6 +27,8 @@ def apply(
     pdf: pikepdf.Pdf, document: PdfDocument, stored: Mapping[object, Sequence[Edit]], budget: Budget
 ) -> None:
     """Makes the edits of strings, streams and names."""
+    from pikepdf import Name
+
     for anchor, edits in stored.items():
         segment = document.segments[edits[0].segment]
         if isinstance(anchor, StringAt):
@@ -35,10 +37,11 @@ def apply(
             _stream(pdf, anchor, edits, budget)
         elif isinstance(anchor, JpegNotes):
             image = pdf.get_object(anchor.owner)
+            parameters = image.get("/DecodeParms")
             image.write(
                 jpeg.without_notes(image.read_raw_bytes()),
-                filter=image.get("/Filter"),
-                decode_parms=image.get("/DecodeParms"),
+                filter=Name.DCTDecode,
+                decode_parms=parameters if is_dictionary(parameters) else None,
             )
         elif isinstance(anchor, NameText):
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)

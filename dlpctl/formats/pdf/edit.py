@@ -50,9 +50,9 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
 
     def add(item: bytes | float) -> None:
         last = new[-1] if new else None
-        if (isinstance(item, float) and isinstance(last, float)) or (
-            isinstance(item, bytes) and isinstance(last, bytes)
-        ):
+        if isinstance(item, float):
+            new[-1:] = [last + item] if isinstance(last, float) else [*new[-1:], item]
+        elif isinstance(last, bytes):
             new[-1] = last + item
         else:
             new.append(item)

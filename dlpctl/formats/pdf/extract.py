@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, views
@@ -12,6 +14,12 @@ from dlpctl.formats.pdf.objects import number, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker
+
+if TYPE_CHECKING:
+    import pikepdf
+    import pypdfium2
+
+    from dlpctl.formats.pdf.matrix import Matrix
 
 _LEGIBLE_PIXELS = 12
 """A picture with a side shorter than this shows no line of text."""
@@ -82,8 +90,8 @@ class Extraction:
     def _missing(self, place: str, reason: str) -> None:
         self.document.uninspected.append(Uninspected(place, reason))
 
-    def _read(self, canvas: Canvas, pages: object, index: int) -> None:
-        found = canvases.read(self._walker, canvas, pages, index)  # type: ignore[arg-type]
+    def _read(self, canvas: Canvas, pages: pypdfium2.PdfDocument, index: int) -> None:
+        found = canvases.read(self._walker, canvas, pages, index)
         try:
             self._drawn.update(found.drawing.streams)
             segments = self.document.segments
@@ -211,11 +219,11 @@ def _merged(parts: views.Parts) -> views.Parts:
     return merged
 
 
-def _legible(image: object, matrix: tuple[float, ...]) -> bool:
+def _legible(image: pikepdf.Object | None, matrix: Matrix) -> bool:
     width = (matrix[0] ** 2 + matrix[1] ** 2) ** 0.5
     height = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5
     if min(width, height) < _LEGIBLE_POINTS:
         return False
     if image is None:
         return True
-    return min(number(image.get("/Width")), number(image.get("/Height"))) >= _LEGIBLE_PIXELS  # type: ignore[attr-defined]
+    return min(number(image.get("/Width")), number(image.get("/Height"))) >= _LEGIBLE_PIXELS

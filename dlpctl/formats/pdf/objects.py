@@ -48,6 +48,10 @@ def number(value: Any) -> float:
     return float(value) if isinstance(value, int | float | Decimal) else 0.0
 
 
+def is_true(value: object) -> bool:
+    return value is True
+
+
 def numbers(value: object, count: int) -> tuple[float, ...] | None:
     """An array of `count` numbers."""
     if not is_array(value) or len(value) != count:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.locate import Place
 from dlpctl.formats.pdf.matrix import apply, inverse
-from dlpctl.formats.pdf.objects import is_name, is_stream, number
+from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import Drawing
 
@@ -84,7 +84,7 @@ def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
     """In the samples themselves, so that every other pixel stays what it was; only where these are whole bytes."""
     import pikepdf
 
-    bits = 1 if image.get("/ImageMask") is True else int(number(image.get("/BitsPerComponent", 8)))
+    bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))
     filters = image.get("/Filter")
     names = [str(filters)] if is_name(filters) else [str(each) for each in filters or ()]
     if bits != 8 or any(
@@ -119,7 +119,7 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
     from PIL import Image as Images
 
     soft, hard = image.get("/SMask"), image.get("/Mask")
-    stencil = image.get("/ImageMask") is True
+    stencil = is_true(image.get("/ImageMask"))
     pixels = decoded(pdf, image, painted.size)
     pixels.paste(0, mask=painted)
     if stencil or image.get("/ColorSpace") == pikepdf.Name.DeviceGray:
@@ -158,7 +158,8 @@ def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object, size: tuple[int, int]) -> I
     alone.save(buffer)
     document = pypdfium2.PdfDocument(buffer.getvalue())
     try:
-        return document[0].render(scale=1, no_smoothimage=True).to_pil().convert("RGB")
+        shown: Image = document[0].render(scale=1, no_smoothimage=True).to_pil()
+        return shown.convert("RGB")
     finally:
         document.close()
 
