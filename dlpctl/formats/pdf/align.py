@@ -17,7 +17,7 @@ _WORD_GAP = 180.0
 
 
 class _Folding(dict[int, str]):
-    """Text as the two readers agree on it: no white space, one kind of hyphen, compatibility forms resolved."""
+    """Text as the two readers agree on it: no white space, no case, one kind of hyphen, compatibility forms resolved."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -26,7 +26,7 @@ class _Folding(dict[int, str]):
         elif character.isspace() or code < 32:
             folded = ""
         else:
-            folded = "".join(unicodedata.normalize("NFKC", character).split())
+            folded = "".join(unicodedata.normalize("NFKC", character).casefold().split())
         self[code] = folded
         return folded
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.pdf import canvas as canvases
-from dlpctl.formats.pdf import reading, revisions, source, views
-from dlpctl.formats.pdf.align import fold
+from dlpctl.formats.pdf import reading, revisions, source, spacing, views
+from dlpctl.formats.pdf.align import Alignment, fold
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
 from dlpctl.formats.pdf.objects import number, stream_bytes
@@ -101,16 +101,20 @@ class Extraction:
             page = views.PageView(len(segments), hyphens)
             segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
             self._pages.append(page)
-            if not found.in_order:
-                self._content_order(found, page.segment)
+            spaced = spacing.is_spaced(found.raw)
+            alignment = found.align() if spaced or not found.in_order else None
+            if alignment is not None and not found.in_order:
+                self._content_order(found, alignment, page.segment)
+            if alignment is not None and spaced:
+                parts = _merged(spacing.joined(alignment, page.segment))
+                self._content_views.append(View("letters spaced out", parts, segments))
             self._marks(found)
             self._judge(found)
         finally:
             found.close()
 
-    def _content_order(self, found: canvases.CanvasText, segment: int) -> None:
+    def _content_order(self, found: canvases.CanvasText, alignment: Alignment, segment: int) -> None:
         """The view in content order. Only what pdfium does not give is a segment of its own."""
-        alignment = found.align()
         content = found.content(alignment)
         if not content.text.strip():
             return

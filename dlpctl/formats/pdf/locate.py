@@ -99,11 +99,13 @@ class Locator:
         for index in range(start, end):
             character = self._found.raw[index : index + 1]
             owned = set(self._alignment.by_char[index])
-            origin = None
             if owned and self._found.in_order:
                 origin = self._found.reader.origin(index)
-                if not all(math.dist(glyphs[each].origin, origin) <= near(glyphs[each]) for each in owned):
-                    owned = self._replaced(index)
+                for each in owned:
+                    # Words that replace glyphs lie where they like; the order tells which glyph is meant.
+                    marked = self._found.drawing.shows[glyphs[each].show].mark is not None
+                    if not marked and math.dist(glyphs[each].origin, origin) > near(glyphs[each]):
+                        self._fail("a character that must go is not where its glyph is")
             elif not owned and character.strip():
                 owned = self._replaced(index)
             if not owned:

@@ -210,6 +210,9 @@ class Collector:
             if key in _BACKWARD_KEYS and is_dictionary(value):
                 self._deferred.append(_Visit(value, visit.owner, (*visit.path, key), "unknown", "", key))
                 continue
+            if key == "/CharProcs" and is_dictionary(value):
+                self._seen.update(drawing.objgen for drawing in value.values() if is_stream(drawing))
+                continue
             self._note_name(key, visit.place)
             place = _PLACES.get(key, visit.place) if visit.place in ("catalog", "unknown") else visit.place
             words = key[1:] if visit.key == "/Info" else context

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from dlpctl.formats.interface import Piece, Segment, View
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
-_SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S){4,}(?!\S)")
 _CONTINUES = frozenset("-@._/+=#:&")
 _EDGE_LINES = 3
 _REACH = 160
@@ -58,17 +57,6 @@ def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[S
     broken = _page_breaks(pages, lines, segments)
     if broken:
         views.append(View("page breaks", broken, segments))
-    spaced: Parts = []
-    for page in pages:
-        text = segments[page.segment].text
-        for match in _SPACED.finditer(text):
-            for letter in re.finditer(r"\S", match[0]):
-                spaced.append(
-                    Piece(page.segment, match.start() + letter.start(), match.start() + letter.end())
-                )
-            spaced.append("\n")
-    if spaced:
-        views.append(View("letters spaced out", spaced, segments))
     views += [
         View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments)
         for index in others
@@ -109,9 +97,12 @@ def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
     full = (line.end - line.start) >= 0.6 * max(each.end - each.start for each in near)
     if glue:
         return full
-    # A column of numbers is no wrapped text: there each line is one word.
-    alone = " " not in text[line.start : line.end] and " " not in text[following.start : following.end]
-    return full and not (alone and following.end - following.start >= line.end - line.start)
+    before, after = text[line.start : line.end].split(), text[following.start : following.end].split()
+    if len(before) == 1:
+        # One word that fills a line may go on; a column of such words is a list.
+        return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
+    # Text wraps between words, so two plain words are two words; a value of digits and signs may be cut.
+    return full and not before[-1].isalpha() and not after[0].isalpha()
 
 
 def _page_breaks(pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]) -> Parts:

@@ -16,7 +16,7 @@ from dlpctl.formats.interface import Document, Edit, Limits
 from dlpctl.formats.pdf import FORMAT
 
 _PATTERNS = {
-    "SSN": re.compile(r"(?<!\d)\d{3}[-\s]*\d{2}[-\s]*\d{4}(?!\d)"),
+    "SSN": re.compile(r"(?<!\d)\d{3}[-\s]+\d{2}[-\s]+\d{4}(?!\d)"),
     "CARD": re.compile(r"(?<!\d)4\d{3}(?:[- \r\n]*\d{4}){3}(?!\d)"),
     "EMAIL": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
 }
