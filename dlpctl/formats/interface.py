@@ -135,6 +135,8 @@ class Document:
     views: list[View]
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What people should know, one sentence each: `The file is signed; masking breaks the signature.`"""
 
     def place_of(self, segment: int, offset: int = 0) -> str:
         """Where the character at `offset` of a segment stands, for people."""
