@@ -7,10 +7,10 @@ of made-up values: runs of one character, sequences, repetition, keyboard rows a
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
-import itertools
 
 # A longer value is judged by its first part, so that a judge costs the same whatever it is given.
 JUDGED = 64
