@@ -66,3 +66,9 @@ class CannotMaskError(FormatError):
     """A file that can be read, but not cleaned with certainty."""
 
     code = "cannot-mask"
+
+
+class NameDataError(EngineError):
+    """The data file of the tagger for names and addresses is missing, damaged or of another version."""
+
+    code = "name-data"

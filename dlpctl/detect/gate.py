@@ -1,0 +1,214 @@
+"""Where a name or an address can be: cheap patterns for the shared database, then a look at the word that was hit.
+
+The patterns are Hyperscan's, over bytes, without a start of match: each ends exactly once at a place from which the
+word in question can be read, so that a text without names costs hardly more than the scan that happens anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, GIVEN, PARTICLE, PLACE, STREET, SURNAME, TITLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dlpctl.detect.tagger.sequence import Word
+
+Region = tuple[int, int]
+Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
+
+
+class GatePattern(NamedTuple):
+    kind: str
+    regex: str
+
+
+_BEFORE = r"(?:^|[^0-9A-Za-z_\x80-\xff])"
+_CAPITAL = r"(?:[A-Z][a-z'\x80-\xff]|\xc3[\x80-\x9e])"
+_STREETS = (
+    "[Ss]treet|STREET|Str?|STR?|[Aa]venue|AVENUE|Ave?|AVE|[Rr]oad|ROAD|Rd|RD|Drive|DRIVE|Dr|DR|[Ll]ane|LANE|Ln|LN|[Bb]oulevard|BOULEVARD|[Bb]lvd|BLVD|Bd|bd|"
+    "Court|COURT|Ct|CT|Place|PLACE|Pl|PL|Square|SQUARE|Sq|Terrace|Way|WAY|[Hh]ighway|HIGHWAY|Hwy|HWY|[Pp]arkway|Pkwy|PKWY|Circle|Cir|Crescent|Close|Row|Walk|"
+    "Mews|Grove|Gardens|Trail|Loop|Pike|Plaza|Quay|Hill|Heights|Park|View|Ridge|Cove|Point|Crossing|Broadway|County Road|Nagar|Marg|Sokak|Sk|Caddesi|Cad|Mah|"
+    "utca|út|tér|nám|náměstí|ulica|ulice|iela|gatvė|cesta|pst|tn|mnt"
+)
+_STREETS_FIRST = (
+    "[Rr]ue|[Aa]v|[Aa]vda|[Aa]venida|[Cc]hemin|[Ii]mpasse|[Aa]ll[ée]e|[Qq]uai|[Cc]ours|[Rr]oute|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|"
+    "[Cc]alle|[Pp]laza|[Pp]aseo|[Cc]amino|[Cc]arrera|[Cc]ra|[Rr]onda|[Rr]ua|[Tt]ravessa|[Pp]raça|[Aa]lameda|[Ee]strada|[Rr]odovia|[Uu]l|[Oo]s|[Aa]l|[Jj]alan|[Jj]l|"
+    "[Bb]ulevardul|[Cc]alea|[Aa]leea|[Tt]rg|Am|An der|An den|Im|In der|Unter den|Auf dem|Zum|Zur"
+)
+_GLUED = (
+    "stra(?:ss|ß)e|str\\.?|weg|gasse|platz|allee|damm|ring|ufer|straat|laan|plein|gracht|kade|dreef|singel|gatan|gata|vägen|vej|gade|veien|vegen|katu|tie|kuja|gränd"
+)
+
+
+def _bytes(regex: str) -> str:
+    """Letters outside of ASCII as the bytes that they are in UTF-8."""
+    return "".join(c if c.isascii() else "".join(f"\\x{byte:02x}" for byte in c.encode()) for c in regex)
+
+
+# Every string is what Hyperscan compiles: bytes mode, no flags.
+PATTERNS = tuple(
+    GatePattern(kind, _bytes(regex))
+    for kind, regex in (
+        ("capital", rf"{_BEFORE}{_CAPITAL}"),
+        ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
+        (
+            "lower",
+            r"\b(?:[Hh]i|[Hh]ello|[Hh]ey|[Dd]ear|[Tt]hanks|[Cc]heers|[Rr]egards|[Bb]est|[Nn]ame is|[Nn]ame's|[Ii] am|[Ii]'?m|[Tt]his is|[Cc]all|[Aa]sk|[Tt]ell|[Pp]ing|[Cc]c|"
+            r"[Mm]rs?|[Mm]s|[Dd]r|[Pp]rof|[Ww]ith|[Ff]rom|[Bb]y|[Aa]nd|[Mm]y (?:wife|husband|son|daughter|boss|friend|colleague|brother|sister)|[Tt]o|[Ff]or|[Bb]day)[.,]? [a-z][a-z]",
+        ),
+        (
+            "label",
+            r"(?:[Nn]ame|[Nn]ame[Nn]?|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|NAME|[Pp]atient(?:in|e)?|PATIENT|[Pp]aciente|[Pp]aziente|[Oo]wner|[Cc]ontact|[Cc]ustomer|[Cc]lient|[Aa]uthor|"
+            r"[Aa]ttn|[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o)"
+            r"[\"']?\s?[:=>|]\s?[\"']?[A-Za-z\x80-\xff]",
+        ),
+        ("street", rf"[0-9A-Za-z.\x80-\xff] (?:{_STREETS})[^0-9A-Za-z_\x80-\xff]"),
+        ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Z\x80-\xffdl]"),
+        ("street", rf"[a-z\x80-\xff. -](?:{_GLUED}|Stra(?:ss|ß)e|Str\.),? [0-9]"),
+        ("street", r"\b[0-9]{4,5},? [A-Z\xc3-\xc5][a-z\x80-\xff]"),
+        ("street", r"\b[A-Z]{2},? [0-9]{5}\b"),
+        ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
+        ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
+        ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
+        ("street", r"\b(?:[0-9]{5}-[0-9]{3}|[0-9]{4}-[0-9]{3}|[0-9]{2}-[0-9]{3}|[0-9]{3} [0-9]{2}),? [A-Z\xc3-\xc5]"),
+        ("street", r"\b(?:[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH) [0-9]"),
+    )
+)
+_KINDS = tuple(pattern.kind for pattern in PATTERNS)
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]{2,})?")
+_NEXT = re.compile(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]*)|-([A-ZÀ-Þ])")
+_MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
+_BLOCK = 4096
+_CODE = 0.05
+_AROUND = 200
+"""How far a region reaches from what was hit, at most; lines end it sooner."""
+
+
+class Gate:
+    """Turns the hits of `PATTERNS` into the regions that the tagger should see."""
+
+    def __init__(self, word: Callable[[str], Word]) -> None:
+        self._word = word
+        self._verdicts: dict[str, int] = {}
+
+    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+        regions: list[list[int]] = []
+        code: dict[int, bool] = {}
+        verdicts = self._verdicts
+        reach = -1
+        for kind_index, end in sorted(hits, key=lambda hit: hit[1]):
+            if end < reach - _AROUND // 2:
+                continue
+            kind = _KINDS[kind_index]
+            start = end - 2
+            if kind == "capital":
+                match = _WORD.match(text, start if text[start : start + 1].isupper() else end - 1)
+                if not match:
+                    continue
+                verdict = verdicts.get(match[0])
+                if verdict is None:
+                    verdict = self._judge(match[0])
+                if not verdict:
+                    continue
+                if verdict < 3:
+                    block = end // _BLOCK
+                    dense = code.get(block)
+                    if dense is None:
+                        dense = code[block] = _is_code(text[block * _BLOCK : (block + 1) * _BLOCK])
+                    if dense and not (verdict == 2 and self._paired(text, match.end())):
+                        continue
+                reach = _add(regions, text, start, 1)
+            elif kind == "street":
+                if _digit_near(text, end):
+                    reach = _add(regions, text, start, 3)
+            elif kind == "capitals":
+                reach = _add(regions, text, start, 1)
+            elif kind == "lower":
+                match = _WORD.match(text, start)
+                if match and self._lower(match[0]):
+                    reach = _add(regions, text, start, 1)
+            else:
+                match = _WORD.match(text, end - 1)
+                if match and (self._judge(match[0]) if match[0][0].isupper() else self._lower(match[0])):
+                    reach = _add(regions, text, start, 1)
+        return [(start, end) for start, end in regions]
+
+    def _judge(self, token: str) -> int:
+        """0: never a name by itself; 1: perhaps, in prose; 2: part of a name if another follows; 3: always worth a look."""
+        flags = self._word(token).flags
+        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+        if flags & TITLE:
+            verdict = 3 if len(token) < 5 and not common and not flags & STREET else 1
+        elif flags & (CALENDAR | COMPANY) and not given:
+            verdict = 0
+        elif common == 3 and given < 2 and surname < 3:
+            verdict = 0
+        elif given >= 2 and not common:
+            verdict = 3 if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR) else 2
+        elif given or surname:
+            verdict = 2 if not common or given == 3 else 1
+        else:
+            verdict = 0 if common or flags & (COMPANY | CALENDAR | STREET) else 1 if not flags >> PLACE & 3 else 0
+        if len(self._verdicts) > 50_000:
+            self._verdicts.clear()
+        self._verdicts[token] = verdict
+        return verdict
+
+    def _paired(self, text: str, end: int) -> bool:
+        match = _NEXT.match(text, end)
+        if not match:
+            return False
+        if match[2]:
+            return True
+        flags = self._word(match[1]).flags
+        return len(match[1]) > 1 and not flags >> COMMON & 3 and not flags & (COMPANY | CALENDAR | STREET)
+
+    def _lower(self, token: str) -> bool:
+        flags = self._word(token).flags
+        return bool(flags >> GIVEN & 3) and not flags >> COMMON & 3 and not flags & (PARTICLE | CALENDAR)
+
+
+def _is_code(block: str) -> bool:
+    return sum(block.count(mark) for mark in _MARKS) > _CODE * len(block)
+
+
+def _digit_near(text: str, end: int) -> bool:
+    piece = text[max(0, end - 60) : end + 40]
+    return any(c.isdigit() for c in piece)
+
+
+def _add(regions: list[list[int]], text: str, at: int, lines: int) -> int:
+    """Adds the lines around a place, bounded and cut between words, and merges it with what it touches."""
+    low, high = max(0, at - _AROUND), min(len(text), at + _AROUND)
+    start = at
+    for _ in range(lines + 1):
+        found = text.rfind("\n", low, start)
+        if found < 0:
+            start = low
+            while 0 < start < at and not text[start - 1].isspace():
+                start += 1
+            break
+        start = found
+    else:
+        start += 1
+    end = at
+    for _ in range(lines + 1):
+        found = text.find("\n", end, high)
+        if found < 0:
+            end = high
+            while at < end < len(text) and not text[end].isspace():
+                end -= 1
+            break
+        end = found + 1
+    if end <= start:
+        start, end = low, high
+    if regions and start <= regions[-1][1]:
+        regions[-1][0] = min(regions[-1][0], start)
+        regions[-1][1] = max(regions[-1][1], end)
+    else:
+        regions.append([start, end])
+    return regions[-1][1]

@@ -1,0 +1,169 @@
+"""Finds names of persons and postal addresses: the regions that the gate marked go through the tagger."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect import addresses
+from dlpctl.detect.gate import Gate, Hit, Region
+from dlpctl.detect.tagger.model import LABELS, Model
+from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
+from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE
+from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DATA = Path("names") / "tagger.bin"
+LOWEST = 0.2  # spans that are less likely are not reported at all
+_EVEN = 0.5
+_DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
+_LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
+_SURE = 0.7
+_BEGIN, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
+_ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
+
+
+class NameTagger:
+    """Built once from the packed file and shared: `tag` keeps nothing but caches."""
+
+    def __init__(self, model: Model) -> None:
+        self._sequencer = Sequencer(model)
+        self._gate = Gate(self._sequencer.word)
+
+    @classmethod
+    def load(cls, path: Path) -> NameTagger:
+        return cls(Model.load(path))
+
+    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+        """The parts of a text worth tagging, from the hits of `gate.PATTERNS` (index of the pattern, end in characters)."""
+        return self._gate.regions(text, hits)
+
+    def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places."""
+        tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
+        found: list[Finding] = []
+        for region in tagged:
+            if region.chances:
+                found += self._names(text, region)
+            found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
+        found += self._linked(text, tagged, found)
+        found.sort(key=lambda finding: (finding.start, finding.end))
+        return found
+
+    @staticmethod
+    def _spans(region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]) -> Iterable[tuple[int, int, float]]:
+        """Runs of tokens (first, behind the last, score): the likely ones, and unlikely ones that hold no likely token."""
+        begin, inside = labels
+        chance = {}
+        for place in sorted(region.chances):
+            both = region.chances[place][begin] + region.chances[place][inside]
+            if both >= LOWEST:
+                chance[place] = both
+        places = list(chance)
+        for floor in floors:
+            run: list[int] = []
+            for place in [*places, -1]:
+                fits = place >= 0 and chance[place] >= floor
+                starts = fits and region.chances[place][begin] > region.chances[place][inside] and region.chances[place][begin] > _EVEN
+                if run and (not fits or place != run[-1] + 1 or starts):
+                    values = [chance[token] for token in run]
+                    if floor == floors[0] or max(values) < floors[0]:
+                        yield run[0], run[-1] + 1, sum(values) / len(values)
+                    run = []
+                if fits:
+                    run.append(place)
+
+    def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
+        for first, behind, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
+            for left, right in _lines(region.words, first, behind):
+                span = _trim(text, region, left, right)
+                if span:
+                    yield _finding(*span, score)
+
+    def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
+        """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
+        known: set[str] = set()
+        for finding in found:
+            if finding.type == "PERSON_NAME" and finding.score >= _SURE:
+                parts = _PART.findall(text[finding.start : finding.end])
+                if len(parts) > 1 or finding.score > 0.9:
+                    known.update(part for part in parts if self._links(part))
+        if not known:
+            return []
+        taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
+        linked: list[Finding] = []
+        next_taken = 0
+        for region in tagged:
+            previous = -2
+            for place, word in enumerate(region.words):
+                if word.kind != 1 or word.outline == "x":
+                    continue
+                start, end = region.starts[place], region.ends[place]
+                while next_taken < len(taken) and taken[next_taken][1] <= start:
+                    next_taken += 1
+                covered = next_taken < len(taken) and taken[next_taken][0] < end
+                if covered or text[start:end] not in known or _elsewhere(region.chances.get(place)):
+                    continue
+                if previous == place - 1 and linked:
+                    linked[-1] = linked[-1]._replace(end=end)
+                else:
+                    linked.append(_finding(start, end, _LINKED))
+                previous = place
+        covered_by = {(finding.start, finding.end) for finding in linked}
+        found[:] = [
+            finding
+            for finding in found
+            if finding.score >= _EVEN or not any(start <= finding.start and finding.end <= end for start, end in covered_by)
+        ]
+        return linked
+
+    def _links(self, part: str) -> bool:
+        word = self._sequencer.word(part)
+        return len(part) > 2 and word.outline in ("Xx", "XX") and not word.flags >> COMMON & 3 and not word.flags & (TITLE | COMPANY)
+
+
+_PART = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _elsewhere(chances: list[float] | None) -> bool:
+    return bool(chances) and chances is not None and max(chances[3:]) > _EVEN
+
+
+def _finding(start: int, end: int, score: float) -> Finding:
+    return Finding("PERSON_NAME", Category.PII, start, end, round(score, 4), "person-name")
+
+
+def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int, int]]:
+    """A name does not run over a line break."""
+    start = first
+    for place in range(first, behind):
+        if words[place].kind == 2:
+            if place > start:
+                yield start, place
+            start = place + 1
+    if behind > start:
+        yield start, behind
+
+
+def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
+    """A name without titles, quotes and stops around it, or None where no name is left."""
+    words = region.words
+    while first < behind and (words[first].kind != 1 or (words[first].flags & (TITLE | LABEL) and not _named(words[first]) and behind - first > 1)):
+        first += 1
+    while first < behind and words[behind - 1].kind != 1:
+        behind -= 1
+    if first == behind or any(words[place].outline in ("id", "xX") or words[place].outline[0] in "d0a" for place in range(first, behind)):
+        return None
+    end = region.ends[behind - 1]
+    if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
+        end += 1
+    start = region.starts[first]
+    return (start, end) if end - start > 1 else None
+
+
+def _named(word: Word) -> bool:
+    return word.flags >> GIVEN & 3 >= 2 or word.flags >> SURNAME & 3 >= 2
+
