@@ -14,8 +14,6 @@ from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, GIVEN, PARTICL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dlpctl.detect.tagger.sequence import Word
-
 Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
@@ -55,11 +53,6 @@ PATTERNS = tuple(
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
         (
-            "lower",
-            r"\b(?:[Hh]i|[Hh]ello|[Hh]ey|[Dd]ear|[Tt]hanks|[Cc]heers|[Rr]egards|[Bb]est|[Nn]ame is|[Nn]ame's|[Ii] am|[Ii]'?m|[Tt]his is|[Cc]all|[Aa]sk|[Tt]ell|[Pp]ing|[Cc]c|"
-            r"[Mm]rs?|[Mm]s|[Dd]r|[Pp]rof|[Ww]ith|[Ff]rom|[Bb]y|[Aa]nd|[Mm]y (?:wife|husband|son|daughter|boss|friend|colleague|brother|sister)|[Tt]o|[Ff]or|[Bb]day)[.,]? [a-z][a-z]",
-        ),
-        (
             "label",
             r"(?:[Nn]ame|[Nn]ame[Nn]?|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|NAME|[Pp]atient(?:in|e)?|PATIENT|[Pp]aciente|[Pp]aziente|[Oo]wner|[Cc]ontact|[Cc]ustomer|[Cc]lient|[Aa]uthor|"
             r"[Aa]ttn|[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o)"
@@ -68,19 +61,20 @@ PATTERNS = tuple(
         ("street", rf"[0-9A-Za-z.\x80-\xff] (?:{_STREETS})[^0-9A-Za-z_\x80-\xff]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Z\x80-\xffdl]"),
         ("street", rf"[a-z\x80-\xff. -](?:{_GLUED}|Stra(?:ss|ß)e|Str\.),? [0-9]"),
-        ("street", r"\b[0-9]{4,5},? [A-Z\xc3-\xc5][a-z\x80-\xff]"),
+        ("postcode", r"[0-9],? (?:[A-Z][a-z]|[\xc3-\xc5])"),
         ("street", r"\b[A-Z]{2},? [0-9]{5}\b"),
         ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
         ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
         ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
-        ("street", r"\b(?:[0-9]{5}-[0-9]{3}|[0-9]{4}-[0-9]{3}|[0-9]{2}-[0-9]{3}|[0-9]{3} [0-9]{2}),? [A-Z\xc3-\xc5]"),
         ("street", r"\b(?:[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH) [0-9]"),
     )
 )
-_KINDS = tuple(pattern.kind for pattern in PATTERNS)
+_KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]{2,})?")
 _NEXT = re.compile(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]*)|-([A-ZÀ-Þ])")
+_POSTCODE = re.compile(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}|\d{3}),?\s?$|\d{4} ?[A-Z]{2} $")
+_LOWER = re.compile(r"\b[a-z]{3,20}\b")
 _MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
 _BLOCK = 4096
 _CODE = 0.05
@@ -91,16 +85,17 @@ _AROUND = 200
 class Gate:
     """Turns the hits of `PATTERNS` into the regions that the tagger should see."""
 
-    def __init__(self, word: Callable[[str], Word]) -> None:
-        self._word = word
+    def __init__(self, flags: Callable[[str], int]) -> None:
+        self._flags = flags
         self._verdicts: dict[str, int] = {}
+        self._lower_verdicts: dict[str, bool] = {}
 
     def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
         regions: list[list[int]] = []
-        code: dict[int, bool] = {}
+        code = [_is_code(text[start : start + _BLOCK]) for start in range(0, len(text), _BLOCK)]
         verdicts = self._verdicts
         reach = -1
-        for kind_index, end in sorted(hits, key=lambda hit: hit[1]):
+        for kind_index, end in sorted([*hits, *self._in_lower_case(text, code)], key=_end):
             if end < reach - _AROUND // 2:
                 continue
             kind = _KINDS[kind_index]
@@ -115,11 +110,7 @@ class Gate:
                 if not verdict:
                     continue
                 if verdict < 3:
-                    block = end // _BLOCK
-                    dense = code.get(block)
-                    if dense is None:
-                        dense = code[block] = _is_code(text[block * _BLOCK : (block + 1) * _BLOCK])
-                    if dense and not (verdict == 2 and self._paired(text, match.end())):
+                    if code[start // _BLOCK] and not (verdict == 2 and self._paired(text, match.end())):
                         continue
                 reach = _add(regions, text, start, 1)
             elif kind == "street":
@@ -127,19 +118,31 @@ class Gate:
                     reach = _add(regions, text, start, 3)
             elif kind == "capitals":
                 reach = _add(regions, text, start, 1)
+            elif kind == "postcode":
+                if _POSTCODE.search(text, max(0, start - 12), start):
+                    reach = _add(regions, text, start, 3)
             elif kind == "lower":
-                match = _WORD.match(text, start)
-                if match and self._lower(match[0]):
-                    reach = _add(regions, text, start, 1)
+                reach = _add(regions, text, start, 1)
             else:
                 match = _WORD.match(text, end - 1)
                 if match and (self._judge(match[0]) if match[0][0].isupper() else self._lower(match[0])):
                     reach = _add(regions, text, start, 1)
         return [(start, end) for start, end in regions]
 
+    def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
+        """Given names without a capital, which no pattern can tell from other words; not looked for in source code."""
+        for block, dense in enumerate(code):
+            if not dense:
+                piece = text[block * _BLOCK : (block + 1) * _BLOCK]
+                wanted = {word for word in set(_LOWER.findall(piece)) if self._lower(word)}
+                if wanted:
+                    for match in _LOWER.finditer(piece):
+                        if match[0] in wanted:
+                            yield len(PATTERNS), block * _BLOCK + match.start() + 2
+
     def _judge(self, token: str) -> int:
         """0: never a name by itself; 1: perhaps, in prose; 2: part of a name if another follows; 3: always worth a look."""
-        flags = self._word(token).flags
+        flags = self._flags(token)
         given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
         if flags & TITLE:
             verdict = 3 if len(token) < 5 and not common and not flags & STREET else 1
@@ -164,12 +167,22 @@ class Gate:
             return False
         if match[2]:
             return True
-        flags = self._word(match[1]).flags
+        flags = self._flags(match[1])
         return len(match[1]) > 1 and not flags >> COMMON & 3 and not flags & (COMPANY | CALENDAR | STREET)
 
     def _lower(self, token: str) -> bool:
-        flags = self._word(token).flags
-        return bool(flags >> GIVEN & 3) and not flags >> COMMON & 3 and not flags & (PARTICLE | CALENDAR)
+        verdict = self._lower_verdicts.get(token)
+        if verdict is None:
+            if len(self._lower_verdicts) > 50_000:
+                self._lower_verdicts.clear()
+            flags = self._flags(token)
+            known = flags >> GIVEN & 3 >= 2 and not flags >> COMMON & 3 and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
+            verdict = self._lower_verdicts[token] = known
+        return verdict
+
+
+def _end(hit: Hit) -> int:
+    return hit[1]
 
 
 def _is_code(block: str) -> bool:

@@ -10,7 +10,7 @@ from dlpctl.detect import addresses
 from dlpctl.detect.gate import Gate, Hit, Region
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE
+from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE, look_up_keys
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._gate = Gate(self._sequencer.word)
+        self._gate = Gate(lambda token: model.flags(look_up_keys(token)))
 
     @classmethod
     def load(cls, path: Path) -> NameTagger:

@@ -28,8 +28,9 @@ _COUNT = len(LABELS)
 _UNPACK = struct.Struct(f"<{_COUNT}H").unpack
 _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
-_CERTAIN = 4 * SCALE  # a token whose best other label is this far below "outside" is outside
-_REACH = 5 * SCALE  # a label this far below the best one of its token is not followed further
+# Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
+_START = 5 * SCALE  # an entity does not start at a token whose labels that can start one are this far below "outside"
+_STAY = 12 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
 _MOST_WORDS = 60_000
 _MOST_PAIRS = 200_000
 
@@ -77,8 +78,13 @@ class Sequencer:
         self._left: dict[tuple[int, int], int] = {}
         self._right: dict[tuple[int, int], int] = {}
         self._border = self._make("\n\n", border=True)
-        self._matrix = [[0.0 if value == FORBIDDEN else exp(value / SCALE) for value in row] for row in model.transitions]
-        self._to_outside = [row[0] for row in self._matrix]
+        # What the best way into a label is worth counts as a part of the label's own score, so that scores compare.
+        entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
+        self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
+        self._matrix = [
+            [0.0 if value == FORBIDDEN else exp((value - best) / SCALE) for value, best in zip(row, entry, strict=True)]
+            for row in model.transitions
+        ]
 
     def word(self, token: str) -> Word:
         found = self._words.get(token)
@@ -120,6 +126,7 @@ class Sequencer:
 
     def _decode(self, words: list[Word], chances: dict[int, list[float]]) -> None:
         border = self._border
+        bias = self._bias
         mood = setting([word.outline for word in words])
         count = len(words)
         words = [*words, border, border]  # words[-1] and words[-2] serve as the tokens before the first
@@ -145,7 +152,7 @@ class Sequencer:
             if beyond is None:
                 beyond = self._neighbour(right, "r", following, word)
             total = (
-                _BIAS
+                bias
                 + word.own
                 + previous.to_next
                 + following.to_previous
@@ -160,13 +167,15 @@ class Sequencer:
             if following.kind != 1:
                 total += self._behind(words, here, count)
             score = _UNPACK(total.to_bytes(_BYTES, "little"))
-            if score[0] - max(score[1:]) > _CERTAIN:
-                if run:
-                    self._marginals(run, scores, chances)
-                    run, scores = [], []
-            else:
-                run.append(here)
-                scores.append(score)
+            if not run:
+                if score[0] - max(score[1], score[3], score[5], score[6]) > _START:
+                    continue
+            elif score[0] - max(score[1:]) > _STAY:
+                self._marginals(run, scores, chances)
+                run, scores = [], []
+                continue
+            run.append(here)
+            scores.append(score)
         if run:
             self._marginals(run, scores, chances)
 
@@ -205,48 +214,53 @@ class Sequencer:
         return vote
 
     def _marginals(self, run: list[int], scores: list[tuple[int, ...]], chances: dict[int, list[float]]) -> None:
-        """Forward-backward over a stretch between two tokens that are surely outside; labels far below the best are left out."""
-        matrix = self._matrix
-        possible: list[list[tuple[int, float]]] = []
-        ahead: list[list[tuple[int, float]]] = []
-        prior = _OUTSIDE
+        """Forward-backward over a stretch between two tokens that are surely outside.
+
+        Written out for the seven labels (o outside, b and i of a person, a and j of an address, l place, g organization):
+        this is the innermost loop, and loops over labels take three times as long.
+        """
+        (
+            (oo, ob, _, oa, _, ol, og),
+            (bo, bb, bi, ba, _, bl, bg),
+            (io, ib, ii, ia, _, il, ig),
+            (ao, ab, _, aa, aj, al, ag),
+            (jo, jb, _, ja, jj, jl, jg),
+            (lo, lb, _, la, _, ll, lg),
+            (go, gb, _, ga, _, gl, gg),
+        ) = self._matrix
+        weight = _EXP
+        o, b, i, a, j, l, g = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        ahead, weights = [], []
         for score in scores:
             best = max(score)
-            least = best - _REACH
-            labels = [(label, _EXP[best - value]) for label, value in enumerate(score) if value > least]
-            now = []
-            total = 0.0
-            for label, weight in labels:
-                mass = 0.0
-                for before, share in prior:
-                    mass += share * matrix[before][label]
-                mass *= weight
-                total += mass
-                now.append((label, mass))
-            if not total:  # only labels that cannot follow what is before: outside is always possible
-                labels, now, total = [*labels, (0, _EXP[_REACH])], [*now, (0, 1.0)], 1.0
-            prior = [(label, mass / total) for label, mass in now]
-            possible.append(labels)
-            ahead.append(prior)
-        later = self._to_outside
+            wo, wb, wi, wa, wj, wl, wg = [weight[best - value] for value in score]
+            weights.append((wo, wb, wi, wa, wj, wl, wg))
+            ni = wi * (b * bi + i * ii)
+            nj = wj * (a * aj + j * jj)
+            no = wo * (o * oo + b * bo + i * io + a * ao + j * jo + l * lo + g * go)
+            nb = wb * (o * ob + b * bb + i * ib + a * ab + j * jb + l * lb + g * gb)
+            na = wa * (o * oa + b * ba + i * ia + a * aa + j * ja + l * la + g * ga)
+            nl = wl * (o * ol + b * bl + i * il + a * al + j * jl + l * ll + g * gl)
+            ng = wg * (o * og + b * bg + i * ig + a * ag + j * jg + l * lg + g * gg)
+            part = 1.0 / (no + nb + ni + na + nj + nl + ng)
+            o, b, i, a, j, l, g = no * part, nb * part, ni * part, na * part, nj * part, nl * part, ng * part
+            ahead.append((o, b, i, a, j, l, g))
+        o, b, i, a, j, l, g = oo, bo, io, ao, jo, lo, go
         for place in range(len(run) - 1, -1, -1):
-            values = [0.0] * _COUNT
-            total = 0.0
-            for label, mass in ahead[place]:
-                mass *= later[label]
-                values[label] = mass
-                total += mass
-            chances[run[place]] = [mass / total for mass in values]
-            if place:
-                weighted = [(label, weight * later[label] / total) for label, weight in possible[place]]
-                later = [0.0] * _COUNT
-                for label, _ in ahead[place - 1]:
-                    row = matrix[label]
-                    mass = 0.0
-                    for after, weight in weighted:
-                        mass += row[after] * weight
-                    later[label] = mass
+            fo, fb, fi, fa, fj, fl, fg = ahead[place]
+            fo, fb, fi, fa, fj, fl, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fl * l, fg * g
+            part = 1.0 / (fo + fb + fi + fa + fj + fl + fg)
+            chances[run[place]] = [fo * part, fb * part, fi * part, fa * part, fj * part, fl * part, fg * part]
+            wo, wb, wi, wa, wj, wl, wg = weights[place]
+            no, nb, ni, na, nj, nl, ng = wo * o * part, wb * b * part, wi * i * part, wa * a * part, wj * j * part, wl * l * part, wg * g * part
+            o = no * oo + nb * ob + na * oa + nl * ol + ng * og
+            b = no * bo + nb * bb + ni * bi + na * ba + nl * bl + ng * bg
+            i = no * io + nb * ib + ni * ii + na * ia + nl * il + ng * ig
+            a = no * ao + nb * ab + na * aa + nj * aj + nl * al + ng * ag
+            j = no * jo + nb * jb + na * ja + nj * jj + nl * jl + ng * jg
+            l = no * lo + nb * lb + na * la + nl * ll + ng * lg
+            g = no * go + nb * gb + na * ga + nl * gl + ng * gg
 
 
-_OUTSIDE = [(0, 1.0)]
-_EXP = [exp(-difference / SCALE) for difference in range(1 << LANE)]
+_TAIL = 100 * SCALE
+_EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)
