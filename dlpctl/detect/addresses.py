@@ -26,9 +26,13 @@ _GLUED = re.compile(
 _POSTCODE = re.compile(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b"
 )
-_BOX = re.compile(r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|boîte postale|bp)\b[ .:#]*\d", re.IGNORECASE)
+_BOX = re.compile(
+    r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|boîte postale|bp)\b[ .:#]*\d",
+    re.IGNORECASE,
+)
 _HOUSE = re.compile(
-    r"(?:^|[\s,(])(?:\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?)(?:st|nd|rd|th)?[\s,.]+[^\W\d_]|[^\W\d_][\s,.]+(?:n[º°o]\.? ?|no\.? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b", re.IGNORECASE
+    r"(?:^|[\s,(])(?:\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?)(?:st|nd|rd|th)?[\s,.]+[^\W\d_]|[^\W\d_][\s,.]+(?:n[º°o]\.? ?|no\.? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
+    re.IGNORECASE,
 )
 
 

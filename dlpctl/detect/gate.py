@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, GIVEN, PARTICLE, PLACE, STREET, SURNAME, TITLE
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    PARTICLE,
+    PLACE,
+    STREET,
+    SURNAME,
+    TITLE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,9 +46,7 @@ _STREETS_FIRST = (
     "[Cc]alle|[Pp]laza|[Pp]aseo|[Cc]amino|[Cc]arrera|[Cc]ra|[Rr]onda|[Rr]ua|[Tt]ravessa|[Pp]raça|[Aa]lameda|[Ee]strada|[Rr]odovia|[Uu]l|[Oo]s|[Aa]l|[Jj]alan|[Jj]l|"
     "[Bb]ulevardul|[Cc]alea|[Aa]leea|[Tt]rg|Am|An der|An den|Im|In der|Unter den|Auf dem|Zum|Zur"
 )
-_GLUED = (
-    "stra(?:ss|ß)e|str\\.?|weg|gasse|platz|allee|damm|ring|ufer|straat|laan|plein|gracht|kade|dreef|singel|gatan|gata|vägen|vej|gade|veien|vegen|katu|tie|kuja|gränd"
-)
+_GLUED = "stra(?:ss|ß)e|str\\.?|weg|gasse|platz|allee|damm|ring|ufer|straat|laan|plein|gracht|kade|dreef|singel|gatan|gata|vägen|vej|gade|veien|vegen|katu|tie|kuja|gränd"
 
 
 def _bytes(regex: str) -> str:
@@ -66,18 +74,22 @@ PATTERNS = tuple(
         ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
         ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
         ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
-        ("street", r"\b(?:[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH) [0-9]"),
+        (
+            "street",
+            r"\b(?:[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH) [0-9]",
+        ),
     )
 )
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]{2,})?")
 _NEXT = re.compile(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]*)|-([A-ZÀ-Þ])")
-_POSTCODE = re.compile(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}|\d{3}),?\s?$|\d{4} ?[A-Z]{2} $")
+_POSTCODE = re.compile(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _LOWER = re.compile(r"\b[a-z]{3,20}\b")
 _MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
 _BLOCK = 4096
 _CODE = 0.05
+SHORT = 600  # nothing is won by looking away from less
 _AROUND = 200
 """How far a region reaches from what was hit, at most; lines end it sooner."""
 
@@ -92,7 +104,7 @@ class Gate:
 
     def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
         regions: list[list[int]] = []
-        code = [_is_code(text[start : start + _BLOCK]) for start in range(0, len(text), _BLOCK)]
+        code = _code_blocks(text)
         verdicts = self._verdicts
         reach = -1
         for kind_index, end in sorted([*hits, *self._in_lower_case(text, code)], key=_end):
@@ -117,7 +129,20 @@ class Gate:
                 if _digit_near(text, end):
                     reach = _add(regions, text, start, 3)
             elif kind == "capitals":
-                reach = _add(regions, text, start, 1)
+                line = text.rfind("\n", max(0, end - 40), end) + 1
+                words = _WORD.findall(text, max(line, end - 40), end + 20)
+                if any(self._known(word) for word in words):
+                    reach = _add(regions, text, start, 1)
+            elif kind == "postcode":
+                if _POSTCODE.search(text, max(0, start - 12), start) and (
+                    not code[start // _BLOCK] or self._place(text, start)
+                ):
+                    reach = _add(regions, text, start, 3)
+            elif kind == "capitals":
+                line = text.rfind("\n", max(0, end - 40), end) + 1
+                words = _WORD.findall(text, max(line, end - 40), end + 20)
+                if any(self._known(word) for word in words):
+                    reach = _add(regions, text, start, 1)
             elif kind == "postcode":
                 if _POSTCODE.search(text, max(0, start - 12), start):
                     reach = _add(regions, text, start, 3)
@@ -155,11 +180,24 @@ class Gate:
         elif given or surname:
             verdict = 2 if not common or given == 3 else 1
         else:
-            verdict = 0 if common or flags & (COMPANY | CALENDAR | STREET) else 1 if not flags >> PLACE & 3 else 0
+            known = common or flags & (COMPANY | CALENDAR | STREET) or flags >> PLACE & 3
+            verdict = 0 if known or not (token[1:].islower() or token.isupper()) else 1
         if len(self._verdicts) > 50_000:
             self._verdicts.clear()
         self._verdicts[token] = verdict
         return verdict
+
+    def _place(self, text: str, at: int) -> bool:
+        match = _WORD.search(text, at, at + 30)
+        return bool(match and self._flags(match[0]) >> PLACE & 3)
+
+    def _known(self, token: str) -> bool:
+        flags = self._flags(token)
+        return (
+            bool(flags >> GIVEN & 3 >= 2 or flags >> SURNAME & 3 >= 2)
+            and not flags >> COMMON & 3
+            and len(token) > 2
+        )
 
     def _paired(self, text: str, end: int) -> bool:
         match = _NEXT.match(text, end)
@@ -176,8 +214,9 @@ class Gate:
             if len(self._lower_verdicts) > 50_000:
                 self._lower_verdicts.clear()
             flags = self._flags(token)
-            known = flags >> GIVEN & 3 >= 2 and not flags >> COMMON & 3 and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
-            verdict = self._lower_verdicts[token] = known
+            given, common = flags >> GIVEN & 3, flags >> COMMON & 3
+            verdict = given >= 2 + common and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
+            self._lower_verdicts[token] = verdict
         return verdict
 
 
@@ -185,8 +224,19 @@ def _end(hit: Hit) -> int:
     return hit[1]
 
 
-def _is_code(block: str) -> bool:
-    return sum(block.count(mark) for mark in _MARKS) > _CODE * len(block)
+def dense(text: str) -> bool:
+    """Whether a piece of text is full of the marks of source code, markup or logs."""
+    return sum(text.count(mark) for mark in _MARKS) > _CODE * len(text)
+
+
+def _code_blocks(text: str) -> list[bool]:
+    """Which blocks of a text are source code, markup or logs: by their own marks, more readily where all of the text has many."""
+    if len(text) < SHORT:
+        return [False]
+    blocks = [text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK)]
+    shares = [sum(block.count(mark) for mark in _MARKS) / len(block) for block in blocks]
+    bound = _CODE / 3 if sum(shares) > _CODE * len(shares) / 2 else _CODE
+    return [share > bound for share in shares]
 
 
 def _digit_near(text: str, end: int) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses
-from dlpctl.detect.gate import Gate, Hit, Region
+from dlpctl.detect.gate import SHORT, Gate, Hit, Region, dense
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE, look_up_keys
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DATA = Path("names") / "tagger.bin"
 LOWEST = 0.2  # spans that are less likely are not reported at all
 _EVEN = 0.5
+_IN_CODE = 0.3  # the most that a single word without a cue is worth in source code
 _DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
 _LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
 _SURE = 0.7
@@ -54,7 +55,9 @@ class NameTagger:
         return found
 
     @staticmethod
-    def _spans(region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]) -> Iterable[tuple[int, int, float]]:
+    def _spans(
+        region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
+    ) -> Iterable[tuple[int, int, float]]:
         """Runs of tokens (first, behind the last, score): the likely ones, and unlikely ones that hold no likely token."""
         begin, inside = labels
         chance = {}
@@ -67,7 +70,11 @@ class NameTagger:
             run: list[int] = []
             for place in [*places, -1]:
                 fits = place >= 0 and chance[place] >= floor
-                starts = fits and region.chances[place][begin] > region.chances[place][inside] and region.chances[place][begin] > _EVEN
+                starts = (
+                    fits
+                    and region.chances[place][begin] > region.chances[place][inside]
+                    and region.chances[place][begin] > _EVEN
+                )
                 if run and (not fits or place != run[-1] + 1 or starts):
                     values = [chance[token] for token in run]
                     if floor == floors[0] or max(values) < floors[0]:
@@ -77,11 +84,14 @@ class NameTagger:
                     run.append(place)
 
     def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
+        code = len(text) > SHORT and dense(text[region.starts[0] : region.ends[-1]])
         for first, behind, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
             for left, right in _lines(region.words, first, behind):
                 span = _trim(text, region, left, right)
                 if span:
-                    yield _finding(*span, score)
+                    yield _finding(
+                        *span, min(score, _IN_CODE) if code and _bare(region.words, left, right) else score
+                    )
 
     def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
@@ -116,13 +126,19 @@ class NameTagger:
         found[:] = [
             finding
             for finding in found
-            if finding.score >= _EVEN or not any(start <= finding.start and finding.end <= end for start, end in covered_by)
+            if finding.score >= _EVEN
+            or not any(start <= finding.start and finding.end <= end for start, end in covered_by)
         ]
         return linked
 
     def _links(self, part: str) -> bool:
         word = self._sequencer.word(part)
-        return len(part) > 2 and word.outline in ("Xx", "XX") and not word.flags >> COMMON & 3 and not word.flags & (TITLE | COMPANY)
+        return (
+            len(part) > 2
+            and word.outline in ("Xx", "XX")
+            and not word.flags >> COMMON & 3
+            and not word.flags & (TITLE | COMPANY)
+        )
 
 
 _PART = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -151,11 +167,17 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
     """A name without titles, quotes and stops around it, or None where no name is left."""
     words = region.words
-    while first < behind and (words[first].kind != 1 or (words[first].flags & (TITLE | LABEL) and not _named(words[first]) and behind - first > 1)):
+    while first < behind and (
+        words[first].kind != 1
+        or (words[first].flags & (TITLE | LABEL) and not _named(words[first]) and behind - first > 1)
+    ):
         first += 1
     while first < behind and words[behind - 1].kind != 1:
         behind -= 1
-    if first == behind or any(words[place].outline in ("id", "xX") or words[place].outline[0] in "d0a" for place in range(first, behind)):
+    if first == behind or any(
+        words[place].outline in ("id", "xX") or words[place].outline[0] in "d0a"
+        for place in range(first, behind)
+    ):
         return None
     end = region.ends[behind - 1]
     if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
@@ -164,6 +186,13 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     return (start, end) if end - start > 1 else None
 
 
+def _bare(words: Sequence[Word], first: int, behind: int) -> bool:
+    """A single word, or words without a capital, and no title or label in front of them."""
+    named = [word for word in words[first:behind] if word.kind == 1]
+    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+
+
 def _named(word: Word) -> bool:
     return word.flags >> GIVEN & 3 >= 2 or word.flags >> SURNAME & 3 >= 2
-

@@ -1,8 +1,8 @@
 """Measures the tagger for names and addresses: precision, recall and F2, time per KB, load time, memory.
 
-    python tests/bench/names.py                       a generated set, per language, with names and templates that training never sees
-    python tests/bench/names.py --jsonl mine.jsonl    sets of {"text": ..., "spans": [[type, start, end], ...]}, types PERSON and ADDRESS
-    python tests/bench/names.py --plain FOLDER        findings per 100 KB in files that hold no names
+python tests/bench/names.py                       a generated set, per language, with names and templates that training never sees
+python tests/bench/names.py --jsonl mine.jsonl    sets of {"text": ..., "spans": [[type, start, end], ...]}, types PERSON and ADDRESS
+python tests/bench/names.py --plain FOLDER        findings per 100 KB in files that hold no names
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from zlib import crc32
 import dlpctl_patterns
 
 HERE = Path(__file__).parent
-sys.path[0] = str(HERE.parent / "training")  # in the place of this folder, whose names.py would hide the package of that name
+sys.path[0] = str(
+    HERE.parent / "training"
+)  # in the place of this folder, whose names.py would hide the package of that name
 
 from dlpctl.detect import gate  # noqa: E402
 from dlpctl.detect.names import NameTagger  # noqa: E402
@@ -39,7 +41,12 @@ class Scanner:
         self.tagger = tagger
         self.database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         expressions = [pattern.regex.encode("latin-1") for pattern in gate.PATTERNS]
-        self.database.compile(expressions=expressions, ids=list(range(len(expressions))), elements=len(expressions), flags=[0] * len(expressions))
+        self.database.compile(
+            expressions=expressions,
+            ids=list(range(len(expressions))),
+            elements=len(expressions),
+            flags=[0] * len(expressions),
+        )
 
     def hits(self, text: str) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -67,8 +74,17 @@ def generated(count: int, seed: int, language: str) -> list[Row]:
     import compose
     import lists
 
-    composer = compose.Composer(_lists(lists), random.Random(seed), lambda name: crc32(name.lower().encode()) % 7 == 0 or len(name) < 3)
-    return compose.generate(composer, compose.templates(HERE / "name_templates"), count, shares={language: 0.8, "none": 0.2} if language == "en" else {language: 1.0})
+    composer = compose.Composer(
+        _lists(lists),
+        random.Random(seed),
+        lambda name: crc32(name.lower().encode()) % 7 == 0 or len(name) < 3,
+    )
+    return compose.generate(
+        composer,
+        compose.templates(HERE / "name_templates"),
+        count,
+        shares={language: 0.8, "none": 0.2} if language == "en" else {language: 1.0},
+    )
 
 
 _CACHE: list = []
@@ -82,7 +98,9 @@ def _lists(module):
 
 def measure(rows: list[Row], find, floor: float, wrong: list | None = None) -> dict[str, dict[str, float]]:
     """Exact spans and overlapping ones (half of the longer), by type."""
-    counts = {kind: [0, 0, 0, 0, 0] for kind in ("PERSON_NAME", "ADDRESS")}  # gold, found, exact, found that overlap, gold that overlap
+    counts = {
+        kind: [0, 0, 0, 0, 0] for kind in ("PERSON_NAME", "ADDRESS")
+    }  # gold, found, exact, found that overlap, gold that overlap
     for row in rows:
         text = row["text"]
         found = [finding for finding in find(text) if finding.score >= floor]
@@ -95,12 +113,27 @@ def measure(rows: list[Row], find, floor: float, wrong: list | None = None) -> d
             tally[3] += sum(any(_alike(a, b) for b in gold) for a in ours)
             tally[4] += sum(any(_alike(a, b) for b in ours) for a in gold)
             if wrong is not None:
-                wrong += [("missed", kind, text[max(0, a - 40) : a], text[a:b], text[b : b + 30]) for a, b in gold if not any(_alike((a, b), o) for o in ours)]
-                wrong += [("wrong", kind, text[max(0, a - 40) : a], text[a:b], text[b : b + 30]) for a, b in ours if not any(_alike((a, b), o) for o in gold)]
+                wrong += [
+                    ("missed", kind, text[max(0, a - 40) : a], text[a:b], text[b : b + 30])
+                    for a, b in gold
+                    if not any(_alike((a, b), o) for o in ours)
+                ]
+                wrong += [
+                    ("wrong", kind, text[max(0, a - 40) : a], text[a:b], text[b : b + 30])
+                    for a, b in ours
+                    if not any(_alike((a, b), o) for o in gold)
+                ]
     result = {}
     for kind, (gold, ours, exact, right, hit) in counts.items():
         p, r = (right / ours if ours else 1.0), (hit / gold if gold else 1.0)
-        result[kind] = {"gold": gold, "P": p, "R": r, "F2": 5 * p * r / (4 * p + r) if p + r else 0.0, "exact P": exact / ours if ours else 1.0, "exact R": exact / gold if gold else 1.0}
+        result[kind] = {
+            "gold": gold,
+            "P": p,
+            "R": r,
+            "F2": 5 * p * r / (4 * p + r) if p + r else 0.0,
+            "exact P": exact / ours if ours else 1.0,
+            "exact R": exact / gold if gold else 1.0,
+        }
     return result
 
 
@@ -111,7 +144,9 @@ def _alike(a: tuple[int, int], b: tuple[int, int]) -> bool:
 def show(name: str, result: dict[str, dict[str, float]]) -> None:
     for kind, values in result.items():
         if values["gold"]:
-            print(f"{name:28} {kind:12} n={values['gold']:<6} P {values['P']:.3f}  R {values['R']:.3f}  F2 {values['F2']:.3f}   exact {values['exact P']:.3f} / {values['exact R']:.3f}")
+            print(
+                f"{name:28} {kind:12} n={values['gold']:<6} P {values['P']:.3f}  R {values['R']:.3f}  F2 {values['F2']:.3f}   exact {values['exact P']:.3f} / {values['exact R']:.3f}"
+            )
 
 
 def clock(name: str, text: str, scanner: Scanner, rounds: int) -> None:
@@ -122,12 +157,16 @@ def clock(name: str, text: str, scanner: Scanner, rounds: int) -> None:
         scanner.find(text)
         times.append(time.perf_counter() - began)
     middle = sorted(times)[len(times) // 2]
-    print(f"{name:28} {len(text) / 1024:8.1f} KB  {middle * 1000:8.3f} ms  {middle * 1000 / (len(text) / 1024):7.3f} ms/KB  {len(text) / middle / 1e6:7.2f} MB/s")
+    print(
+        f"{name:28} {len(text) / 1024:8.1f} KB  {middle * 1000:8.3f} ms  {middle * 1000 / (len(text) / 1024):7.3f} ms/KB  {len(text) / middle / 1e6:7.2f} MB/s"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--data", type=Path, default=Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin")
+    parser.add_argument(
+        "--data", type=Path, default=Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin"
+    )
     parser.add_argument("--jsonl", type=Path, action="append", default=[])
     parser.add_argument("--plain", type=Path, action="append", default=[])
     parser.add_argument("--most", type=int, default=1_000_000, help="bytes of each folder of plain files")
@@ -139,7 +178,9 @@ def main() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     tagger = NameTagger.load(options.data)
-    print(f"load {(time.perf_counter() - began) * 1000:.2f} ms, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before} KB, file {options.data.stat().st_size} bytes")
+    print(
+        f"load {(time.perf_counter() - began) * 1000:.2f} ms, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before} KB, file {options.data.stat().st_size} bytes"
+    )
     scanner = Scanner(tagger)
     find = (lambda text: tagger.tag(text, [(0, len(text))])) if options.ungated else scanner.find
 
@@ -152,11 +193,19 @@ def main() -> None:
 
     if options.generated:
         for language in ("en", "de", "fr", "es", "it", "pt", "nl", "xx"):
-            run(f"generated {language}", generated(options.generated if language == "en" else options.generated // 3, 99, language))
+            run(
+                f"generated {language}",
+                generated(options.generated if language == "en" else options.generated // 3, 99, language),
+            )
     for path in options.jsonl:
         run(path.stem, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
     for folder in options.plain:
-        files = sorted(file for file in ([folder] if folder.is_file() else folder.rglob("*")) if file.suffix in (".py", ".js", ".c", ".h", ".go", ".rs", ".java", ".txt", ".log", ".html", ".pm", ".json"))
+        files = sorted(
+            file
+            for file in ([folder] if folder.is_file() else folder.rglob("*"))
+            if file.suffix
+            in (".py", ".js", ".c", ".h", ".go", ".rs", ".java", ".txt", ".log", ".html", ".pm", ".json")
+        )
         random.Random(3).shuffle(files)
         total, parts, counts = 0, [], {"PERSON_NAME": 0, "ADDRESS": 0}
         shown: list[str] = []
@@ -167,10 +216,17 @@ def main() -> None:
             for finding in find(text):
                 if finding.score >= options.floor:
                     counts[finding.type] += 1
-                    shown.append(f"{finding.type} {text[finding.start : finding.end]!r} in {text[max(0, finding.start - 30) : finding.end + 20]!r}")
+                    shown.append(
+                        f"{finding.type} {text[finding.start : finding.end]!r} in {text[max(0, finding.start - 30) : finding.end + 20]!r}"
+                    )
             if total > options.most:
                 break
-        print(f"{folder.name:28} {total} bytes: " + ", ".join(f"{kind} {count} ({count / total * 102400:.2f} per 100 KB)" for kind, count in counts.items()))
+        print(
+            f"{folder.name:28} {total} bytes: "
+            + ", ".join(
+                f"{kind} {count} ({count / total * 102400:.2f} per 100 KB)" for kind, count in counts.items()
+            )
+        )
         random.Random(2).shuffle(shown)
         for line in shown[: options.errors]:
             print("   ", line)

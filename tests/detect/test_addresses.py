@@ -61,14 +61,20 @@ NONE = [
 
 
 def addresses(tagger: NameTagger, text: str) -> list[tuple[int, int]]:
-    return [(f.start, f.end) for f in tagger.tag(text, [(0, len(text))]) if f.type == "ADDRESS" and f.score >= 0.5]
+    return [
+        (f.start, f.end) for f in tagger.tag(text, [(0, len(text))]) if f.type == "ADDRESS" and f.score >= 0.5
+    ]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_finds_addresses_of_many_countries(tagger: NameTagger, address: str) -> None:
     text = f"Please send the parcel to {address} before Friday."
     place = text.index(address)
-    assert [(start, end) for start, end in addresses(tagger, text) if start == place and end == place + len(address)]
+    assert [
+        (start, end)
+        for start, end in addresses(tagger, text)
+        if start == place and end == place + len(address)
+    ]
 
 
 @pytest.mark.parametrize("text", NONE)

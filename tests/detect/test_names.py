@@ -25,16 +25,20 @@ class Scanner:
     def __init__(self) -> None:
         self.tagger = NameTagger.load(DATA)
         self.database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        expressions = [pattern.regex.encode("ascii") for pattern in gate.PATTERNS]
+        expressions = [pattern.regex.encode("latin-1") for pattern in gate.PATTERNS]
         count = len(expressions)
-        self.database.compile(expressions=expressions, ids=list(range(count)), elements=count, flags=[0] * count)
+        self.database.compile(
+            expressions=expressions, ids=list(range(count)), elements=count, flags=[0] * count
+        )
 
     def regions(self, text: str) -> list[tuple[int, int]]:
         hits: list[tuple[int, int]] = []
         data = text.encode("utf-8", "surrogatepass")
         self.database.scan(data, match_event_handler=lambda index, _start, end, *_: hits.append((index, end)))
         if len(data) != len(text):
-            characters = [place for place, c in enumerate(text) for _ in range(len(c.encode("utf-8", "surrogatepass")))] + [len(text)]
+            characters = [
+                place for place, c in enumerate(text) for _ in range(len(c.encode("utf-8", "surrogatepass")))
+            ] + [len(text)]
             hits = [(index, characters[end]) for index, end in hits]
         return self.tagger.regions(text, hits)
 
@@ -64,7 +68,10 @@ NAMED = [
     ("Mr. Robert Brown's account was closed.", ["Robert Brown"]),
     ("Dr. Elena Rossi will see you now.", ["Elena Rossi"]),
     ("Best regards,\nHannah Schmidt\nAccount Manager", ["Hannah Schmidt"]),
-    ("From: Peter Jones <pj@example.com>\nTo: Laura Miller <lm@example.com>", ["Peter Jones", "Laura Miller"]),
+    (
+        "From: Peter Jones <pj@example.com>\nTo: Laura Miller <lm@example.com>",
+        ["Peter Jones", "Laura Miller"],
+    ),
     ("[10:22] Sarah: are you there?\n[10:23] Michael: yes", ["Sarah", "Michael"]),
     ("id,name,city\n1,David Cohen,Haifa\n2,Emily Clark,Leeds", ["David Cohen", "Emily Clark"]),
     ('{"patient": "Thomas Anderson", "room": 12}', ["Thomas Anderson"]),
@@ -118,11 +125,16 @@ def test_findings_are_in_order_and_scored(scanner: Scanner) -> None:
     findings = scanner.tagger.tag(text, [(0, len(text))])
     assert [finding.start for finding in findings] == sorted(finding.start for finding in findings)
     assert all(LOWEST <= finding.score <= 1 and finding.category is Category.PII for finding in findings)
-    assert {finding.type: finding.pattern_id for finding in findings} == {"PERSON_NAME": "person-name", "ADDRESS": "address"}
+    assert {finding.type: finding.pattern_id for finding in findings} == {
+        "PERSON_NAME": "person-name",
+        "ADDRESS": "address",
+    }
 
 
 def test_source_code_is_not_tagged(scanner: Scanner) -> None:
-    code = "\n".join(f"    self.handler_{n} = PaymentHandler(client_{n}, Timeout={n})  # Returns None" for n in range(2000))
+    code = "\n".join(
+        f"    self.handler_{n} = PaymentHandler(client_{n}, Timeout={n})  # Returns None" for n in range(2000)
+    )
     assert scanner.regions(code) == []
 
 
@@ -181,7 +193,12 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "tagger.bin"
     data = bytearray(DATA.read_bytes())
     data[len(data) // 2] ^= 1
-    contents = {"empty": b"", "cut": bytes(data[: len(data) // 2]), "flipped": bytes(data), "other": b"x" * 5000}
+    contents = {
+        "empty": b"",
+        "cut": bytes(data[: len(data) // 2]),
+        "flipped": bytes(data),
+        "other": b"x" * 5000,
+    }
     if damage in contents:
         path.write_bytes(contents[damage])
     with pytest.raises(NameDataError, match="reinstall"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,97 +26,35 @@ LANGUAGES = {
     "nl": ["nl_NL", "nl_BE"],
 }
 US = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC".split()
-TITLES = {
-    "en": "Mr. Mr Mrs. Mrs Ms. Ms Dr. Dr Prof. Professor Miss Sir Judge Senator Captain Rev. Officer Nurse Coach Mx. Madam".split(),
-    "de": ["Herr", "Frau", "Herrn", "Dr.", "Herr Dr.", "Frau Dr.", "Prof.", "Frau Prof. Dr."],
-    "fr": ["M.", "Mme", "Monsieur", "Madame", "Mlle", "Dr", "Maître", "Docteur"],
-    "es": ["Sr.", "Sra.", "Srta.", "Don", "Doña", "Dr.", "Dra.", "señor", "señora", "Lic."],
-    "it": ["Sig.", "Sig.ra", "Dott.", "Dott.ssa", "Signor", "Signora", "Avv.", "Ing."],
-    "pt": ["Sr.", "Sra.", "Dr.", "Dra.", "Dona", "Senhor", "Senhora", "Prof."],
-    "nl": ["dhr.", "mevr.", "mevrouw", "meneer", "de heer", "drs.", "Dr."],
-}
-ENDINGS = ["Jr.", "Jr", "Sr.", "III", "II", "PhD", "MD", "M.D.", "Esq.", "RN", "CPA"]
-STREET_EN = (
-    "Street St St. Avenue Ave Ave. Road Rd Rd. Drive Dr Dr. Lane Ln Boulevard Blvd Blvd. Court Ct Place Pl Square Terrace Way Circle Cir "
-    "Highway Hwy Parkway Pkwy Crescent Close Row Walk Mews Grove Gardens Trail Loop Pike Hill Park View Run Alley Heights Rise Quay Plaza "
-    "Crossing Ridge Cove Point Landing Path Green Bend Turnpike Esplanade Parade"
-).split()
-STREET_EN_WEIGHTS = [9, 7, 3, 6, 6, 2, 8, 5, 2, 5, 3, 2, 5, 3, 4, 4, 2] + [1] * 40
-WOODS = (
-    "Oak Maple Pine Cedar Elm Washington Lake Hill Park Main High Church Mill River Spring Walnut Chestnut Sunset Railroad Jefferson Lincoln Center "
-    "Forest Meadow Broad Bridge Victoria Station King Queen North Grand Union Highland Prospect Harbor Valley Willow Birch Franklin Madison Jackson "
-    "Second Third First Fourth Fifth Market Commerce Industrial Technology Corporate Airport College School Canal Front Water Court Bay Ocean Beach"
-).split()
-STREET_OTHER = {
-    "de": ["{n}straße", "{n}strasse", "{n}str.", "{n}weg", "{n}gasse", "{n}platz", "{n}allee", "{n}-Straße", "{g}-{n}-Straße", "{g}-{n}-Str.", "Am {n}",
-           "An der {n}", "Im {n}", "Alte {n}gasse", "{n}ring", "{n}damm", "{n}ufer", "Straße des {n}", "{n} Straße", "Unter den {n}", "{n}er Weg", "{n}er Straße"],
-    "fr": ["rue {n}", "rue de {n}", "rue du {n}", "rue de la {n}", "rue des {n}", "avenue {n}", "avenue de {n}", "place {n}", "boulevard {n}", "Rue {g} {n}",
-           "Avenue {g} {n}", "chemin de {n}", "impasse {n}", "allée des {n}", "quai de {n}", "bd {n}", "av. de {n}", "Boulevard du {n}", "cours {n}", "route de {n}",
-           "rue de l'{n}", "Place de la {n}", "rue Saint-{n}"],
-    "es": ["Calle {n}", "C/ {n}", "Calle de {n}", "Avenida {n}", "Avda. {n}", "Av. {n}", "Plaza {n}", "Plaza de {n}", "Paseo de {n}", "Calle {g} {n}", "Camino {n}",
-           "Carrera {d}", "Calle {d}", "Av. {g} {n}", "Ronda de {n}", "calle {n}", "Calzada {n}", "Blvd. {n}", "Calle del {n}", "Prol. {n}", "Cra {d}"],
-    "it": ["Via {n}", "Via {g} {n}", "Piazza {n}", "Corso {n}", "Viale {n}", "Via della {n}", "Via dei {n}", "Largo {n}", "Vicolo {n}", "via {n}", "Strada {n}",
-           "Piazza {g} {n}", "V.le {n}", "Corso {g} {n}", "Via San {g}", "Contrada {n}"],
-    "pt": ["Rua {n}", "Rua {g} {n}", "Avenida {n}", "Av. {n}", "Travessa {n}", "Praça {n}", "Rua da {n}", "Rua do {n}", "Alameda {n}", "R. {n}", "rua {n}",
-           "Largo do {n}", "Rua dos {n}", "Estrada {n}", "Rodovia {n}", "Av. {g} {n}"],
-    "nl": ["{n}straat", "{n}laan", "{n}weg", "{n}plein", "{n}gracht", "{n}kade", "{g} {n}straat", "{n}dreef", "{n}hof", "Van {n}straat", "{n}singel", "{n}pad",
-           "Burgemeester {n}laan", "{n}steenweg", "Grote {n}straat", "Korte {n}weg"],
-    "xx": ["{n}gatan", "{n}vägen", "{n}vej", "{n}gade", "{n}veien", "{n}gata", "{n}katu", "{n}tie", "ul. {n}", "ul. {n}a", "ulica {n}", "os. {n}", "al. {n}",
-           "{n} utca", "{n} út", "{n} u.", "{n} tér", "{n}ova ulica", "Ulica {n}", "{n}ska cesta", "{n}ova", "{n} nám.", "{n} Caddesi", "{n} Sokak", "{n} Cad.",
-           "{n} Mah.", "Jalan {n}", "Jl. {n}", "{n} Marg", "{n} Nagar", "{n} Road", "{n}stræti", "Str. {n}", "Strada {n}", "Bulevardul {n}", "Calea {n}",
-           "{n} tn", "{n} iela", "{n} gatvė", "{n} g.", "Leoforos {n}", "Odos {n}", "{n} St", "Jln {n}", "{n}ului", "nám. {n}", "{n} Sk.", "{n}gränd", "{n}stien"],
-}
+
+
+def _entries(text: str) -> list[str]:
+    return [entry for line in text.splitlines() for entry in line.split("|") if entry]
+
+
+PHRASES = tomllib.loads((HERE / "phrases.toml").read_text(encoding="utf-8"))
+ENDINGS, WOODS, CITY_US, BRANDS, COMPANY_ENDINGS, PRODUCTS, TOPICS, JOBS, STREET_EN = (
+    _entries(PHRASES[name])
+    for name in (
+        "endings",
+        "woods",
+        "city_us",
+        "brands",
+        "company_endings",
+        "products",
+        "topics",
+        "jobs",
+        "street_en",
+    )
+)
+TITLES = {language: _entries(text) for language, text in PHRASES["titles"].items()}
+FLOORS = {language: _entries(text) for language, text in PHRASES["floors"].items()}
+STREET_OTHER = {language: _entries(text) for language, text in PHRASES["streets"].items()}
 PLACES = {
-    "de": ("DE AT CH", ["{5}", "{4}", "D-{5}", "A-{4}", "CH-{4}"], ["Deutschland", "Germany", "Österreich", "Austria", "Schweiz", "Switzerland"]),
-    "fr": ("FR BE CH", ["{5}", "{5}", "{5}", "{4}", "F-{5}"], ["France", "Belgique", "Belgium", "Suisse"]),
-    "es": ("ES MX AR CL CO", ["{5}", "{5}", "C.P. {5}", "{4}", "{6}"], ["España", "Spain", "México", "Mexico", "Argentina", "Chile", "Colombia"]),
-    "it": ("IT", ["{5}", "{5}", "I-{5}"], ["Italia", "Italy"]),
-    "pt": ("PT BR", ["{4}-{3}", "{5}-{3}", "{4}"], ["Portugal", "Brasil", "Brazil"]),
-    "nl": ("NL BE", ["{4} {A}{A}", "{4}{A}{A}", "{4}", "B-{4}"], ["Nederland", "Netherlands", "The Netherlands", "België"]),
-    "xx": ("SE NO DK FI PL CZ SK HU TR RO ID IN HR SI EE LV LT GR IS", ["{5}", "{4}", "{3} {2}", "{2}-{3}", "{6}", "{5}", "LV-{4}", "LT-{5}"],
-           ["Sweden", "Norway", "Denmark", "Finland", "Poland", "Polska", "Czech Republic", "Slovakia", "Hungary", "Turkey", "Romania", "Indonesia", "India",
-            "Croatia", "Slovenia", "Estonia", "Latvia", "Lithuania", "Greece", "Iceland", "Sverige", "Norge", "Danmark"]),
+    language: (values["countries"], _entries(values["postcodes"]), _entries(values["written"]))
+    for language, values in PHRASES["places"].items()
 }
-FLOORS = {
-    "de": ["3. Stock", "Hinterhaus", "2. OG", "Wohnung {d}", "EG links"],
-    "fr": ["bâtiment B", "Appt {d}", "2e étage", "esc. C", "BP {d}"],
-    "es": ["2º B", "3º izq.", "piso {d}", "Depto. {d}", "int. {d}", "1º 2ª", "bajo", "Apto {d}", "Col. Centro"],
-    "it": ["scala B", "int. {d}", "piano 2", "interno {d}"],
-    "pt": ["2º Esq", "apto {d}", "Apt {d}", "bloco B", "sala {d}", "3º Dto"],
-    "nl": ["bus {d}", "{d}hs", "II", "appartement {d}"],
-    "xx": ["lgh {d}", "m. {d}", "kat 2", "app. {d}", "No: {d}", "Apt. {d}", "RT 03/RW 05", "2. tv", "st. tv."],
-}
-CITY_US = (
-    "Springfield Riverside Franklin Greenville Bristol Clinton Fairview Salem Madison Georgetown Arlington Ashland Dover Oxford Jackson Burlington Manchester "
-    "Milton Newport Auburn Centerville Dayton Lexington Cleveland Hudson Portland Austin Denver Boston Seattle Chicago Houston Phoenix Dallas Columbus Charlotte "
-    "Nashville Omaha Oakland Tulsa Wichita Tampa Anchorage Cincinnati Pittsburgh London Leeds Glasgow Toronto Sydney Melbourne Dublin Auckland"
-).split()
-BRANDS = (
-    "Acme Globex Initech Northwind Contoso Umbrella Stark Wayne Hooli Vandelay Cyberdyne Fabrikam Litware Tailspin Woodgrove Alpine Coho Summit Pinnacle "
-    "Evergreen Horizon Apex Vertex Nova Atlas Orion Meridian Beacon Quantum Lighthouse Redwood Bluebird Ironclad Silverline Cobalt Zephyr Helix Nimbus"
-).split()
-COMPANY_ENDINGS = (
-    "Inc|Inc.|LLC|Ltd|Ltd.|Corp|Corp.|GmbH|AG|S.A.|SARL|B.V.|Group|Holdings|Partners|& Co|Bank|University|Hospital|Institute|Foundation|Systems|Technologies|"
-    "Consulting|Insurance|Logistics|& Sons|Associates|Clinic|School|College|Airlines|Medical Center|Law Firm|Electric|Motors|Foods|Pharmacy|Hotel|Museum|"
-    "High School|Elementary|Stadium|Memorial Hospital|Brothers|Capital|Ventures|Energy|Media|Records|Press|Times|Football Club|Realty|Properties|Software|Labs"
-).split("|")
-PRODUCTS = (
-    "Google|Microsoft|Amazon|Apple|Oracle|GitHub|Slack|Postgres|Kubernetes|Docker|Redis|Nvidia|Intel|Samsung|Toyota|Netflix|Stripe|Salesforce|Adobe|Jenkins|"
-    "Terraform|Elasticsearch|OpenAI|Anthropic|Claude|Notion|Figma|Jira|Confluence|Python|Java|React|Django|Tesla|Boeing|ChatGPT|Excel|Windows|Linux|Ubuntu|"
-    "AWS Lambda|Amazon S3|Azure DevOps|Google Cloud|Apache Kafka|Visual Studio Code|Power BI|SharePoint|Dell|Hewlett Packard|Johnson & Johnson|Morgan Stanley|"
-    "Goldman Sachs|Wells Fargo|Ernst & Young|Ford|Ferrari|Mercedes-Benz|Rolls-Royce|Louis Vuitton|Calvin Klein|Ralph Lauren|Harley-Davidson|Ben & Jerry's|"
-    "McDonald's|Wendy's|Jack Daniel's|JPMorgan Chase|Merrill Lynch|Charles Schwab|Eli Lilly|Philip Morris|Procter & Gamble|Hugo Boss|Tommy Hilfiger|Walt Disney|"
-    "Warner Bros|Barnes & Noble|Marks & Spencer|Ralph|EKS|EC2|Elastic Beanstalk|Cloud Run|Grafana|Prometheus|Airflow|Tableau|Jupyter|Spring Boot|Ruby on Rails"
-).split("|")
-TOPICS = (
-    "Quarterly Report|Project Phoenix|Sprint Planning|Data Processing Agreement|Purchase Order|Security Review|Release Notes|Customer Success|Human Resources|"
-    "Master Services Agreement|Incident Response|Machine Learning|Risk Assessment|Annual Budget|Marketing Campaign|Black Friday|Open Enrollment|General Ledger|"
-    "Board Meeting|Code Review|Change Request|Employee Handbook|Privacy Policy|Terms of Service|Due Diligence|Health Insurance|Payment Gateway|User Guide"
-).split("|")
-JOBS = (
-    "Senior Engineer|Account Manager|CEO|Director of Sales|nurse|accountant|Data Scientist|HR Manager|paralegal|Product Owner|teacher|Chief Financial Officer|"
-    "intern|Vice President|CTO|Head of Marketing|Software Developer|Team Lead|Attorney at Law|Project Manager|Customer Support|Office Manager|Consultant|Founder"
-).split("|")
+STREET_EN_WEIGHTS = [9, 7, 3, 6, 6, 2, 8, 5, 2, 5, 3, 2, 5, 3, 4, 4, 2] + [1] * 100
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
@@ -131,21 +70,40 @@ class Composer:
         self.given_weights = [row[1] for row in self.given_all]
         self.surname_weights = [row[1] for row in self.surnames_all]
         self.given = {name: [w for w in locale.given if keep(w)] for name, locale in lists.locales.items()}
-        self.surnames = {name: [w for w in locale.surnames if keep(w)] for name, locale in lists.locales.items()}
-        self.named = [name for name in self.given if len(self.given[name]) > 25 and len(self.surnames[name]) > 25]
+        self.surnames = {
+            name: [w for w in locale.surnames if keep(w)] for name, locale in lists.locales.items()
+        }
+        self.named = [
+            name for name in self.given if len(self.given[name]) > 25 and len(self.surnames[name]) > 25
+        ]
         self.by_country: dict[str, list[str]] = {}
         for name, population, country in lists.cities:
             if keep(name) and population > 20_000:
                 self.by_country.setdefault(country, []).append(name)
-        self.cities_all = [name for name, population, _ in lists.cities if population > 100_000 and keep(name)]
+        self.cities_all = [
+            name for name, population, _ in lists.cities if population > 100_000 and keep(name)
+        ]
         self.street_lists = [locale.streets for locale in lists.locales.values() if len(locale.streets) > 30]
         self.language = "en"
         self.makers: dict[str, Callable[[], str]] = {
-            "c": self.city, "o": self.organization, "t": self.title, "n": lambda: self.digits(rng.choice((3, 4, 5, 6, 8))),
-            "y": lambda: str(rng.randint(1930, 2026)), "dt": self.date, "em": self.email, "ph": self.phone, "job": lambda: rng.choice(JOBS),
-            "x": lambda: rng.choice(PRODUCTS), "k": lambda: rng.choice(TOPICS), "m": lambda: rng.choice(MONTHS), "wd": lambda: rng.choice(WEEKDAYS),
-            "st": self.street, "w": lambda: self.surname().lower().replace(" ", ""), "tm": lambda: f"{rng.randint(0, 23):02d}:{rng.randint(0, 59):02d}",
-            "co": lambda: rng.choice(lists.countries + lists.states), "amt": lambda: f"{rng.randint(1, 9999):,}.{self.digits(2)}",
+            "c": self.city,
+            "o": self.organization,
+            "t": self.title,
+            "n": lambda: self.digits(rng.choice((3, 4, 5, 6, 8))),
+            "y": lambda: str(rng.randint(1930, 2026)),
+            "dt": self.date,
+            "em": self.email,
+            "ph": self.phone,
+            "job": lambda: rng.choice(JOBS),
+            "x": lambda: rng.choice(PRODUCTS),
+            "k": lambda: rng.choice(TOPICS),
+            "m": lambda: rng.choice(MONTHS),
+            "wd": lambda: rng.choice(WEEKDAYS),
+            "st": self.street,
+            "w": lambda: self.surname().lower().replace(" ", ""),
+            "tm": lambda: f"{rng.randint(0, 23):02d}:{rng.randint(0, 59):02d}",
+            "co": lambda: rng.choice(lists.countries + lists.states),
+            "amt": lambda: f"{rng.randint(1, 9999):,}.{self.digits(2)}",
         }
 
     def digits(self, count: int) -> str:
@@ -200,7 +158,32 @@ class Composer:
         elif r < 0.88:
             name = f"{given}-{self.first()} {surname}"
         elif r < 0.92:
-            particle = rng.choice(["de", "van", "von", "bin", "al-", "da", "del", "O'", "O’", "Mc", "di", "la", "van der", "van den", "De", "D'", "el-", "Al-", "dos", "ibn", "Mac", "St. "])
+            particle = rng.choice(
+                [
+                    "de",
+                    "van",
+                    "von",
+                    "bin",
+                    "al-",
+                    "da",
+                    "del",
+                    "O'",
+                    "O’",
+                    "Mc",
+                    "di",
+                    "la",
+                    "van der",
+                    "van den",
+                    "De",
+                    "D'",
+                    "el-",
+                    "Al-",
+                    "dos",
+                    "ibn",
+                    "Mac",
+                    "St. ",
+                ]
+            )
             name = f"{given} {particle}{'' if particle[-1] in '-’c ' or particle[-1] == chr(39) else ' '}{surname}"
         elif r < 0.95:
             name = f"{given} {surname} {self.surname()}"
@@ -237,8 +220,30 @@ class Composer:
             return self.rng.choice(CITY_US)
         if r < 0.75:
             return self.rng.choice(self.by_country["US"])
-        return self.rng.choice(["North", "South", "East", "West", "New", "Lake", "Port"]) + " " + self.rng.choice(
-            [self.first(), self.surname().capitalize() + self.rng.choice(["ton", "ville", "burgh", "view", "side", "mouth", "fort", "stad", "berg", "shire", "land"])]
+        return (
+            self.rng.choice(["North", "South", "East", "West", "New", "Lake", "Port"])
+            + " "
+            + self.rng.choice(
+                [
+                    self.first(),
+                    self.surname().capitalize()
+                    + self.rng.choice(
+                        [
+                            "ton",
+                            "ville",
+                            "burgh",
+                            "view",
+                            "side",
+                            "mouth",
+                            "fort",
+                            "stad",
+                            "berg",
+                            "shire",
+                            "land",
+                        ]
+                    ),
+                ]
+            )
         )
 
     def organization(self) -> str:
@@ -260,20 +265,43 @@ class Composer:
         return self.rng.choice(PRODUCTS)
 
     def email(self) -> str:
-        user = self.rng.choice([f"{self.first()}.{self.surname()}", f"{self.first()[0]}{self.surname()}", self.first() + self.digits(2), "support", "info"])
-        host = self.rng.choice(["example.com", "example.org", "gmail.com", f"{self.rng.choice(BRANDS)}.com", "mail.example.net"])
+        user = self.rng.choice(
+            [
+                f"{self.first()}.{self.surname()}",
+                f"{self.first()[0]}{self.surname()}",
+                self.first() + self.digits(2),
+                "support",
+                "info",
+            ]
+        )
+        host = self.rng.choice(
+            ["example.com", "example.org", "gmail.com", f"{self.rng.choice(BRANDS)}.com", "mail.example.net"]
+        )
         return re.sub(r"[^\w.@+-]", "", f"{user}@{host}".lower())
 
     def phone(self) -> str:
         d = self.digits
-        return self.rng.choice([f"({d(3)}) {d(3)}-{d(4)}", f"+{d(2)} {d(3)} {d(3)} {d(4)}", f"{d(3)}-{d(3)}-{d(4)}", f"0{d(3)} {d(6)}", f"+1{d(10)}"])
+        return self.rng.choice(
+            [
+                f"({d(3)}) {d(3)}-{d(4)}",
+                f"+{d(2)} {d(3)} {d(3)} {d(4)}",
+                f"{d(3)}-{d(3)}-{d(4)}",
+                f"0{d(3)} {d(6)}",
+                f"+1{d(10)}",
+            ]
+        )
 
     def date(self) -> str:
         rng = self.rng
-        return rng.choice([
-            f"20{self.digits(2)}-0{rng.randint(1, 9)}-1{self.digits(1)}", f"{rng.randint(1, 12)}/{rng.randint(1, 28)}/20{self.digits(2)}",
-            f"{rng.choice(MONTHS)} {rng.randint(1, 28)}, 20{self.digits(2)}", f"{rng.randint(1, 28)} {rng.choice(MONTHS)}", f"{rng.randint(1, 28)}.{rng.randint(1, 12)}.20{self.digits(2)}",
-        ])
+        return rng.choice(
+            [
+                f"20{self.digits(2)}-0{rng.randint(1, 9)}-1{self.digits(1)}",
+                f"{rng.randint(1, 12)}/{rng.randint(1, 28)}/20{self.digits(2)}",
+                f"{rng.choice(MONTHS)} {rng.randint(1, 28)}, 20{self.digits(2)}",
+                f"{rng.randint(1, 28)} {rng.choice(MONTHS)}",
+                f"{rng.randint(1, 28)}.{rng.randint(1, 12)}.20{self.digits(2)}",
+            ]
+        )
 
     def number(self) -> str:
         r = self.rng.random()
@@ -283,14 +311,34 @@ class Composer:
             return str(self.rng.randint(100, 999))
         if r < 0.9:
             return str(self.rng.randint(1000, 19999))
-        return str(self.rng.randint(1, 200)) + self.rng.choice(["A", "B", "a", "b", "-2", "/3", "bis", " A", "-" + str(self.rng.randint(2, 99))])
+        return str(self.rng.randint(1, 200)) + self.rng.choice(
+            ["A", "B", "a", "b", "-2", "/3", "bis", " A", "-" + str(self.rng.randint(2, 99))]
+        )
 
     def unit(self) -> str:
         rng = self.rng
         if rng.random() < 0.55:
             return ""
-        kind = rng.choice(["Apt", "Apt.", "Suite", "Ste", "Ste.", "Unit", "#", "Apartment", "Flat", "Floor", "Room", "Building", "Bldg"])
-        value = rng.choice([str(rng.randint(1, 999)), f"{rng.randint(1, 40)}{rng.choice('ABCDEF')}", rng.choice("ABCDEFGH")])
+        kind = rng.choice(
+            [
+                "Apt",
+                "Apt.",
+                "Suite",
+                "Ste",
+                "Ste.",
+                "Unit",
+                "#",
+                "Apartment",
+                "Flat",
+                "Floor",
+                "Room",
+                "Building",
+                "Bldg",
+            ]
+        )
+        value = rng.choice(
+            [str(rng.randint(1, 999)), f"{rng.randint(1, 40)}{rng.choice('ABCDEF')}", rng.choice("ABCDEFGH")]
+        )
         return rng.choice([" ", ", ", " "]) + (kind + value if kind == "#" else f"{kind} {value}")
 
     def english_street(self) -> str:
@@ -310,12 +358,57 @@ class Composer:
         elif r < 0.95:
             name = self.first()
         else:
-            name = rng.choice(["Martin Luther King Jr", "Old Mill", "Stone Creek", "Fox Run", "Deer Hollow", "Rocky Point", "St James", "Queen's", "King's", "the Americas"])
-        before = rng.choice(["", "", "", "", "", "N ", "S ", "E ", "W ", "North ", "South ", "West ", "East ", "N. ", "S. ", "NW ", "SE "])
+            name = rng.choice(
+                [
+                    "Martin Luther King Jr",
+                    "Old Mill",
+                    "Stone Creek",
+                    "Fox Run",
+                    "Deer Hollow",
+                    "Rocky Point",
+                    "St James",
+                    "Queen's",
+                    "King's",
+                    "the Americas",
+                ]
+            )
+        before = rng.choice(
+            [
+                "",
+                "",
+                "",
+                "",
+                "",
+                "N ",
+                "S ",
+                "E ",
+                "W ",
+                "North ",
+                "South ",
+                "West ",
+                "East ",
+                "N. ",
+                "S. ",
+                "NW ",
+                "SE ",
+            ]
+        )
         behind = rng.choice(["", "", "", "", "", "", "", " N", " NW", " SW", " East", " West"])
         if rng.random() < 0.05:
-            return rng.choice(["Highway {}", "State Route {}", "County Road {}", "US-{}", "Hwy {}", "FM {}", "Avenue of the {n}", "Broadway", "The {n}"]).format(rng.randint(1, 400), n=name)
-        return before + name + " " + rng.choices(STREET_EN, (STREET_EN_WEIGHTS + [1] * 60)[: len(STREET_EN)])[0] + behind
+            return rng.choice(
+                [
+                    "Highway {}",
+                    "State Route {}",
+                    "County Road {}",
+                    "US-{}",
+                    "Hwy {}",
+                    "FM {}",
+                    "Avenue of the {n}",
+                    "Broadway",
+                    "The {n}",
+                ]
+            ).format(rng.randint(1, 400), n=name)
+        return before + name + " " + rng.choices(STREET_EN, STREET_EN_WEIGHTS[: len(STREET_EN)])[0] + behind
 
     def street(self) -> str:
         return self.english_street() if self.language == "en" else self.local_street(self.language)
@@ -325,10 +418,14 @@ class Composer:
         if language == "xx" and rng.random() < 0.35:
             return rng.choice(rng.choice(self.street_lists))
         locales = LANGUAGES.get(language, self.named)
-        name = rng.choice([
-            lambda: rng.choice(self.surnames[rng.choice(locales)]), lambda: self.local_city(language).split()[0],
-            lambda: rng.choice(self.given[rng.choice(locales)]), lambda: rng.choice(rng.choice(self.street_lists)),
-        ])()
+        name = rng.choice(
+            [
+                lambda: rng.choice(self.surnames[rng.choice(locales)]),
+                lambda: self.local_city(language).split()[0],
+                lambda: rng.choice(self.given[rng.choice(locales)]),
+                lambda: rng.choice(rng.choice(self.street_lists)),
+            ]
+        )()
         pattern = rng.choice(STREET_OTHER[language])
         if pattern.startswith("{n}") and pattern[3:4].islower():
             name = name.replace(" ", "").capitalize() if " " in name else name
@@ -345,7 +442,13 @@ class Composer:
 
     def address(self) -> str:
         rng = self.rng
-        language = self.language if self.language != "en" and rng.random() < 0.85 else rng.choices(["en", "xx", "de", "fr", "es", "it", "pt", "nl"], [12, 4, 1.5, 1.5, 1.5, 1, 1, 1])[0]
+        language = (
+            self.language
+            if self.language != "en" and rng.random() < 0.85
+            else rng.choices(
+                ["en", "xx", "de", "fr", "es", "it", "pt", "nl"], [12, 4, 1.5, 1.5, 1.5, 1, 1, 1]
+            )[0]
+        )
         return self.english_address() if language == "en" else self.local_address(language)
 
     def english_address(self) -> str:
@@ -365,23 +468,90 @@ class Composer:
                 return text + sep + city
             text += sep + city + rng.choice([", ", ", ", " "]) + state
             if q > 0.28:
-                text += rng.choice([" ", " ", ", "]) + self.digits(5) + rng.choice(["", "", "", "-" + self.digits(4)])
-            return text + (rng.choice([", ", "\n"]) + rng.choice(["USA", "United States", "US"]) if rng.random() < 0.15 else "")
+                text += (
+                    rng.choice([" ", " ", ", "])
+                    + self.digits(5)
+                    + rng.choice(["", "", "", "-" + self.digits(4)])
+                )
+            return text + (
+                rng.choice([", ", "\n"]) + rng.choice(["USA", "United States", "US"])
+                if rng.random() < 0.15
+                else ""
+            )
         if r < 0.68:
-            flat = rng.choice(["", "", f"Flat {rng.randint(1, 60)}, ", f"{rng.choice(['Rose', 'Ivy', 'Willow', 'Manor'])} {rng.choice(['Cottage', 'House'])}, "])
-            code = letters(rng.choice((1, 2))) + self.digits(rng.choice((1, 2))) + rng.choice([" ", " ", ""]) + self.digits(1) + letters(2)
-            middle = rng.choice(["", "", "", sep + rng.choice(["Kent", "Surrey", "Essex", "Lancashire", "Devon", "West Midlands", "Cambridgeshire"])])
-            return flat + f"{self.number()}{rng.choice([' ', ' ', ', '])}{self.english_street()}{sep}{city}{middle}{rng.choice([sep, ' ', ', '])}{code}" + rng.choice(["", "", ", UK", sep + "United Kingdom"])
+            flat = rng.choice(
+                [
+                    "",
+                    "",
+                    f"Flat {rng.randint(1, 60)}, ",
+                    f"{rng.choice(['Rose', 'Ivy', 'Willow', 'Manor'])} {rng.choice(['Cottage', 'House'])}, ",
+                ]
+            )
+            code = (
+                letters(rng.choice((1, 2)))
+                + self.digits(rng.choice((1, 2)))
+                + rng.choice([" ", " ", ""])
+                + self.digits(1)
+                + letters(2)
+            )
+            middle = rng.choice(
+                [
+                    "",
+                    "",
+                    "",
+                    sep
+                    + rng.choice(
+                        ["Kent", "Surrey", "Essex", "Lancashire", "Devon", "West Midlands", "Cambridgeshire"]
+                    ),
+                ]
+            )
+            return (
+                flat
+                + f"{self.number()}{rng.choice([' ', ' ', ', '])}{self.english_street()}{sep}{city}{middle}{rng.choice([sep, ' ', ', '])}{code}"
+                + rng.choice(["", "", ", UK", sep + "United Kingdom"])
+            )
         if r < 0.78:
-            code = letters(1) + self.digits(1) + letters(1) + rng.choice([" ", ""]) + self.digits(1) + letters(1) + self.digits(1)
-            return street + sep + city + rng.choice([", ", " "]) + rng.choice("ON QC BC AB MB NS".split()) + " " + code + rng.choice(["", "", sep + "Canada"])
+            code = (
+                letters(1)
+                + self.digits(1)
+                + letters(1)
+                + rng.choice([" ", ""])
+                + self.digits(1)
+                + letters(1)
+                + self.digits(1)
+            )
+            return (
+                street
+                + sep
+                + city
+                + rng.choice([", ", " "])
+                + rng.choice("ON QC BC AB MB NS".split())
+                + " "
+                + code
+                + rng.choice(["", "", sep + "Canada"])
+            )
         if r < 0.88:
-            lead = rng.choice(["", "", f"Unit {rng.randint(1, 60)}, ", f"{rng.randint(1, 30)}/", f"Level {rng.randint(1, 30)}, "])
+            lead = rng.choice(
+                [
+                    "",
+                    "",
+                    f"Unit {rng.randint(1, 60)}, ",
+                    f"{rng.randint(1, 30)}/",
+                    f"Level {rng.randint(1, 30)}, ",
+                ]
+            )
             city = city.upper() if rng.random() < 0.25 else city
-            return f"{lead}{self.number()} {self.english_street()}{sep}{city} {rng.choice('NSW VIC QLD WA SA TAS ACT'.split())} {self.digits(4)}" + rng.choice(["", "", ", Australia"])
+            return (
+                f"{lead}{self.number()} {self.english_street()}{sep}{city} {rng.choice('NSW VIC QLD WA SA TAS ACT'.split())} {self.digits(4)}"
+                + rng.choice(["", "", ", Australia"])
+            )
         if r < 0.95:
-            box = rng.choice(["P.O. Box ", "PO Box ", "P O Box ", "Post Office Box ", "Box ", "PO BOX ", "P.O.Box "]) + self.digits(rng.choice((2, 3, 4, 5)))
-            return box + sep + city + rng.choice([", " + state + " " + self.digits(5), " " + self.digits(4), ""])
+            box = rng.choice(
+                ["P.O. Box ", "PO Box ", "P O Box ", "Post Office Box ", "Box ", "PO BOX ", "P.O.Box "]
+            ) + self.digits(rng.choice((2, 3, 4, 5)))
+            return (
+                box + sep + city + rng.choice([", " + state + " " + self.digits(5), " " + self.digits(4), ""])
+            )
         code = self.digits(rng.choice((4, 4, 6)))
         return f"{street}{sep}{city}{rng.choice([' ', ', '])}{code}{sep}{rng.choice(['New Zealand', 'South Africa', 'India', 'Singapore', 'Ireland', 'Nigeria', 'Kenya', 'Malaysia'])}"
 
@@ -390,9 +560,18 @@ class Composer:
         sep = self.separator()
         street, number = self.local_street(language), self.number()
         if language == "fr":
-            line = rng.choice([f"{number} {street}", f"{number}, {street}", f"{number} {street}", f"{street} {number}"])
+            line = rng.choice(
+                [f"{number} {street}", f"{number}, {street}", f"{number} {street}", f"{street} {number}"]
+            )
         else:
-            line = rng.choice([f"{street} {number}"] * 4 + [f"{street}, {number}", f"{street} nº {number}" if language in ("es", "pt") else f"{street} {number}", f"{number} {street}"])
+            line = rng.choice(
+                [f"{street} {number}"] * 4
+                + [
+                    f"{street}, {number}",
+                    f"{street} nº {number}" if language in ("es", "pt") else f"{street} {number}",
+                    f"{number} {street}",
+                ]
+            )
         if rng.random() < 0.2:
             line += rng.choice([", ", " ", sep]) + rng.choice(FLOORS[language]).format(d=rng.randint(1, 40))
         city, code = self.local_city(language), self.postcode(language)
@@ -406,7 +585,11 @@ class Composer:
         elif q < 0.9:
             text = f"{line}{sep}{code} {city} ({rng.choice(['MI', 'RM', 'TO', 'SP', 'RJ', 'NA'])})"
         else:
-            text = f"{line}{sep}{city} - {rng.choice(['SP', 'RJ', 'MG', 'RS'])}{rng.choice([', ', ' '])}{code}" if language == "pt" else f"{line}{sep}{code}, {city}"
+            text = (
+                f"{line}{sep}{city} - {rng.choice(['SP', 'RJ', 'MG', 'RS'])}{rng.choice([', ', ' '])}{code}"
+                if language == "pt"
+                else f"{line}{sep}{code}, {city}"
+            )
         if rng.random() < 0.3:
             text += rng.choice([", ", "\n", sep]) + rng.choice(PLACES[language][2])
         return text
@@ -418,16 +601,26 @@ class Composer:
         for match in re.finditer(r"\{(\w+)\}", template):
             key = match[1]
             maker = {
-                "p": self.person, "f": self.first, "l": self.surname, "r": self.reversed, "pu": lambda: self.person().upper(), "pl": lambda: self.person().lower(),
-                "fl": lambda: self.first().lower(), "a": self.address, "a1": lambda: self.address().replace(",\n", ", ").replace("\n", ", "),
-                "ru": lambda: self.reversed().upper(), "lu": lambda: self.surname().upper(),
+                "p": self.person,
+                "f": self.first,
+                "l": self.surname,
+                "r": self.reversed,
+                "pu": lambda: self.person().upper(),
+                "pl": lambda: self.person().lower(),
+                "fl": lambda: self.first().lower(),
+                "a": self.address,
+                "a1": lambda: self.address().replace(",\n", ", ").replace("\n", ", "),
+                "ru": lambda: self.reversed().upper(),
+                "lu": lambda: self.surname().upper(),
             }.get(key)
             if maker:
                 value = maker()
                 kind = "ADDRESS" if key in ("a", "a1") else "PERSON"
             elif key in self.makers:
                 value = self.makers[key]()
-                kind = {"c": "LOCATION", "o": "ORGANIZATION", "x": "ORGANIZATION", "co": "LOCATION"}.get(key, "")
+                kind = {"c": "LOCATION", "o": "ORGANIZATION", "x": "ORGANIZATION", "co": "LOCATION"}.get(
+                    key, ""
+                )
             else:
                 continue
             out.append(template[here : match.start()])
@@ -456,12 +649,20 @@ def templates(folder: Path) -> dict[str, list[str]]:
     """Language -> templates; a file holds one a line, with \\n for line breaks, and # for comments."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.txt")):
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#! ")]
-        found.setdefault(path.stem.split("_")[0], []).extend(line.replace("\\n", "\n").replace("\\t", "\t") for line in lines)
+        lines = [
+            line
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if line.strip() and not line.startswith("#! ")
+        ]
+        found.setdefault(path.stem.split("_")[0], []).extend(
+            line.replace("\\n", "\n").replace("\\t", "\t") for line in lines
+        )
     return found
 
 
-def generate(composer: Composer, found: dict[str, list[str]], count: int, *, shares: dict[str, float]) -> list[dict[str, object]]:
+def generate(
+    composer: Composer, found: dict[str, list[str]], count: int, *, shares: dict[str, float]
+) -> list[dict[str, object]]:
     """Documents of one to six filled templates of one language."""
     rng = composer.rng
     rows: list[dict[str, object]] = []

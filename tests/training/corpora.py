@@ -15,7 +15,22 @@ if TYPE_CHECKING:
     from compose import Composer, Span
 
 Row = dict[str, object]
-NOT_NAMES = {"god", "jesus", "christ", "allah", "lord", "petitioner", "respondent", "americans", "irish", "turkey", "honor", "decree", "muslims", "chief"}
+NOT_NAMES = {
+    "god",
+    "jesus",
+    "christ",
+    "allah",
+    "lord",
+    "petitioner",
+    "respondent",
+    "americans",
+    "irish",
+    "turkey",
+    "honor",
+    "decree",
+    "muslims",
+    "chief",
+}
 
 
 def load(path: Path, gazetteer: dict[str, int]) -> list[Row]:
@@ -46,7 +61,11 @@ def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[in
         flags = gazetteer.get(normalize(match[1]), 0)
         given, surname, common = (flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON))
         name = given >= 2 or (given and not common)
-        if (flags & TITLE and not name and normalize(match[1]) != "st") or (common and not given and surname < 2 and normalize(match[1]) not in ("the",)) or (flags & PROPER and not given and not surname):
+        if (
+            (flags & TITLE and not name and normalize(match[1]) != "st")
+            or (common and not given and surname < 2 and normalize(match[1]) not in ("the",))
+            or (flags & PROPER and not given and not surname)
+        ):
             start += match.end()
         else:
             break
@@ -54,7 +73,10 @@ def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[in
     if not words or all(normalize(word) in NOT_NAMES for word in words):
         return None
     flags = gazetteer.get(normalize(words[0]), 0)
-    if len(words) == 1 and (flags & (TITLE | LABEL) or (flags >> COMMON & 3 and not flags >> GIVEN & 3 and not flags >> SURNAME & 3)):
+    if len(words) == 1 and (
+        flags & (TITLE | LABEL)
+        or (flags >> COMMON & 3 and not flags >> GIVEN & 3 and not flags >> SURNAME & 3)
+    ):
         return None
     return start, end
 
@@ -79,8 +101,20 @@ def exchange(rows: list[Row], composer: Composer, share: float) -> list[Row]:
                     part = parts[place]
                     if part not in renamed:
                         last = place == len(parts) - 1
-                        new = composer.surname() if last and (place or rng.random() < 0.45) else composer.first()
-                        renamed[part] = part if len(part) < 3 or part.lower() in ("de", "van", "von", "the") else new.lower() if part.islower() else new.upper() if part.isupper() and len(part) > 2 else new
+                        new = (
+                            composer.surname()
+                            if last and (place or rng.random() < 0.45)
+                            else composer.first()
+                        )
+                        renamed[part] = (
+                            part
+                            if len(part) < 3 or part.lower() in ("de", "van", "von", "the")
+                            else new.lower()
+                            if part.islower()
+                            else new.upper()
+                            if part.isupper() and len(part) > 2
+                            else new
+                        )
                     parts[place] = renamed[part]
                 value = "".join(parts)
             new_spans.append((kind, len(out), len(out) + len(value)))
@@ -100,14 +134,22 @@ def cut(rows: list[Row], rng: random.Random, share: float = 0.6) -> list[Row]:
             continue
         here = 0
         borders = [m.end() for m in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"“'])|\n", text)]
-        borders = [b for b in borders if not any(start < b < end for _, start, end in row["spans"])] + [len(text)]
+        borders = [b for b in borders if not any(start < b < end for _, start, end in row["spans"])] + [
+            len(text)
+        ]
         for border in borders:
             if border - here < rng.choice((30, 80, 200)) and border != len(text):
                 continue
-            made.append({
-                "text": text[here:border],
-                "spans": [(kind, start - here, end - here) for kind, start, end in row["spans"] if here <= start and end <= border],
-                "source": row["source"],
-            })
+            made.append(
+                {
+                    "text": text[here:border],
+                    "spans": [
+                        (kind, start - here, end - here)
+                        for kind, start, end in row["spans"]
+                        if here <= start and end <= border
+                    ],
+                    "source": row["source"],
+                }
+            )
             here = border
     return made

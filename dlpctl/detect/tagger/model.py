@@ -62,7 +62,10 @@ class Model:
         sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels * labels * 2)
         if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":
             raise ValueError("not a file of this version")
-        if len(data) != HEADER.size + sum(size + -size % 4 for size in sizes) or crc32(data[HEADER.size :]) != checksum:
+        if (
+            len(data) != HEADER.size + sum(size + -size % 4 for size in sizes)
+            or crc32(data[HEADER.size :]) != checksum
+        ):
             raise ValueError("damaged")
         parts, offset = [], HEADER.size
         for size, kind in zip(sizes, "IHIIBh", strict=True):
@@ -71,7 +74,10 @@ class Model:
         self._words, self._flags, self._features, self._ends, self._pairs, transitions = parts
         self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
         # A weight's integer, by place in its slot and by stored byte.
-        self._shifted = [[(byte - 256 if byte > 127 else byte) << LANE * label for byte in range(256)] for label in range(labels)]
+        self._shifted = [
+            [(byte - 256 if byte > 127 else byte) << LANE * label for byte in range(256)]
+            for label in range(labels)
+        ]
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -79,7 +85,9 @@ class Model:
             with path.open("rb") as file:
                 return cls(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
         except (OSError, ValueError, struct.error) as error:
-            raise NameDataError(f"{path}: the data for names and addresses cannot be used ({error}); reinstall dlpctl") from error
+            raise NameDataError(
+                f"{path}: the data for names and addresses cannot be used ({error}); reinstall dlpctl"
+            ) from error
 
     def flags(self, keys: Iterable[str]) -> int:
         """What the gazetteer says of the first key that it knows, or 0."""

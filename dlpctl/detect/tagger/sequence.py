@@ -29,7 +29,9 @@ _UNPACK = struct.Struct(f"<{_COUNT}H").unpack
 _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
-_START = 5 * SCALE  # an entity does not start at a token whose labels that can start one are this far below "outside"
+_START = (
+    5 * SCALE
+)  # an entity does not start at a token whose labels that can start one are this far below "outside"
 _STAY = 12 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
 _MOST_WORDS = 60_000
 _MOST_PAIRS = 200_000
@@ -82,7 +84,10 @@ class Sequencer:
         entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
         self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
         self._matrix = [
-            [0.0 if value == FORBIDDEN else exp((value - best) / SCALE) for value, best in zip(row, entry, strict=True)]
+            [
+                0.0 if value == FORBIDDEN else exp((value - best) / SCALE)
+                for value, best in zip(row, entry, strict=True)
+            ]
             for row in model.transitions
         ]
 
@@ -101,10 +106,21 @@ class Sequencer:
         flags = self._model.flags(look_up_keys(token)) if kind == 1 else 0
         cls, names = own_features(token, outline, flags)
         votes = self._model.vectors(names)
-        dull = outline in ("x", "x1") and bool(flags >> COMMON & 3) and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
+        dull = (
+            outline in ("x", "x1")
+            and bool(flags >> COMMON & 3)
+            and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
+        )
         return Word(
-            self._numbers.setdefault(key, len(self._numbers)), self._classes.setdefault(cls, len(self._classes)),
-            flags, outline, dull, kind, *votes, key, cls,
+            self._numbers.setdefault(key, len(self._numbers)),
+            self._classes.setdefault(cls, len(self._classes)),
+            flags,
+            outline,
+            dull,
+            kind,
+            *votes,
+            key,
+            cls,
         )
 
     def tag(self, text: str, start: int, end: int) -> Tagged:
@@ -210,10 +226,14 @@ class Sequencer:
     def _neighbour(self, cache: dict[tuple[int, int], int], side: str, other: Word, word: Word) -> int:
         if len(cache) > _MOST_PAIRS:
             cache.clear()
-        vote = cache[other.number, word.cls] = self._model.vectors(neighbour_features(side, other.key, word.cls_name), 1)[0]
+        vote = cache[other.number, word.cls] = self._model.vectors(
+            neighbour_features(side, other.key, word.cls_name), 1
+        )[0]
         return vote
 
-    def _marginals(self, run: list[int], scores: list[tuple[int, ...]], chances: dict[int, list[float]]) -> None:
+    def _marginals(
+        self, run: list[int], scores: list[tuple[int, ...]], chances: dict[int, list[float]]
+    ) -> None:
         """Forward-backward over a stretch between two tokens that are surely outside.
 
         Written out for the seven labels (o outside, b and i of a person, a and j of an address, l place, g organization):
@@ -250,9 +270,25 @@ class Sequencer:
             fo, fb, fi, fa, fj, fl, fg = ahead[place]
             fo, fb, fi, fa, fj, fl, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fl * l, fg * g
             part = 1.0 / (fo + fb + fi + fa + fj + fl + fg)
-            chances[run[place]] = [fo * part, fb * part, fi * part, fa * part, fj * part, fl * part, fg * part]
+            chances[run[place]] = [
+                fo * part,
+                fb * part,
+                fi * part,
+                fa * part,
+                fj * part,
+                fl * part,
+                fg * part,
+            ]
             wo, wb, wi, wa, wj, wl, wg = weights[place]
-            no, nb, ni, na, nj, nl, ng = wo * o * part, wb * b * part, wi * i * part, wa * a * part, wj * j * part, wl * l * part, wg * g * part
+            no, nb, ni, na, nj, nl, ng = (
+                wo * o * part,
+                wb * b * part,
+                wi * i * part,
+                wa * a * part,
+                wj * j * part,
+                wl * l * part,
+                wg * g * part,
+            )
             o = no * oo + nb * ob + na * oa + nl * ol + ng * og
             b = no * bo + nb * bb + ni * bi + na * ba + nl * bl + ng * bg
             i = no * io + nb * ib + ni * ii + na * ia + nl * il + ng * ig

@@ -19,7 +19,16 @@ TOKEN = re.compile(
 
 GIVEN, SURNAME, COMMON, PLACE = 0, 2, 4, 6  # shifts of the two-bit frequency classes
 STREET, TITLE, PARTICLE, COMPANY, CALENDAR, LABEL, PROPER, SUFFIX = (1 << bit for bit in range(8, 16))
-_LETTERS = ((STREET, "s"), (TITLE, "t"), (PARTICLE, "p"), (COMPANY, "o"), (CALENDAR, "m"), (LABEL, "b"), (PROPER, "u"), (SUFFIX, "j"))
+_LETTERS = (
+    (STREET, "s"),
+    (TITLE, "t"),
+    (PARTICLE, "p"),
+    (COMPANY, "o"),
+    (CALENDAR, "m"),
+    (LABEL, "b"),
+    (PROPER, "u"),
+    (SUFFIX, "j"),
+)
 
 _LONGEST = 40
 
@@ -54,7 +63,9 @@ def shape(token: str) -> str:
             return f"d{min(len(token), 6)}"
         if "_" in token or len(token) > 10:
             return "id"
-        outline = re.sub(r"(.)\1+", r"\1", "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token))
+        outline = re.sub(
+            r"(.)\1+", r"\1", "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token)
+        )
         return outline if len(outline) <= 3 else "id"
     if "\n" in token:
         return "NL" if token.count("\n") == 1 else "NL2"
@@ -90,7 +101,11 @@ def look_up_keys(token: str) -> list[str]:
 def flag_class(flags: int) -> str:
     """A short name of a gazetteer entry: frequency digits where not zero, then a letter for each property."""
     given, surname, common, place = (flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE))
-    digits = "".join(f"{letter}{value}" for letter, value in zip("flcg", (given, surname, common, place), strict=True) if value)
+    digits = "".join(
+        f"{letter}{value}"
+        for letter, value in zip("flcg", (given, surname, common, place), strict=True)
+        if value
+    )
     return digits + "".join(letter for bit, letter in _LETTERS if flags & bit)
 
 
@@ -107,7 +122,12 @@ def coarse_class(flags: int) -> str:
         name = "L" if surname >= 2 else "l"
     else:
         name = ""
-    return name + ("C" if common == 3 else "c" if common else "") + ("g" if place else "") + ("u" if flags & PROPER and not name else "")
+    return (
+        name
+        + ("C" if common == 3 else "c" if common else "")
+        + ("g" if place else "")
+        + ("u" if flags & PROPER and not name else "")
+    )
 
 
 def own_features(token: str, outline: str, flags: int) -> tuple[str, list[str]]:
