@@ -1,4 +1,4 @@
-"""Postal addresses: the tagger's spans are judged by their structure and joined with the common national forms."""
+"""Postal addresses: the tagger's spans, judged by the structure that addresses have in most countries."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250
 _MOST_LINES = 8
 
-# Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan, Kossuth utca.
+# Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
 _GLUED = re.compile(
-    r"[^\W\d_]{2,}(?:stra(?:ß|ss)e|str|weg|gasse|platz|allee|damm|ring|ufer|steig|straat|laan|plein|gracht|kade|dreef|steenweg|singel|gatan|gata|gaten|"
-    r"gränd|vägen|vagen|vej|gade|veien|vegen|stræde|katu|kuja|tie|stræti|parken|stien)\b",
+    r"[^\W\d_]{2,}(?:stra(?:ß|ss)e|str|weg|gasse|platz|allee|damm|ring|ufer|steig|hof|straat|laan|plein|gracht|kade|"
+    r"dreef|steenweg|singel|gatan|gata|gaten|gränd|vägen|vagen|vej|gade|veien|vegen|stræde|katu|kuja|tie|stræti|parken|"
+    r"stien)\b",
     re.IGNORECASE,
 )
 _POSTCODE = re.compile(
-    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b"
+    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
+    r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
+    re.IGNORECASE,
 )
 _BOX = re.compile(
-    r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|boîte postale|bp)\b[ .:#]*\d",
+    r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
+    r"boîte postale|bp)\b[ .:#]*\d",
     re.IGNORECASE,
 )
 _HOUSE = re.compile(
-    r"(?:^|[\s,(])(?:\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?)(?:st|nd|rd|th)?[\s,.]+[^\W\d_]|[^\W\d_][\s,.]+(?:n[º°o]\.? ?|no\.? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
+    r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
+    r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
     re.IGNORECASE,
 )
 
@@ -61,7 +66,7 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
-    if value.count("\n") > _MOST_LINES or not any(c.isdigit() for c in value):
+    if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
         return False
     if _BOX.search(value):
         return True

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses
-from dlpctl.detect.gate import SHORT, Gate, Hit, Region, dense
+from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE, look_up_keys
@@ -39,7 +39,8 @@ class NameTagger:
         return cls(Model.load(path))
 
     def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
-        """The parts of a text worth tagging, from the hits of `gate.PATTERNS` (index of the pattern, end in characters)."""
+        """The parts of a text worth tagging, from the hits of `PATTERNS` (index of the pattern, end in
+        characters)."""
         return self._gate.regions(text, hits)
 
     def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
@@ -58,7 +59,8 @@ class NameTagger:
     def _spans(
         region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
     ) -> Iterable[tuple[int, int, float]]:
-        """Runs of tokens (first, behind the last, score): the likely ones, and unlikely ones that hold no likely token."""
+        """Runs of tokens (first, behind the last, score): at the first floor, then those at the next
+        without any of these."""
         begin, inside = labels
         chance = {}
         for place in sorted(region.chances):
@@ -85,13 +87,17 @@ class NameTagger:
 
     def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
         code = len(text) > SHORT and dense(text[region.starts[0] : region.ends[-1]])
-        for first, behind, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
+        done: set[int] = set()
+        for first, end, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
+            behind = _completed(region.words, first, end)
+            if first in done:
+                continue
+            done.update(range(first, behind))
             for left, right in _lines(region.words, first, behind):
                 span = _trim(text, region, left, right)
                 if span:
-                    yield _finding(
-                        *span, min(score, _IN_CODE) if code and _bare(region.words, left, right) else score
-                    )
+                    doubtful = code and _bare(region.words, left, right)
+                    yield _finding(*span, min(score, _IN_CODE) if doubtful else score)
 
     def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
@@ -122,13 +128,8 @@ class NameTagger:
                 else:
                     linked.append(_finding(start, end, _LINKED))
                 previous = place
-        covered_by = {(finding.start, finding.end) for finding in linked}
-        found[:] = [
-            finding
-            for finding in found
-            if finding.score >= _EVEN
-            or not any(start <= finding.start and finding.end <= end for start, end in covered_by)
-        ]
+        starts = {finding.start for finding in linked}
+        found[:] = [finding for finding in found if finding.score >= _EVEN or finding.start not in starts]
         return linked
 
     def _links(self, part: str) -> bool:
@@ -162,6 +163,35 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
             start = place + 1
     if behind > start:
         yield start, behind
+
+
+def _completed(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
+    last = words[behind - 1]
+    if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
+        flags = words[behind].flags
+        if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
+            return behind + 1
+    place = behind
+    if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
+        while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
+            place += 1
+        if place < len(words) and words[place].outline == "Xx" and words[place].flags >> COMMON & 3 < 3:
+            return place + 1
+    if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
+        given = words[behind + 1]
+        if given.flags >> GIVEN & 3 >= 2 and given.outline == last.outline and last.flags >> GIVEN & 3 != 3:
+            return behind + 2
+    return behind
+
+
+def _opens(words: Sequence[Word], first: int) -> bool:
+    """Whether a line, a value or what follows a label begins here."""
+    return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
+
+
+_STOPS = (".", ". ")
+_OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
 def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect import gate
+from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.names import LOWEST, NameTagger
 from dlpctl.errors import NameDataError
 from dlpctl.types import Category
@@ -25,7 +25,7 @@ class Scanner:
     def __init__(self) -> None:
         self.tagger = NameTagger.load(DATA)
         self.database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        expressions = [pattern.regex.encode("latin-1") for pattern in gate.PATTERNS]
+        expressions = [pattern.regex.encode("latin-1") for pattern in PATTERNS]
         count = len(expressions)
         self.database.compile(
             expressions=expressions, ids=list(range(count)), elements=count, flags=[0] * count

@@ -48,6 +48,7 @@ ENDINGS, WOODS, CITY_US, BRANDS, COMPANY_ENDINGS, PRODUCTS, TOPICS, JOBS, STREET
     )
 )
 TITLES = {language: _entries(text) for language, text in PHRASES["titles"].items()}
+WORLD = _entries(PHRASES["world"])
 FLOORS = {language: _entries(text) for language, text in PHRASES["floors"].items()}
 STREET_OTHER = {language: _entries(text) for language, text in PHRASES["streets"].items()}
 PLACES = {
@@ -192,6 +193,12 @@ class Composer:
         else:
             name = f"{given} {surname}"
         return name
+
+    def initials(self) -> str:
+        rng = self.rng
+        letters = [rng.choice("ABCDEFGHJKLMNPRSTW") for _ in range(rng.choice((1, 2, 2, 2, 3)))]
+        gap = rng.choice([". ", ". ", ".", " "])
+        return f"{gap.join(letters)}{'. ' if gap[0] == '.' else ' '}{self.surname()}"
 
     def reversed(self) -> str:
         middle = self.rng.choice(["", "", "", f" {self.rng.choice('ABCDEFGHJKLM')}.", f" {self.first()}"])
@@ -555,8 +562,19 @@ class Composer:
         code = self.digits(rng.choice((4, 4, 6)))
         return f"{street}{sep}{city}{rng.choice([' ', ', '])}{code}{sep}{rng.choice(['New Zealand', 'South Africa', 'India', 'Singapore', 'Ireland', 'Nigeria', 'Kenya', 'Malaysia'])}"
 
+    def world_address(self) -> str:
+        rng = self.rng
+        text = rng.choice(WORLD)
+        text = re.sub(r"\{(\d)\}", lambda match: self.digits(int(match[1])), text)
+        makers = {"n": self.surname, "c": lambda: rng.choice(self.cities_all), "A": lambda: self._letters(1)}
+        text = re.sub(r"\{([ncA])\}", lambda match: makers[match[1]](), text)
+        text = re.sub(r"\{d\}", lambda _: str(rng.randint(1, 150)), text)
+        return text.replace(", ", rng.choice([", ", ", ", ", ", "\n", ",\n"]))
+
     def local_address(self, language: str) -> str:
         rng = self.rng
+        if language == "xx" and rng.random() < 0.45:
+            return self.world_address()
         sep = self.separator()
         street, number = self.local_street(language), self.number()
         if language == "fr":
@@ -610,6 +628,7 @@ class Composer:
                 "fl": lambda: self.first().lower(),
                 "a": self.address,
                 "a1": lambda: self.address().replace(",\n", ", ").replace("\n", ", "),
+                "in": self.initials,
                 "ru": lambda: self.reversed().upper(),
                 "lu": lambda: self.surname().upper(),
             }.get(key)

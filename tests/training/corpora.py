@@ -6,7 +6,19 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import COMMON, GIVEN, LABEL, PROPER, SURNAME, TITLE, normalize
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    LABEL,
+    PARTICLE,
+    PLACE,
+    PROPER,
+    SURNAME,
+    TITLE,
+    normalize,
+)
 
 if TYPE_CHECKING:
     import random
@@ -50,35 +62,43 @@ def load(path: Path, gazetteer: dict[str, int]) -> list[Row]:
 
 
 def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[int, int] | None:
-    """A person's span without titles and handles in front of it, or None where no name is left."""
-    while True:
-        match = re.match(r"[#@~\s\"'“]+", text[start:end])
-        if match:
-            start += match.end()
-        match = re.match(r"([^\W\d_]+)\.?\s+(?=\S)", text[start:end])
-        if not match:
-            break
-        flags = gazetteer.get(normalize(match[1]), 0)
-        given, surname, common = (flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON))
-        name = given >= 2 or (given and not common)
-        if (
-            (flags & TITLE and not name and normalize(match[1]) != "st")
-            or (common and not given and surname < 2 and normalize(match[1]) not in ("the",))
-            or (flags & PROPER and not given and not surname)
+    """A person's span without handles, titles and what else describes the person in front of the name, or None where no name is left."""
+    words = list(re.finditer(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*", text[start:end]))
+    cased = any(word[0][0].isupper() for word in words)
+    first = 0
+    for place, word in enumerate(words[:-1]):
+        if _is_title(word[0], gazetteer, cased) or (
+            place < len(words) - 2 and _is_common(word[0], gazetteer)
         ):
-            start += match.end()
-        else:
-            break
-    words = re.findall(r"[^\W\d_]+", text[start:end])
-    if not words or all(normalize(word) in NOT_NAMES for word in words):
-        return None
-    flags = gazetteer.get(normalize(words[0]), 0)
-    if len(words) == 1 and (
-        flags & (TITLE | LABEL)
-        or (flags >> COMMON & 3 and not flags >> GIVEN & 3 and not flags >> SURNAME & 3)
+            first = place + 1
+    words = words[first:]
+    if not words or all(
+        normalize(word[0]) in NOT_NAMES or not _may_name(word[0], gazetteer) for word in words
     ):
         return None
-    return start, end
+    if len(words) == 1 and _is_title(words[0][0], gazetteer, cased=False):
+        return None
+    return start + words[0].start(), end
+
+
+def _is_title(word: str, gazetteer: dict[str, int], cased: bool) -> bool:
+    flags = gazetteer.get(normalize(word), 0)
+    if flags & PARTICLE or len(word) == 1:
+        return False
+    named = flags >> GIVEN & 3 >= 2 or flags >> SURNAME & 3 >= 2
+    return (cased and word.islower()) or bool(flags & (TITLE | LABEL | PROPER) and not named)
+
+
+def _is_common(word: str, gazetteer: dict[str, int]) -> bool:
+    flags = gazetteer.get(normalize(word), 0)
+    return bool(flags >> COMMON & 3) and not flags >> GIVEN & 3 and flags >> SURNAME & 3 < 3 and len(word) > 1
+
+
+def _may_name(word: str, gazetteer: dict[str, int]) -> bool:
+    flags = gazetteer.get(normalize(word), 0)
+    if flags >> GIVEN & 3 or flags >> SURNAME & 3:
+        return True
+    return not (flags >> COMMON & 3 or flags >> PLACE & 3 or flags & (PROPER | COMPANY | CALENDAR))
 
 
 def exchange(rows: list[Row], composer: Composer, share: float) -> list[Row]:

@@ -1,8 +1,9 @@
 """The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
 
-Layout, little-endian: a header (magic, checksum of the rest, counts), then six arrays, each padded to four bytes:
-gazetteer keys (u32, sorted) and flags (u16), feature keys (u32, sorted) and ends (u32: where the weights of a feature end),
-weights (u8 place, i8 value; a place is slot * labels + label), transitions (i16, labels x labels).
+Layout, little-endian: a header (magic, checksum of the rest, counts), then six arrays, each padded to four
+bytes: gazetteer keys (u32, sorted) and flags (u16); feature keys (u32, sorted) and ends (u32: where a
+feature's weights end);
+weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import mmap
 import struct
 import sys
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from zlib import crc32
 
 from dlpctl.errors import NameDataError
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 MAGIC = b"dlpcnam1"
 HEADER = struct.Struct("<8sI5I")
+_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = ("I", "H", "I", "I", "B", "h")  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
-LANE = 16  # bits of a label's lane: the weights of all labels travel as one integer, so that one addition adds them all
+# bits of a label in an integer that holds the weights of all labels, so that one addition adds them all
+LANE = 16
 FORBIDDEN = -32768  # a transition that never happens
 SCALE = 24  # a stored weight is the trained one times this, rounded
 
@@ -67,13 +70,16 @@ class Model:
             or crc32(data[HEADER.size :]) != checksum
         ):
             raise ValueError("damaged")
-        parts, offset = [], HEADER.size
-        for size, kind in zip(sizes, "IHIIBh", strict=True):
+        parts: list[memoryview[int]] = []
+        offset = HEADER.size
+        for size, kind in zip(sizes, _KINDS, strict=True):
             parts.append(data[offset : offset + size].cast(kind))
             offset += size + -size % 4
         self._words, self._flags, self._features, self._ends, self._pairs, transitions = parts
         self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
         # A weight's integer, by place in its slot and by stored byte.
+        self._count = features
+        self._places = [divmod(place, labels) for place in range(labels * slots)]
         self._shifted = [
             [(byte - 256 if byte > 127 else byte) << LANE * label for byte in range(256)]
             for label in range(labels)
@@ -99,17 +105,30 @@ class Model:
                 return self._flags[place]
         return 0
 
-    def vectors(self, names: Iterable[str], slots: int = len(SLOTS)) -> list[int]:
+    def _weights(self, name: str) -> bytes:
+        """The stored weights of a feature: a byte for the place, a byte for the value, and so on."""
+        code = crc32(name.encode("utf-8", "surrogatepass"))
+        place = bisect_left(self._features, code)
+        if place == self._count or self._features[place] != code:
+            return b""
+        ends = self._ends
+        return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
+
+    def vectors(self, names: Iterable[str]) -> list[int]:
         """For each slot, the sum of the weights of these features: one integer with a lane for each label."""
-        features, ends, pairs, shifted = self._features, self._ends, self._pairs, self._shifted
-        labels = len(LABELS)
-        sums = [0] * slots
+        shifted, places = self._shifted, self._places
+        sums = [0] * len(SLOTS)
         for name in names:
-            code = crc32(name.encode("utf-8", "surrogatepass"))
-            place = bisect_left(features, code)
-            if place < len(features) and features[place] == code:
-                for pair in range(2 * (ends[place - 1] if place else 0), 2 * ends[place], 2):
-                    slot, label = divmod(pairs[pair], labels)
-                    if slot < slots:
-                        sums[slot] += shifted[label][pairs[pair + 1]]
+            found = self._weights(name)
+            for which, value in zip(found[::2], found[1::2], strict=True):
+                slot, label = places[which]
+                sums[slot] += shifted[label][value]
         return sums
+
+    def vote(self, name: str) -> int:
+        """The weights of a feature that votes for one token only."""
+        found = self._weights(name)
+        total = 0
+        for at in range(0, len(found), 2):
+            total += self._shifted[found[at]][found[at + 1]]
+        return total

@@ -1,4 +1,5 @@
-"""From text to tokens, and from a token to what is known of it by itself. Training and run time share this module."""
+"""From text to tokens, and from a token to what is known of it by itself. Training and run time share this
+module."""
 
 from __future__ import annotations
 
@@ -6,13 +7,16 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay whole; punctuation keeps the
-# blanks around it, because "foo.Bar(" and "foo. Bar (" are different worlds. Possessive groups keep the matching linear.
+# A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay whole;
+# punctuation
+# keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different worlds. Possessive
+# quantifiers and
+# bounds keep the matching linear.
 TOKEN = re.compile(
-    r"(?>[^\W\d_]+)(?:['’](?![sS]\b)(?>[^\W\d_]+))*+(?![\d_])"
+    r"(?>[^\W\d_]+)(?:['’](?![sS]\b)(?>[^\W\d_]+)){0,4}+(?![\d_])"
     r"|\w++"
-    r"|[^\S\n]*+\n\s*+"
-    r"|[^\S\n]*+\t[^\S\n]*+|[ ]{3,}+"
+    r"|[^\S\n]{0,40}+\n\s*+"
+    r"|[^\S\n]{0,40}+\t[^\S\n]{0,40}+|[ ]{3,}+"
     r"|['’][sS]\b"
     r"| ?([^\w\s])\1*+ ?"
 )
@@ -30,8 +34,6 @@ _LETTERS = (
     (SUFFIX, "j"),
 )
 
-_LONGEST = 40
-
 
 def normalize(word: str) -> str:
     """Lower case without accents."""
@@ -46,7 +48,8 @@ def is_word(token: str) -> bool:
 
 
 def shape(token: str) -> str:
-    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A (mixtures), p, NL, NL2, TAB."""
+    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A (mixtures), p, NL,
+    NL2, TAB."""
     first = token[0]
     if first.isalpha() and "_" not in token and not _has_digit(token):
         if token.islower():
@@ -85,12 +88,12 @@ def word_key(token: str, outline: str) -> str:
     if outline == "p":
         mark = token.strip()
         return token if len(mark) == 1 else token.replace(mark, mark[:1] * 2)
-    return token.lower()[:_LONGEST]
+    return token.lower()
 
 
 def look_up_keys(token: str) -> list[str]:
     """The gazetteer keys of a word, the first that is known counts: O'Neill, then oneill, then neill."""
-    word = normalize(token[:_LONGEST])
+    word = normalize(token)
     if "'" not in word and "’" not in word:
         return [word]
     parts = re.split("['’]", word)
@@ -164,5 +167,10 @@ def triple_features(mood: int, previous: str, cls: str, following: str) -> list[
     return [*names, f"y:{mood}|{cls}"] if mood else names
 
 
-def neighbour_features(side: str, key: str, cls: str) -> list[str]:
-    return [f"{side}:{key}|{cls}"]
+def far_feature(side: str, far: str, near: str, cls: str) -> str:
+    """The coarse classes of a token and of two on one side of it."""
+    return f"{side}:{far}|{near}|{cls}"
+
+
+def neighbour_feature(side: str, key: str, cls: str) -> str:
+    return f"{side}:{key}|{cls}"
