@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import PLACE, STREET
+from dlpctl.detect.tagger.words import COMMON, PLACE, STREET
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -44,13 +44,31 @@ _HOUSE = re.compile(
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
-    for first, behind, score in spans:
+    for first, last, score in spans:
+        behind = _shortened(region, first, last)
         start, end = _edges(text, region.starts[first], region.ends[behind - 1])
         if end - start < 6 or end - start > _LONGEST:
             continue
         kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
+
+
+def _shortened(region: Tagged, first: int, behind: int) -> int:
+    """The end without everyday words in lower case, where the address itself has capitals."""
+    words = region.words
+    if not any(word.outline[0] == "X" for word in words[first:behind]):
+        return behind
+    last = behind
+    while last > first + 1 and words[last - 1].kind != 0:
+        word = words[last - 1]
+        if word.kind == 1 and (word.outline != "x" or word.flags & STREET or not word.flags >> COMMON & 3):
+            break
+        last -= 1
+        behind = last
+        while last > first + 1 and words[last - 1].outline == "p":
+            last -= 1
+    return behind
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:

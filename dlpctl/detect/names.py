@@ -10,7 +10,7 @@ from dlpctl.detect import addresses
 from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, SURNAME, TITLE, look_up_keys
+from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ class NameTagger:
         return cls(Model.load(path))
 
     def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
-        """The parts of a text worth tagging, from the hits of `PATTERNS` (index of the pattern, end in
-        characters)."""
+        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
         return self._gate.regions(text, hits)
 
     def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
@@ -59,8 +58,7 @@ class NameTagger:
     def _spans(
         region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
     ) -> Iterable[tuple[int, int, float]]:
-        """Runs of tokens (first, behind the last, score): at the first floor, then those at the next
-        without any of these."""
+        """Runs of tokens (first, behind the last, score) from one floor upwards, each token once."""
         begin, inside = labels
         chance = {}
         for place in sorted(region.chances):
@@ -195,25 +193,42 @@ _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
 def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
-    """A name without titles, quotes and stops around it, or None where no name is left."""
+    """A name without titles, common words, quotes and stops around it, or None where no name is left."""
     words = region.words
-    while first < behind and (
-        words[first].kind != 1
-        or (words[first].flags & (TITLE | LABEL) and not _named(words[first]) and behind - first > 1)
-    ):
+    cased = any(word.outline[0] == "X" for word in words[first:behind])
+    while first < behind and _precedes(words, first, behind, cased):
         first += 1
-    while first < behind and words[behind - 1].kind != 1:
+    while first < behind and (words[behind - 1].kind != 1 or (cased and _everyday(words[behind - 1]))):
         behind -= 1
-    if first == behind or any(
-        words[place].outline in ("id", "xX") or words[place].outline[0] in "d0a"
-        for place in range(first, behind)
-    ):
+    if first == behind or any(_UNNAMED(word.outline) for word in words[first:behind]):
         return None
     end = region.ends[behind - 1]
     if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
         end += 1
     start = region.starts[first]
     return (start, end) if end - start > 1 else None
+
+
+def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bool:
+    """Whether the first word is no part of the name: a mark, a title, a word in lower case."""
+    word = words[first]
+    if word.kind != 1:
+        return True
+    if behind - first == 1:
+        return False
+    if cased and word.outline == "x" and word.flags & PARTICLE:
+        return (
+            behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)
+        )
+    lower = cased and word.outline in ("x", "x1") and not word.flags & PARTICLE
+    return lower or (bool(word.flags & (TITLE | LABEL)) and not _named(word))
+
+
+def _everyday(word: Word) -> bool:
+    return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+
+
+_UNNAMED = re.compile(r"id|xX|[d0a]").match
 
 
 def _bare(words: Sequence[Word], first: int, behind: int) -> bool:

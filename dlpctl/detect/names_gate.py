@@ -18,6 +18,7 @@ from dlpctl.detect.tagger.words import (
     GIVEN,
     PARTICLE,
     PLACE,
+    PROPER,
     STREET,
     SURNAME,
     TITLE,
@@ -36,12 +37,14 @@ _CAPITAL = _KINDS.index("capital")
 _WORD = re.compile(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
 _NEXT = re.compile(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
 _POSTCODE = re.compile(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
+_STARTS = re.compile(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
 _LOWER = re.compile(r"\b[a-z]{3,20}\b")
 _MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
 _BLOCK = 4096
 _CODE = 0.05
 SHORT = 600  # nothing is won by looking away from less
-_AROUND = 200  # how far a region reaches from what was hit, at most; lines end it sooner
+_AROUND = (0, 100, 0, 220)  # how far a region reaches at most, by the number of lines; lines end it sooner
+_INSIDE = 40  # a hit so far inside of the last region needs no other
 
 
 class Gate:
@@ -59,7 +62,7 @@ class Gate:
         start = reach = -1
         verdicts = self._verdicts
         for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
-            if end < reach - _AROUND // 2:
+            if end < reach - _INSIDE:
                 continue
             if index == _CAPITAL:
                 word = _WORD.match(text, end - 2)
@@ -89,6 +92,8 @@ class Gate:
             verdict = self._judge(match[0]) if match else 0
             if not match or not verdict:
                 return 0
+            if verdict == 1 and _STARTS.search(text, max(0, place - 4), place) and self._common(match[0]):
+                return 1 if self._paired(text, match.end()) else 0
             strict = verdict < 3 and code[place // _BLOCK]
             return 0 if strict and not (verdict == 2 and self._paired(text, match.end())) else 1
         if kind == "street":
@@ -110,8 +115,7 @@ class Gate:
         return 1
 
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
-        """Given names without a capital, which no pattern can tell from other words; not looked for in
-        source code."""
+        """Given names without a capital, which no pattern tells from other words; not in source code."""
         for block, dense in enumerate(code):
             if not dense:
                 piece = text[block * _BLOCK : (block + 1) * _BLOCK]
@@ -122,8 +126,10 @@ class Gate:
                             yield len(PATTERNS), block * _BLOCK + match.start() + 2
 
     def _judge(self, token: str) -> int:
-        """0: never a name by itself; 1: perhaps, in prose; 2: in code as well if another follows; 3: always
-        worth a look."""
+        """What to do with a capitalized word.
+
+        0: it gives no name away; 1: tag it in prose; 2: and in code if another one follows; 3: tag it.
+        """
         known_verdict = self._verdicts.get(token)
         if known_verdict is not None:
             return known_verdict
@@ -131,7 +137,13 @@ class Gate:
         given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
         if flags & TITLE:
             verdict = 3 if len(token) < 5 and not common and not flags & STREET else 1
-        elif (flags & (CALENDAR | COMPANY) and not given) or (common == 3 and given < 2 and surname < 3):
+        elif (
+            (flags & CALENDAR and given < 3)
+            or (flags & (COMPANY | PROPER) and not given)
+            or (common == 3 and given < 2 and surname < 3)
+            or (flags >> PLACE & 3 > 1 and given < 2 and surname < 3)
+            or (token[0] == "I" and token[1:2] in "'’")
+        ):
             verdict = 0
         elif given >= 2 and not common:
             verdict = 3 if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR) else 2
@@ -156,6 +168,9 @@ class Gate:
             and not flags >> COMMON & 3
             and len(token) > 2
         )
+
+    def _common(self, token: str) -> bool:
+        return bool(self._flags(token) >> COMMON & 3)
 
     def _paired(self, text: str, end: int) -> bool:
         match = _NEXT.match(text, end)
@@ -184,8 +199,7 @@ def dense(text: str) -> bool:
 
 
 def _code_blocks(text: str) -> list[bool]:
-    """Which blocks of a text are source code, markup or logs: by their own marks, and by those of all the
-    text."""
+    """Which blocks of a text are code, markup or logs: by their own marks and by those of all the text."""
     if len(text) < SHORT:
         return [False]
     blocks = [text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK)]
@@ -201,7 +215,7 @@ def _digit_near(text: str, end: int) -> bool:
 
 def _around(text: str, at: int, lines: int) -> Region:
     """The lines around a place, bounded and cut between words."""
-    low, high = max(0, at - _AROUND), min(len(text), at + _AROUND)
+    low, high = max(0, at - _AROUND[lines]), min(len(text), at + _AROUND[lines])
     start = at
     for _ in range(lines + 1):
         found = text.rfind("\n", low, start)

@@ -36,6 +36,8 @@ _START = (
     5 * SCALE
 )  # an entity does not start at a token whose labels that can start one are this far below "outside"
 _STAY = 12 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
+_OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
+_DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _LONGEST = 64  # characters of a token that are looked at
 _MOST_WORDS = 60_000
 _MOST_PAIRS = 200_000
@@ -45,8 +47,7 @@ _Key = TypeVar("_Key")
 
 
 class Word(NamedTuple):
-    """A token as the tagger knows it; `own` to `before_line` are its votes for its own and its neighbours'
-    labels."""
+    """A token as the tagger knows it; `own` to `before_line` are its votes for itself and its neighbours."""
 
     number: int
     cls: int
@@ -136,6 +137,9 @@ class Sequencer:
             and bool(flags >> COMMON & 3)
             and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
         )
+        votes = self._votes(names)
+        own = _UNPACK((votes[0] + _BIAS).to_bytes(_BYTES, "little"))
+        dull = dull or own[0] - max(own[1:]) > _DULL
         return Word(
             number=self._numbers.setdefault(key, next(self._counter)),
             cls=self._classes.setdefault(cls, next(self._counter)),
@@ -145,7 +149,7 @@ class Sequencer:
             kind=kind,
             key=key,
             cls_name=cls,
-            **dict(zip(_VOTES, self._votes(names), strict=True)),
+            **dict(zip(_VOTES, votes, strict=True)),
         )
 
     def _votes(self, names: list[str]) -> list[int]:
@@ -328,15 +332,9 @@ class Sequencer:
             fo, fb, fi, fa, fj, fc, fg = ahead[place]
             fo, fb, fi, fa, fj, fc, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fc * c, fg * g
             part = 1.0 / (fo + fb + fi + fa + fj + fc + fg)
-            chances[run[place]] = [
-                fo * part,
-                fb * part,
-                fi * part,
-                fa * part,
-                fj * part,
-                fc * part,
-                fg * part,
-            ]
+            if fo * part < _OUTSIDE:
+                votes = (fo, fb, fi, fa, fj, fc, fg)
+                chances[run[place]] = [vote * part for vote in votes]
             wo, wb, wi, wa, wj, wc, wg = weights[place]
             no, nb, ni, na, nj, nc, ng = (
                 wo * o * part,

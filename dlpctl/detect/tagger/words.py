@@ -1,5 +1,4 @@
-"""From text to tokens, and from a token to what is known of it by itself. Training and run time share this
-module."""
+"""From text to tokens, and from a token to what is known of it by itself. Training uses this, too."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ def is_word(token: str) -> bool:
 
 
 def shape(token: str) -> str:
-    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A (mixtures), p, NL,
-    NL2, TAB."""
+    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2, TAB."""
     first = token[0]
     if first.isalpha() and "_" not in token and not _has_digit(token):
         if token.islower():
