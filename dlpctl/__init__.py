@@ -1,3 +1,64 @@
-"""Data-loss-prevention preflight: find, decide, mask, before content leaves."""
+"""Data-loss-prevention preflight: find, decide, mask, before content leaves.
+
+    from dlpctl import Detector, Policy, check, mask, unmask
+
+Importing this package costs nothing; each name is loaded when it is used first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dlpctl.detect.engine import Detector as Detector
+    from dlpctl.masking.unmask import unmask_text as unmask
+    from dlpctl.masking.vault import Vault as Vault
+    from dlpctl.policy.model import Policy as Policy
+    from dlpctl.preflight import Report as Report
+    from dlpctl.preflight import check as check
+    from dlpctl.preflight import mask as mask
+    from dlpctl.types import Decision as Decision
+    from dlpctl.types import Destination as Destination
+    from dlpctl.types import Finding as Finding
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Decision": ("dlpctl.types", "Decision"),
+    "Destination": ("dlpctl.types", "Destination"),
+    "Detector": ("dlpctl.detect.engine", "Detector"),
+    "Finding": ("dlpctl.types", "Finding"),
+    "Policy": ("dlpctl.policy.model", "Policy"),
+    "Report": ("dlpctl.preflight", "Report"),
+    "Vault": ("dlpctl.masking.vault", "Vault"),
+    "check": ("dlpctl.preflight", "check"),
+    "mask": ("dlpctl.preflight", "mask"),
+    "unmask": ("dlpctl.masking.unmask", "unmask_text"),
+}
+__all__ = (
+    "Decision",
+    "Destination",
+    "Detector",
+    "Finding",
+    "Policy",
+    "Report",
+    "Vault",
+    "__version__",
+    "check",
+    "mask",
+    "unmask",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _HOME[name]
+    value = globals()[name] = getattr(import_module(module), attribute)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -68,6 +68,42 @@ class CannotMaskError(FormatError):
     code = "cannot-mask"
 
 
+class PolicyError(DlpctlError):
+    """A policy that cannot be used. Messages begin like `policy.toml: rules[2].action: ...`."""
+
+    code = "policy"
+    exit_status = 2
+    http_status = 422
+
+
+class MaskingError(DlpctlError):
+    """A masking operator that is unknown, or that lacks what it needs."""
+
+    code = "masking"
+    exit_status = 2
+    http_status = 422
+
+
+class VaultError(DlpctlError):
+    """A vault or its key that is missing, damaged or not to be trusted."""
+
+    code = "vault"
+
+
+class OutputError(DlpctlError):
+    """What should be written cannot be."""
+
+    code = "output"
+
+
+class StillExposedError(DlpctlError):
+    """A masked text in which a value can still be read. It is blocked, as a check would."""
+
+    code = "still-exposed"
+    exit_status = 20
+    http_status = 422
+
+
 class NameDataError(EngineError):
     """The data file of the tagger for names and addresses is missing, damaged or of another version."""
 

@@ -54,5 +54,5 @@ class Detection(NamedTuple):
     """What the API says of all findings of one type: `sample` is partially masked, or None where even that tells too much."""
 
     type: str
-    count: int
+    occurrences: int
     sample: str | None

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.tagger.words import COMMON, PLACE, STREET
+from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -18,23 +19,23 @@ _LONGEST = 250
 _MOST_LINES = 8
 
 # Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
-_GLUED = re.compile(
+_GLUED = lazy(
     r"[^\W\d_]{2,}(?:stra(?:ß|ss)e|str|weg|gasse|platz|allee|damm|ring|ufer|steig|hof|straat|laan|plein|gracht|kade|"
     r"dreef|steenweg|singel|gatan|gata|gaten|gränd|vägen|vagen|vej|gade|veien|vegen|stræde|katu|kuja|tie|stræti|parken|"
     r"stien)\b",
     re.IGNORECASE,
 )
-_POSTCODE = re.compile(
+_POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
-_BOX = re.compile(
+_BOX = lazy(
     r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
     r"boîte postale|bp)\b[ .:#]*\d",
     re.IGNORECASE,
 )
-_HOUSE = re.compile(
+_HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
     r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
     re.IGNORECASE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
+from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class NameTagger:
         )
 
 
-_PART = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _elsewhere(chances: list[float] | None) -> bool:
@@ -200,7 +200,7 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
         first += 1
     while first < behind and (words[behind - 1].kind != 1 or (cased and _everyday(words[behind - 1]))):
         behind -= 1
-    if first == behind or any(_UNNAMED(word.outline) for word in words[first:behind]):
+    if first == behind or any(_UNNAMED.match(word.outline) for word in words[first:behind]):
         return None
     end = region.ends[behind - 1]
     if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
@@ -228,7 +228,7 @@ def _everyday(word: Word) -> bool:
     return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
 
 
-_UNNAMED = re.compile(r"id|xX|[d0a]").match
+_UNNAMED = lazy(r"id|xX|[d0a]")
 
 
 def _bare(words: Sequence[Word], first: int, behind: int) -> bool:

@@ -6,7 +6,6 @@ scan that happens anyway, and source code, markup and logs are looked at with a 
 
 from __future__ import annotations
 
-import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from dlpctl.detect.tagger.words import (
     TITLE,
     shape,
 )
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,11 +34,11 @@ Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
 
-_WORD = re.compile(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
-_NEXT = re.compile(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
-_POSTCODE = re.compile(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
-_STARTS = re.compile(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
-_LOWER = re.compile(r"\b[a-z]{3,20}\b")
+_WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
+_NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
+_POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
+_STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
+_LOWER = lazy(r"\b[a-z]{3,20}\b")
 _MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
 _BLOCK = 4096
 _CODE = 0.05

@@ -1,8 +1,7 @@
 """The gate's patterns: where a name or an address can be. Every one is cheap and ends once at each place.
 
-They are what Hyperscan compiles: in bytes mode, over UTF-8, without flags and without a start of match, so
-the place that counts is the end: behind the second letter of a capitalized word, or inside of or behind the
-word that gives an address away.
+They are what Hyperscan compiles with its flag for UTF-8 and without a start of match, so the place that counts is the end:
+behind the second letter of a capitalized word, or inside of or behind the word that gives an address away.
 """
 
 from __future__ import annotations
@@ -47,30 +46,25 @@ _RESIDENCES = (
     r"[Hh]abit[eo]|[Vv]ivo en|[Mm]oro|[Ww]oon"
 )
 _BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
-_BEFORE = r"(?:^|[^0-9A-Za-z_\x80-\xff])"
-_ACCENTED = r"[\xc3-\xc5][\x80-\xbf]"  # Latin letters with marks; no pattern ends inside of a character
-_CAPITAL = rf"(?:[A-Z](?:[a-z']|{_ACCENTED})|\xc3[\x80-\x9e]|[\xc4\xc5][\x80-\xbf][a-z])"
+_ACCENTED = "[À-ž]"  # Latin letters with marks
+_BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
+_CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
 
-_WRITTEN = (
-    ("capital", rf"{_BEFORE}{_CAPITAL}"),
-    ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
-    ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
-    ("street", rf"[0-9A-Za-z.\x80-\xff] (?:{_STREETS})[ ,.;\n]"),
-    ("street", rf"\b(?:{_STREETS_FIRST})\.? (?:[0-9A-Zdl]|{_ACCENTED})"),
-    ("street", rf"[a-z\x80-\xff. -](?:{_STREETS_GLUED}),? [0-9]"),
-    ("residence", rf"(?:{_RESIDENCES})[^0-9\n]"),
-    ("postcode", rf"[0-9],? (?:[A-Z][a-z]|{_ACCENTED})"),
-    ("street", r"\b[A-Z]{2},? [0-9]{5}\b"),
-    ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
-    ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
-    ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
-    ("street", rf"\b(?:{_BOX}) [0-9]"),
+PATTERNS = tuple(
+    GatePattern(kind, regex)
+    for kind, regex in (
+        ("capital", rf"{_BEFORE}{_CAPITAL}"),
+        ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
+        ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
+        ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
+        ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),
+        ("residence", rf"(?:{_RESIDENCES})[^0-9\n]"),
+        ("postcode", r"[0-9],? [A-Z][a-zÀ-ž]"),
+        ("street", r"\b[A-Z]{2},? [0-9]{5}\b"),
+        ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
+        ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
+        ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
+        ("street", rf"\b(?:{_BOX}) [0-9]"),
+    )
 )
-
-
-def _bytes(regex: str) -> str:
-    """Letters outside of ASCII as the bytes that they are in UTF-8."""
-    return "".join(c if c.isascii() else "".join(f"\\x{byte:02x}" for byte in c.encode()) for c in regex)
-
-
-PATTERNS = tuple(GatePattern(kind, _bytes(regex)) for kind, regex in _WRITTEN)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import dlpctl_patterns
 import pytest
 
+import dlpctl_patterns
 from dlpctl.detect.names import NameTagger
 
 

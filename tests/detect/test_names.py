@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
-import dlpctl_patterns
 import hyperscan
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect.names_patterns import PATTERNS
+import dlpctl_patterns
 from dlpctl.detect.names import LOWEST, NameTagger
+from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.errors import NameDataError
 from dlpctl.types import Category
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
 DATA = Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin"
 
 
@@ -25,20 +27,21 @@ class Scanner:
     def __init__(self) -> None:
         self.tagger = NameTagger.load(DATA)
         self.database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        expressions = [pattern.regex.encode("latin-1") for pattern in PATTERNS]
+        expressions = [pattern.regex.encode() for pattern in PATTERNS]
         count = len(expressions)
         self.database.compile(
-            expressions=expressions, ids=list(range(count)), elements=count, flags=[0] * count
+            expressions=expressions,
+            ids=list(range(count)),
+            elements=count,
+            flags=[hyperscan.HS_FLAG_UTF8] * count,
         )
 
     def regions(self, text: str) -> list[tuple[int, int]]:
         hits: list[tuple[int, int]] = []
-        data = text.encode("utf-8", "surrogatepass")
+        data = _SURROGATES.sub("?", text).encode()
         self.database.scan(data, match_event_handler=lambda index, _start, end, *_: hits.append((index, end)))
         if len(data) != len(text):
-            characters = [
-                place for place, c in enumerate(text) for _ in range(len(c.encode("utf-8", "surrogatepass")))
-            ] + [len(text)]
+            characters = [place for place, c in enumerate(data.decode()) for _ in c.encode()] + [len(text)]
             hits = [(index, characters[end]) for index, end in hits]
         return self.tagger.regions(text, hits)
 

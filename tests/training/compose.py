@@ -25,7 +25,7 @@ LANGUAGES = {
     "pt": ["pt_PT", "pt_BR"],
     "nl": ["nl_NL", "nl_BE"],
 }
-US = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC".split()
+US = ["AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC"]
 
 
 def _entries(text: str) -> list[str]:
@@ -56,8 +56,8 @@ PLACES = {
     for language, values in PHRASES["places"].items()
 }
 STREET_EN_WEIGHTS = [9, 7, 3, 6, 6, 2, 8, 5, 2, 5, 3, 2, 5, 3, 4, 4, 2] + [1] * 100
-MONTHS = "January February March April May June July August September October November December".split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 class Composer:
@@ -436,8 +436,7 @@ class Composer:
         pattern = rng.choice(STREET_OTHER[language])
         if pattern.startswith("{n}") and pattern[3:4].islower():
             name = name.replace(" ", "").capitalize() if " " in name else name
-        street = pattern.format(n=name, g=rng.choice(self.given[rng.choice(locales)]), d=rng.randint(1, 150))
-        return street
+        return pattern.format(n=name, g=rng.choice(self.given[rng.choice(locales)]), d=rng.randint(1, 150))
 
     def postcode(self, language: str) -> str:
         pattern = self.rng.choice(PLACES[language][1])
@@ -532,7 +531,7 @@ class Composer:
                 + sep
                 + city
                 + rng.choice([", ", " "])
-                + rng.choice("ON QC BC AB MB NS".split())
+                + rng.choice(["ON", "QC", "BC", "AB", "MB", "NS"])
                 + " "
                 + code
                 + rng.choice(["", "", sep + "Canada"])
@@ -549,7 +548,7 @@ class Composer:
             )
             city = city.upper() if rng.random() < 0.25 else city
             return (
-                f"{lead}{self.number()} {self.english_street()}{sep}{city} {rng.choice('NSW VIC QLD WA SA TAS ACT'.split())} {self.digits(4)}"
+                f"{lead}{self.number()} {self.english_street()}{sep}{city} {rng.choice(['NSW', 'VIC', 'QLD', 'WA', 'SA', 'TAS', 'ACT'])} {self.digits(4)}"
                 + rng.choice(["", "", ", Australia"])
             )
         if r < 0.95:

@@ -1,4 +1,5 @@
-"""Annotated corpora: loading, cleaning of what counts as a name, exchange of names, cutting into pieces as the run time cuts."""
+"""Annotated corpora: loading, cleaning of what counts as a name, exchange of names, cutting into pieces as
+the run time cuts."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def load(path: Path, gazetteer: dict[str, int]) -> list[Row]:
 
 
 def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[int, int] | None:
-    """A person's span without handles, titles and what else describes the person in front of the name, or None where no name is left."""
+    """A person's span without handles, titles and what else describes the person in front of the name, or
+    None where no name is left."""
     words = list(re.finditer(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*", text[start:end]))
     cased = any(word[0][0].isupper() for word in words)
     first = 0
@@ -102,7 +104,8 @@ def _may_name(word: str, gazetteer: dict[str, int]) -> bool:
 
 
 def exchange(rows: list[Row], composer: Composer, share: float) -> list[Row]:
-    """Copies with other names in the place of the persons': the same one for every mention, of as many words."""
+    """Copies with other names in the place of the persons': the same one for every mention, of as many
+    words."""
     rng, made = composer.rng, []
     for row in rows:
         spans = sorted(row["spans"], key=lambda span: span[1])

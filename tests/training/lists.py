@@ -1,4 +1,5 @@
-"""Names, places and words from the packages and word lists that training may use, and the gazetteer made of them."""
+"""Names, places and words from the packages and word lists that training may use, and the gazetteer made of
+them."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ _CYRILLIC = dict(
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ",
-        "a v g d e z i th i k l m n x o p r s s t y f ch ps o a e i i o y o i y".split(),
+        ["a", "v", "g", "d", "e", "z", "i", "th", "i", "k", "l", "m", "n", "x", "o", "p", "r", "s", "s", "t", "y", "f", "ch", "ps", "o", "a", "e", "i", "i", "o", "y", "o", "i", "y"],
         strict=True,
     )
 )
@@ -185,7 +186,8 @@ def load() -> Lists:
 
 
 def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
-    """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the word lists, populations."""
+    """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the word
+    lists, populations."""
     classes: dict[str, dict[int, int]] = defaultdict(dict)
     marks: dict[str, int] = defaultdict(int)
 

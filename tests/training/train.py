@@ -118,17 +118,18 @@ def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> 
                 break
     for place in range(1, len(labels)):
         if (
-            labels[place] in ("I-P", "I-A")
-            and labels[place - 1][-1:] != labels[place][-1]
-            or labels[place - 1] in ("LOC", "ORG")
-            and labels[place].startswith("I-")
+            (labels[place] in ("I-P", "I-A")
+            and labels[place - 1][-1:] != labels[place][-1])
+            or (labels[place - 1] in ("LOC", "ORG")
+            and labels[place].startswith("I-"))
         ):
             labels[place] = "B" + labels[place][1:]
     return labels
 
 
 def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[corpora.Row]:
-    """Pieces of source files, in which nothing is a name; files that tell who wrote them are left out by their first lines."""
+    """Pieces of source files, in which nothing is a name; files that tell who wrote them are left out by
+    their first lines."""
     rows: list[corpora.Row] = []
     files = sorted(
         file

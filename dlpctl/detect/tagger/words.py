@@ -6,12 +6,14 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from dlpctl.regex import lazy
+
 # A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay whole;
 # punctuation
 # keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different worlds. Possessive
 # quantifiers and
 # bounds keep the matching linear.
-TOKEN = re.compile(
+TOKEN = lazy(
     r"(?>[^\W\d_]+)(?:['’](?![sS]\b)(?>[^\W\d_]+)){0,4}+(?![\d_])"
     r"|\w++"
     r"|[^\S\n]{0,40}+\n\s*+"

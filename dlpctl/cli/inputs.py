@@ -1,0 +1,72 @@
+"""What a command reads: files and stdin, in pieces as they come, and never what is no text."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Iterator
+
+from dlpctl.errors import InputError
+
+STDIN = "-"
+_READ = 1 << 20
+_SETTLED = 0.005
+"""Seconds without more input after which what has come is worth handing on."""
+
+
+def read_chunks(name: str) -> Iterator[bytes]:
+    """The content of a file, or of stdin for `-`, as it comes; an empty chunk says that the source has paused."""
+    if name == STDIN:
+        if sys.stdin is None or sys.stdin.isatty():
+            sys.stderr.write("dlpctl: reading from the terminal; end with Ctrl-D\n")
+        yield from _chunks(0, "stdin")
+        return
+    try:
+        descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as problem:
+        raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
+    try:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise InputError(f"{name}: is a directory; name the files in it")
+        yield from _chunks(descriptor, name)
+    finally:
+        os.close(descriptor)
+
+
+def read_text_chunks(name: str) -> Iterator[bytes]:
+    """The same, refused where it is no text."""
+    seen = False
+    for chunk in read_chunks(name):
+        if chunk and not seen:
+            _refuse_binary(name, chunk)
+            seen = True
+        yield chunk
+
+
+def read_text(name: str) -> str:
+    """All of it; a byte that is not UTF-8 is kept as a lone surrogate, and written back as it was."""
+    return b"".join(read_text_chunks(name)).decode("utf-8", "surrogateescape")
+
+
+def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
+    waits = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    try:
+        while chunk := os.read(descriptor, _READ):
+            yield chunk
+            if waits and not select.select([descriptor], [], [], _SETTLED)[0]:
+                yield b""
+    except OSError as problem:
+        raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
+
+
+def _refuse_binary(name: str, data: bytes) -> None:
+    """Text may hold any character but NUL; with one, it is some file format or UTF-16."""
+    if b"\0" in data[:8192]:
+        hint = (
+            "save it to a file and use 'dlpctl check FILE'"
+            if name == STDIN
+            else "it needs 'dlpctl check FILE'"
+        )
+        raise InputError(f"{'stdin' if name == STDIN else name}: is binary, not text; {hint}")

@@ -1,0 +1,126 @@
+"""The command line: one lazily loaded module a command, and one place where every error becomes a line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dlpctl import __version__
+from dlpctl.errors import DlpctlError
+
+COMMANDS = {
+    "check": "decide whether content may go to a destination",
+    "mask": "mask content, as a filter",
+    "unmask": "restore masked tokens",
+    "scan": "find sensitive data in files",
+    "explain": "say why something is found, or is not",
+    "policy": "look into policies",
+    "patterns": "list, show and test patterns",
+    "config": "show settings and where they come from",
+}
+INTERRUPTED = 130
+_UsageError: Any = typer.BadParameter.__base__
+_ClickError: Any = _UsageError.__base__
+
+
+class Commands(TyperGroup):
+    """Imports the module of a command when that command is asked for: a start pays for no other."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"dlpctl.cli.commands.{cmd_name}")
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        command.short_help = COMMANDS[cmd_name]
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if not name.startswith("-") and name not in COMMANDS:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(COMMANDS)}"
+            raise _UsageError(f"'{name}' is not a command; {hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="dlpctl",
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        sys.stdout.write(f"dlpctl {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Find sensitive data, decide by policy, and mask it, before content leaves."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The program as a function: what it prints goes to stdout, and the exit status is the answer."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a name or a text that is not valid Unicode is still printed
+    try:
+        status = typer.main.get_command(app).main(list(arguments), prog_name="dlpctl", standalone_mode=False)
+        sys.stdout.flush()
+    except DlpctlError as error:
+        return _fail(error.code, error.message, error.exit_status, arguments)
+    except _ClickError as error:
+        if isinstance(error, _UsageError) and not error.format_message():
+            return 2  # the help was printed already
+        hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
+        return _fail("usage", f"{error.format_message()}{hint}", 2, arguments)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is still buffered must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("dlpctl: interrupted\n")
+        return INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def _fail(code: str, message: str, status: int, arguments: Sequence[str]) -> int:
+    line = " ".join(message.split())
+    if wants_json(arguments):
+        import json
+
+        sys.stderr.write(json.dumps({"error": code, "detail": line}) + "\n")
+    else:
+        sys.stderr.write(f"dlpctl: {line}\n")
+    return status
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether errors are to be JSON too; asked before, or without, a successful parse of the arguments."""
+    joined = " ".join(arguments)
+    return any(form in joined for form in ("--format json", "--format=json", "-f json"))

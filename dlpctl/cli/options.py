@@ -1,0 +1,45 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+
+
+class Output(StrEnum):
+    HUMAN = "human"
+    JSON = "json"
+
+
+Destination = Annotated[
+    str | None,
+    typer.Option(
+        "-d", "--destination", metavar="NAME", help="Where the content goes: AI_TOOL, VENDOR or CUSTOMER."
+    ),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option("-p", "--policy", metavar="POLICY", help="A policy file, or the name of a built-in policy."),
+]
+Operator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How to mask: partial, redact, remove, hash, replace:TEXT, token, surrogate, encrypt.",
+    ),
+]
+Patterns = Annotated[
+    list[FilePath] | None,
+    typer.Option("--patterns", metavar="FILE", help="Further patterns; may be given several times."),
+]
+Format = Annotated[Output, typer.Option("-f", "--format", help="For people or for programs.")]
+MinScore = Annotated[
+    float | None, typer.Option("--min-score", min=0.0, max=1.0, help="What a finding must score to count.")
+]
+OutputFile = Annotated[
+    FilePath | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout, at the end."),
+]

@@ -1,0 +1,19 @@
+"""From positions in a text to lines and columns, as people count them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from dlpctl.regex import lazy
+
+_LINE_END = lazy(r"\r\n|\r|\n")
+
+
+class Lines:
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+
+    def place(self, position: int) -> tuple[int, int]:
+        """Line and column, both from 1."""
+        line = bisect_right(self._starts, position)
+        return line, position - self._starts[line - 1] + 1

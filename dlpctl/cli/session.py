@@ -1,0 +1,128 @@
+"""What a command needs of configuration, patterns, policies and keys, made from its options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.cache import Cache
+from dlpctl.detect.engine import Detector
+
+if TYPE_CHECKING:
+    from dlpctl.cli.render import Printer
+    from dlpctl.config import Config
+    from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.pattern import Pattern
+    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.vault import Vault
+    from dlpctl.policy.model import Catalogue, Policy
+    from dlpctl.preflight import Checker
+    from dlpctl.types import Category
+
+
+class Session:
+    """One run of one command."""
+
+    def __init__(self, config: Config, patterns: Sequence[Path] | None) -> None:
+        self.config = config
+        self._files = [*config.patterns, *(patterns or ())]
+
+    @classmethod
+    def begin(cls, patterns: Sequence[Path] | None = None) -> Session:
+        from dlpctl.config import load_config
+
+        return cls(load_config(), patterns)
+
+    def printer(self) -> Printer:
+        from dlpctl.cli.render import Printer
+
+        return Printer(self.config.color)
+
+    def detector(self) -> Detector:
+        return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
+
+    def pattern_files(self) -> list[Pattern]:
+        """All patterns with what the files say of them, examples included."""
+        from dlpctl.detect.library import builtin_files, load_patterns
+
+        return load_patterns([*builtin_files(), *self._files])
+
+    def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
+        from dlpctl.masking.operators import DEFAULT_OPERATOR
+        from dlpctl.preflight import Checker, parse_destination
+
+        chosen = self.policy(policy)
+        usual = self.config.operator or DEFAULT_OPERATOR
+        return Checker(
+            self.detector(),
+            chosen,
+            parse_destination(destination or self.config.destination),
+            operator=operator,
+            usual_operator=usual,
+            key=self.key() if _needs_key(chosen, operator, usual) else None,
+        )
+
+    def policy(self, name: str | None) -> Policy:
+        """A built-in policy by its name, or one from a file, its names checked."""
+        from dlpctl.policy.files import builtin_names
+        from dlpctl.policy.model import Policy
+
+        wanted = name or self.config.policy
+        if wanted in builtin_names():
+            return Policy.builtin(wanted)
+        from dlpctl.preflight import custom_patterns
+
+        return Policy.load(Path(wanted), known_types=self.catalogue(), check_patterns=custom_patterns)
+
+    def catalogue(self) -> Catalogue:
+        """The types and patterns that a policy may name."""
+        from dlpctl.policy.model import Catalogue
+
+        patterns = self.detector().patterns
+        types: dict[Category, set[str]] = {}
+        for pattern in patterns:
+            types.setdefault(pattern.category, set()).add(pattern.type)
+        return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
+
+    def key(self) -> bytes:
+        """The key for operators, vaults and fingerprints; made when it is needed first."""
+        import os
+
+        from dlpctl.masking.vault import vault_key
+
+        return vault_key(self.config.data_folder / "mask.key", os.environ, create=True)
+
+    def vault(self, file: Path, *, create: bool) -> Vault:
+        from dlpctl.masking.vault import Vault
+
+        return Vault(file, self.key(), create=create)
+
+    def allow_list(self) -> AllowList:
+        from dlpctl.detect.allow import AllowList
+
+        allow = self.config.allow
+        return AllowList(allow.values, allow.regexes, allow.paths)
+
+
+def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
+    from dlpctl.masking.operators import OPERATORS
+
+    named = [operator] if operator else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
+    return any(exception.hmac for rule in policy.rules for exception in rule.exceptions) or any(
+        OPERATORS[name].needs_key for full in named if (name := full.partition(":")[0]) in OPERATORS
+    )
+
+
+def _say_compiling() -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write("dlpctl: compiling patterns for the first use ...\n")
+
+
+@contextmanager
+def opened(store: Vault | None, checker: Checker) -> Iterator[Masker]:
+    """A masker; where there is a vault, its tokens are on disk before what holds them is given out."""
+    with store.transaction() if store is not None else nullcontext():
+        yield checker.masker(store)

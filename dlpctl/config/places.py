@@ -1,0 +1,86 @@
+"""The files and folders that dlpctl uses on this machine."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dlpctl.errors import ConfigError
+
+PROJECT_FILE = "dlpctl.toml"
+USER_FILE = "config.toml"
+_XDG = (("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share"), ("XDG_CACHE_HOME", ".cache"))
+_HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
+
+
+class Places(NamedTuple):
+    working: Path
+    project: Path | None
+    """The nearest `dlpctl.toml`, if there is one."""
+    user: Path
+    """The user's own file, there or not."""
+    config: Path
+    data: Path
+    cache: Path
+
+
+def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
+    try:
+        working = (working or Path.cwd()).absolute()
+    except FileNotFoundError:
+        raise ConfigError("the working directory does not exist any more; change to another one") from None
+    config, data, cache = _folders(environ, working)
+    return Places(working, _project_file(working), config / USER_FILE, config, data, cache)
+
+
+def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Path]:
+    if home := environ.get("DLPCTL_HOME"):
+        try:
+            root = working / Path(home).expanduser()
+        except RuntimeError:
+            raise ConfigError(
+                "DLPCTL_HOME begins with '~', but no home folder is known; write the whole path"
+            ) from None
+        return root / "config", root / "data", root / "cache"
+    if sys.platform == "linux" and (user := Path(environ.get("HOME", ""))).is_absolute():
+        # What platformdirs answers here, without the milliseconds that importing it costs every start.
+        config, data, cache = (
+            Path(given)
+            if (given := environ.get(variable, "").strip()) and Path(given).is_absolute()
+            else user / usual
+            for variable, usual in _XDG
+        )
+        return config / "dlpctl", data / "dlpctl", cache / "dlpctl"
+    from platformdirs import PlatformDirs
+
+    folders = PlatformDirs("dlpctl", appauthor=False)
+    try:
+        paths = folders.user_config_path, folders.user_data_path, folders.user_cache_path
+    except RuntimeError:  # what newer versions do where older ones give a relative path
+        raise ConfigError(_HOMELESS) from None
+    if not all(path.is_absolute() for path in paths):
+        raise ConfigError(_HOMELESS)
+    return paths
+
+
+def _project_file(working: Path) -> Path | None:
+    for folder in (working, *working.parents):
+        candidate = folder / PROJECT_FILE
+        try:
+            if candidate.is_file() and not _planted(candidate):
+                return candidate
+        except OSError:  # a folder that we may not look into holds nothing that is meant for us
+            continue
+    return None
+
+
+def _planted(file: Path) -> bool:
+    """Whether another user put it where everybody may put files, as in /tmp: that is no setting of ours."""
+    if os.name != "posix":
+        return False
+    everybody = file.parent.stat().st_mode & stat.S_IWOTH
+    return bool(everybody) and file.lstat().st_uid not in (0, os.geteuid())

@@ -1,0 +1,71 @@
+"""Findings that are known and accepted: values, regexes, paths, and a marker on the line itself.
+
+Only `scan` asks here. A check never does, since content that is about to leave must not be able to clear itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import Any
+
+from dlpctl.detect.matcher import compile_regex
+from dlpctl.types import Finding
+
+_MARKER = re.compile(r"dlpctl:allow(?:=([A-Za-z0-9_,-]+))?")
+
+
+class AllowList:
+    def __init__(
+        self,
+        values: Iterable[str] = (),
+        regexes: Sequence[str] = (),
+        paths: Iterable[str] = (),
+        source: str = "allow",
+    ) -> None:
+        self._values = frozenset(values)
+        self._regexes: list[Any] = [
+            compile_regex(regex, f"{source}.regexes[{index}]") for index, regex in enumerate(regexes)
+        ]
+        self._paths = tuple(paths)
+
+    def skips(self, path: str) -> bool:
+        """Whether nothing in this file counts; globs match the whole path, any part of it, or the file's name."""
+        pure = PurePath(path)
+        names = (pure.as_posix(), pure.name, *(parent.as_posix() for parent in pure.parents))
+        return any(fnmatchcase(name, glob.rstrip("/")) for glob in self._paths for name in names)
+
+    def remaining(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that count."""
+        marked = _marked_lines(text)
+        return [
+            finding
+            for finding in findings
+            if not self._accepts(text[finding.start : finding.end]) and not _is_marked(finding, text, marked)
+        ]
+
+    def _accepts(self, value: str) -> bool:
+        return value in self._values or any(regex.fullmatch(value) for regex in self._regexes)
+
+
+def _marked_lines(text: str) -> dict[int, frozenset[str]]:
+    """Where a line with a marker begins, and the types that it names; none means all."""
+    lines: dict[int, frozenset[str]] = {}
+    for found in _MARKER.finditer(text):
+        begin = text.rfind("\n", 0, found.start()) + 1
+        names = frozenset(name.upper() for name in (found[1] or "").split(",") if name)
+        lines[begin] = lines[begin] | names if names and lines.get(begin) else names
+    return lines
+
+
+def _is_marked(finding: Finding, text: str, marked: dict[int, frozenset[str]]) -> bool:
+    if not marked:
+        return False
+    types = marked.get(text.rfind("\n", 0, finding.start) + 1)
+    if types is None:
+        return False
+    return not types or not types.isdisjoint(
+        (finding.type, finding.category.value, finding.pattern_id.upper())
+    )

@@ -1,0 +1,360 @@
+"""The detector: one pass of Hyperscan over all patterns, then each hit confirmed, validated, scored and resolved."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.detect import validators
+from dlpctl.detect.compiled import Compiled, from_files, from_patterns
+from dlpctl.detect.context import Judge
+from dlpctl.detect.library import builtin_files, unique
+from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.errors import UsageError
+from dlpctl.regex import lazy
+from dlpctl.types import Finding
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import hyperscan
+
+    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.pattern import Pattern
+
+THRESHOLD = 0.5
+_SURROGATES = lazy("[\ud800-\udfff]")
+
+_new = tuple.__new__
+
+Hits = dict[int, list[int]]
+"""Pattern index to the ends of its hits, ascending."""
+
+
+class Detector:
+    """Finds what its patterns describe. Built once, shared by threads; it keeps nothing of what it scans."""
+
+    def __init__(
+        self,
+        patterns: Sequence[Pattern] | None = None,
+        *,
+        files: Iterable[Path] = (),
+        cache: Cache | None = None,
+        on_compile: Callable[[], None] | None = None,
+    ) -> None:
+        """All patterns of the library and of further `files`, or else just `patterns`."""
+        if patterns is None:
+            sets = [from_files([*builtin_files(), *files], cache, on_compile)]
+        else:
+            sets = [from_patterns(patterns, cache)]
+        self._cache = cache
+        self._sets = sets
+        self._firsts = [0, *accumulate(len(each) for each in sets)]
+        self._runners: dict[int, _Runner] = {}
+        self._selected: frozenset[int] | None = None
+        self._local = threading.local()
+        self.widest = max((each.widest for each in sets), default=0)
+
+    def for_types(self, selectors: Iterable[str]) -> Detector:
+        """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
+        wanted = {selector.upper() for selector in selectors}
+        known = {name for pattern in self.patterns for name in _names(pattern)}
+        for unknown in sorted(wanted - known):
+            raise UsageError(f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'")
+        return self.for_known(wanted)
+
+    def for_known(self, selectors: Iterable[str]) -> Detector:
+        """The same, for names that may be of no pattern here, as a policy's may."""
+        wanted = {selector.upper() for selector in selectors}
+        narrowed = self._copy()
+        narrowed._selected = frozenset(
+            index for index, pattern in enumerate(self.patterns) if _names(pattern) & wanted
+        )
+        return narrowed
+
+    def extended(self, patterns: Sequence[Pattern]) -> Detector:
+        """A detector that also finds what these patterns describe."""
+        unique([*self.patterns, *patterns])
+        wider = self._copy()
+        wider._sets = [*self._sets, from_patterns(patterns, self._cache)]
+        wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
+        wider.widest = max(each.widest for each in wider._sets)
+        wider._local = threading.local()
+        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
+        if self._selected is not None:
+            wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
+        return wider
+
+    def _copy(self) -> Detector:
+        copied = object.__new__(Detector)
+        copied.__dict__ = dict(self.__dict__)
+        return copied
+
+    @property
+    def patterns(self) -> list[Pattern]:
+        return [record.pattern for each in self._sets for record in each.records]
+
+    def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
+        """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
+        data = encode(text)
+        found = resolve(self.candidates(data, min_score))
+        return self.findings(found, data if len(data) != len(text) else None)
+
+    def scan_bytes(self, data: bytes, min_score: float = THRESHOLD) -> list[Finding]:
+        """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not UTF-8 delimits."""
+        return self.findings(resolve(self.candidates(valid_utf8(data), min_score)), None)
+
+    def candidates(
+        self, data: bytes, min_score: float, progress: dict[int, list[int]] | None = None
+    ) -> list[Candidate]:
+        """All that is found in valid UTF-8, overlaps included.
+
+        `progress` takes, by pattern, where the search resumes, as a list that begins with the place to resume from and gets the end of
+        each match: what a scan in pieces needs to go on as if it were in one.
+        """
+        hits = self._hits(data)
+        if not hits:
+            return []
+        selected = self._selected
+        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
+            return [
+                one
+                for index, ends in hits.items()
+                for one in self._confirm(index, data, ends, min_score, progress)
+            ]
+        found: list[Candidate] = []
+        waiting: Hits = {}
+        for index, ends in hits.items():
+            if index in selected:
+                found += self._confirm(index, data, ends, min_score, progress)
+            else:
+                waiting[index] = ends
+        return self._with_rivals(found, waiting, data, min_score, progress)
+
+    def _with_rivals(
+        self,
+        found: list[Candidate],
+        waiting: Hits,
+        data: bytes,
+        min_score: float,
+        progress: dict[int, list[int]] | None,
+    ) -> list[Candidate]:
+        """Also what the patterns that were not asked for find in the same places, since it may win there."""
+        fresh = found
+        found = list(found)
+        while fresh and waiting:
+            places = sorted((one.start, one.end) for one in fresh)
+            near = [
+                index for index, ends in waiting.items() if _meet(ends, self._runner(index).width, places)
+            ]
+            fresh = [
+                one
+                for index in near
+                for one in self._confirm(index, data, waiting.pop(index), min_score, progress)
+            ]
+            found += fresh
+        return found
+
+    def _confirm(
+        self,
+        index: int,
+        data: bytes,
+        ends: list[int],
+        min_score: float,
+        progress: dict[int, list[int]] | None,
+    ) -> list[Candidate]:
+        runner = self._runner(index)
+        if runner.best < min_score:
+            return []
+        return runner.run(
+            data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
+        )
+
+    def _runner(self, index: int) -> _Runner:
+        runner = self._runners.get(index)
+        if runner is None:
+            at = next(at for at, first in enumerate(self._firsts[1:]) if index < first)
+            runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
+        return runner
+
+    def traces(self, text: str) -> Iterator[Trace]:
+        """Every match of every pattern with its way to a score: slow, for explanations."""
+        data = encode(text)
+        selected = self._selected
+        for index, ends in self._hits(data).items():
+            if selected is None or index in selected:
+                yield from self._runner(index).traces(data, ends)
+
+    def _hits(self, data: bytes) -> Hits:
+        hits: Hits = defaultdict(list)
+        for at, each in enumerate(self._sets):
+            if each.database is None:
+                continue
+            first = self._firsts[at]
+
+            def on_hit(
+                pattern: int, _start: int, end: int, _flags: int, _context: object, first: int = first
+            ) -> None:
+                hits[first + pattern].append(end)
+
+            each.database.scan(data, match_event_handler=on_hit, scratch=self._scratch(at))
+        return hits
+
+    def _scratch(self, at: int) -> hyperscan.Scratch:
+        """Working memory for one database in one thread."""
+        scratches = self._local.__dict__.setdefault("scratches", {})
+        if at not in scratches:
+            import hyperscan
+
+            scratches[at] = hyperscan.Scratch(self._sets[at].database)
+        scratch: hyperscan.Scratch = scratches[at]
+        return scratch
+
+    def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
+        """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
+        findings: list[Finding] = []
+        selected, runners = self._selected, self._runners
+        position = characters = 0
+        for start, end, score, _proven, index in found:
+            if selected is not None and index not in selected:
+                continue
+            if encoded is None:
+                first, last = start, end
+            else:
+                first = characters + len(encoded[position:start].decode())
+                last = first + len(encoded[start:end].decode())
+                position, characters = end, last
+            runner = runners[index]
+            # A named tuple made without its own constructor, which costs four times as much.
+            findings.append(
+                _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
+            )
+        return findings
+
+
+class Trace(NamedTuple):
+    """One match of one pattern: what became of it, whether it counts or not."""
+
+    finding: Finding
+    label: str
+    best: float
+    """The score that the pattern gives at best."""
+    refused_by: str
+    """The validator that refused it, or nothing."""
+    steps: list[str]
+
+
+class _Runner:
+    """One pattern at work: regex, validators and context, compiled when it is hit first."""
+
+    __slots__ = (
+        "_accepts",
+        "_checks",
+        "_index",
+        "_judge",
+        "_matcher",
+        "_proven",
+        "best",
+        "category",
+        "id",
+        "label",
+        "type",
+        "width",
+    )
+
+    def __init__(self, compiled: Compiled, at: int, index: int) -> None:
+        record = compiled.record(at)
+        pattern = record.pattern
+        checks = [validators.find(name) for name in pattern.validators]
+        self._index = index
+        self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._checks = pattern.validators
+        self._accepts = [check.accepts for check in checks]
+        self._proven = any(check.proves for check in checks)
+        self._judge = Judge(pattern)
+        self.best = pattern.best_score
+        self.category = pattern.category
+        self.id = pattern.id
+        self.label = pattern.label
+        self.type = pattern.type
+        self.width = record.width
+
+    def run(
+        self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
+    ) -> list[Candidate]:
+        """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
+        accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
+        score = plain_score = self._judge.plain_score
+        found: list[Candidate] = []
+        for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
+            if progress is not None:
+                progress.append(end)
+            if accepts and not _all_accept(accepts, data[start:end].decode()):
+                continue
+            if plain_score is None:
+                score = judge(data, start, end)
+                if score < min_score:
+                    continue
+            found.append(_new(Candidate, (start, end, score, proven, index)))
+        return found
+
+    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
+        """The matches among the hits, with what became of each."""
+        for start, end in self._matcher.spans(data, ends):
+            value = data[start:end].decode()
+            refused = next(
+                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                "",
+            )
+            score, steps = self._judge.explain(data, start, end)
+            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            first = len(data[:start].decode())
+            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+
+def encode(text: str) -> bytes:
+    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
+
+
+def valid_utf8(data: bytes) -> bytes:
+    """The same number of bytes, with each that is not UTF-8 replaced by a control character that is in no pattern."""
+    if data.isascii():
+        return data
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _SURROGATES.sub("\x1a", data.decode("utf-8", "surrogateescape")).encode()
+    return data
+
+
+def _names(pattern: Pattern) -> set[str]:
+    return {pattern.category.value, pattern.type, pattern.id.upper()}
+
+
+def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
+    for accept in accepts:  # a loop, since all() with a generator costs as much as a validator
+        if not accept(value):
+            return False
+    return True
+
+
+def _meet(ends: list[int], width: int, places: list[tuple[int, int]]) -> bool:
+    """Whether a match of at most `width` bytes with one of these ends can overlap one of the places."""
+    at = 0
+    for end in ends:
+        while at < len(places) and places[at][1] <= end - width:
+            at += 1
+        if at == len(places):
+            return False
+        if places[at][0] < end:
+            return True
+    return False

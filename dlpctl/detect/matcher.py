@@ -1,0 +1,102 @@
+"""Where exactly a pattern matches, given the ends that Hyperscan reported.
+
+The search is defined so that a window around a hit gives what a search of the whole text would: from left to right, each match begins as
+early as possible, takes what the regex prefers, is no longer than the pattern's width, and the next one begins behind the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dlpctl.detect.pattern import Pattern
+from dlpctl.errors import PatternError
+
+_NOTHING = (-1, -1)
+
+
+class Matcher:
+    """One pattern's regex in RE2, which cannot backtrack."""
+
+    __slots__ = ("_anchored", "_bounded", "_match", "_unanchored", "_value", "width")
+
+    def __init__(self, pattern: Pattern, width: int, bounded: bool) -> None:
+        regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
+        self._match, self._unanchored, self._anchored = direct(regex)
+        self._value: int = regex.groupindex.get("value", 0)
+        self._bounded = bounded
+        self.width = width
+
+    def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
+        """The values, as byte offsets, of the matches that the hits `ends` (ascending) stand for."""
+        size = len(data)
+        width, bounded, group = self.width, self._bounded, self._value
+        match, unanchored = self._match, self._unanchored
+        for end in ends:
+            if end <= resume:
+                continue
+            first, last = end - width, end + width
+            groups = match(unanchored, data, max(first, resume), min(size, last))
+            if not bounded:
+                groups = self._not_too_long(data, groups, end)
+            start, stop = groups[0]
+            if start < 0 or start > end:
+                resume = end + 1  # nothing begins up to here, so that no hit searches again what others have
+                continue
+            if group:
+                start, value_end = groups[group]
+                if start >= value_end:
+                    resume = stop
+                    continue
+                stop = value_end
+            yield start, stop
+            resume = stop
+
+    def _not_too_long(self, data: bytes, groups: Any, end: int) -> Any:
+        """The first match from `groups` on that keeps to the width and begins no later than `end`."""
+        size, width = len(data), self.width
+        last = min(size, end + width)
+        start, stop = groups[0]
+        while 0 <= start <= end and stop - start > width:
+            shorter = self._match(self._anchored, data, start, min(size, start + width))
+            if shorter[0] != _NOTHING:
+                return shorter
+            groups = self._match(self._unanchored, data, start + 1, last)
+            start, stop = groups[0]
+        return groups
+
+
+def compile_regex(regex: str, where: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(regex, options)
+    except re2.error as problem:
+        reason = problem.args[0] if problem.args else "not valid"
+        raise PatternError(
+            f"{where}: regex: {reason.decode() if isinstance(reason, bytes) else reason}"
+        ) from None
+
+
+def direct(regex: Any) -> tuple[Any, Any, Any]:
+    """The regex's native match function, and its two kinds of anchor.
+
+    It takes (anchor, bytes, from, to) and gives the spans of the groups. The public methods around it build a generator and a match object
+    for each call, which costs more than most matches; the dependency's upper bound is there because of this function.
+    """
+    from re2 import _re2
+
+    return regex._regexp.Match, _re2.RE2.Anchor.UNANCHORED, _re2.RE2.Anchor.ANCHOR_START
+
+
+def matches_nothing(regex: Any) -> bool:
+    """Whether an empty match is possible, between any two kinds of character or at an end of the text."""
+    match, _, anchored = direct(regex)
+    sides = (b"", b"a", b" ", b"\n")
+    return any(
+        match(anchored, before + after, len(before), len(before))[0] != _NOTHING
+        for before in sides
+        for after in sides
+    )

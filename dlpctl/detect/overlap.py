@@ -1,0 +1,99 @@
+"""One value, one finding: what is kept where candidates overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+_CERTAIN = 0.75
+"""From this score on a finding also stands against a proven one within it: a key that happens to hold a valid card number is a key."""
+
+
+class Candidate(NamedTuple):
+    """A match that the validators accepted, in bytes; `pattern` is its index in the detector."""
+
+    start: int
+    end: int
+    score: float
+    proven: bool
+    pattern: int
+
+
+def resolve(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates that are kept, none of which overlaps another, in the order of the text.
+
+    Proven goes over unproven, then score, then length; but what contains another goes first unless it scores less than both it and 0.75,
+    because dropping the outer one would leave a part of it in the open.
+    """
+    candidates.sort()
+    kept: list[Candidate] = []
+    cluster: list[Candidate] = []
+    reach = -1
+    for candidate in candidates:
+        start, end, *_ = candidate
+        if start >= reach:
+            kept += cluster if len(cluster) < 2 else _winners(cluster)
+            cluster = [candidate]
+            reach = end
+        else:
+            cluster.append(candidate)
+            reach = max(reach, end)
+    kept += cluster if len(cluster) < 2 else _winners(cluster)
+    return kept
+
+
+def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
+    """From where to where sorted candidates overlap in a chain; those of two clusters have no say in each other."""
+    first, reach = 0, 0
+    for candidate in candidates:
+        if candidate.start >= reach:
+            if reach:
+                yield first, reach
+            first = candidate.start
+        reach = max(reach, candidate.end)
+    if reach:
+        yield first, reach
+
+
+def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
+    offset = cluster[0].start
+    taken = bytearray(max(candidate.end for candidate in cluster) - offset)
+    winners: list[Candidate] = []
+    for candidate in sorted(_without_contained(cluster), key=_rank):
+        start, end = candidate.start - offset, candidate.end - offset
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
+            winners.append(candidate)
+    winners.sort()
+    return winners
+
+
+def _rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
+    start, end, score, proven, pattern = candidate
+    return not proven, -score, start - end, start, pattern
+
+
+def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
+    """Without the candidates inside a longer one that beats them.
+
+    Few can still contain something at any place, since the values of one pattern do not overlap each other.
+    """
+    left: list[Candidate] = []
+    outers: list[Candidate] = []
+    for candidate in sorted(cluster, key=lambda one: (one.start, -one.end)):
+        outers = [outer for outer in outers if outer.end > candidate.start]
+        if any(
+            _contains(outer, candidate) and outer.score >= min(candidate.score, _CERTAIN) for outer in outers
+        ):
+            continue
+        left.append(candidate)
+        outers.append(candidate)
+    return left
+
+
+def _contains(outer: Candidate, inner: Candidate) -> bool:
+    return (
+        outer.start <= inner.start
+        and inner.end <= outer.end
+        and outer.end - outer.start > inner.end - inner.start
+    )

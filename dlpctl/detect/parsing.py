@@ -1,0 +1,177 @@
+"""From the TOML table of a pattern file to a pattern, everything checked and every error with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dlpctl.detect import validators
+from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
+from dlpctl.errors import PatternError
+from dlpctl.types import Category
+
+ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+WIDEST = 65_536
+
+
+def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
+    """A pattern from its table; `source` names the file in errors and `index` a pattern that has no usable id."""
+    identifier = table.get("id")
+    usable = isinstance(identifier, str) and ID.fullmatch(identifier)
+    reader = _Reader(table, f"{source}: pattern '{identifier}'" if usable else f"{source}: pattern[{index}]")
+    identifier = reader.text("id", ID, "lower-case words joined by hyphens")
+    category = reader.choice("category", [category.value for category in Category])
+    context = reader.table("context")
+    examples = reader.table("examples")
+    pattern = Pattern(
+        id=identifier,
+        type=reader.text("type", TYPE, "upper-case words joined by underscores"),
+        category=Category(category),
+        label=reader.text("label"),
+        regex=_with_fragments(reader, reader.text("regex"), fragments),
+        score=reader.number("score", 0.0, 1.0),
+        validators=reader.strings("validators", _known_validator),
+        keywords=reader.strings("keywords"),
+        context=_context(context) if context else None,
+        width=reader.whole("width", 1, WIDEST) if "width" in table else None,
+        region=reader.text("region") if "region" in table else None,
+        references=reader.strings("references"),
+        match=examples.strings("match") if examples else (),
+        skip=examples.strings("skip") if examples else (),
+        source=source,
+    )
+    for each in (reader, context, examples):
+        if each:
+            each.nothing_else()
+    return pattern
+
+
+def _context(reader: _Reader) -> Context:
+    words, against = reader.strings("words"), reader.strings("against")
+    if not words and not against:
+        raise reader.error("words", "is missing")
+    return Context(
+        words=words,
+        score=reader.number("score", 0.0, 1.0) if words else 0.0,
+        against=against,
+        against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
+        before=reader.whole("before", 0, 1000, default=BEFORE),
+        after=reader.whole("after", 0, 1000, default=AFTER),
+    )
+
+
+def _known_validator(name: str) -> str | None:
+    if name in validators.names():
+        return None
+    return f"{name!r} is not a validator{did_you_mean(name, validators.names())}"
+
+
+def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str]) -> str:
+    def expand(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in fragments:
+            raise reader.error("regex", f"fragment {name!r} is not defined in this file")
+        return fragments[name]
+
+    return re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`; did you mean 'luhn'?` where something known is close, else nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+class _Reader:
+    """Takes typed values out of a TOML table; whatever is wrong is said with its place."""
+
+    def __init__(self, table: Mapping[str, Any], where: str, prefix: str = "") -> None:
+        self._table = table
+        self._where = where
+        self._prefix = prefix
+        self._read: set[str] = set()
+
+    def error(self, key: str, problem: str) -> PatternError:
+        return PatternError(f"{self._where}: {self._prefix}{key} {problem}")
+
+    def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None) -> Any:
+        self._read.add(key)
+        value = self._table.get(key, default)
+        if value is None:
+            raise self.error(key, "is missing")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self.error(key, f"is not {called}")
+        return value
+
+    def text(self, key: str, form: re.Pattern[str] | None = None, described: str = "") -> str:
+        value: str = self._value(key, str, "a text")
+        if not value.strip():
+            raise self.error(key, "is empty")
+        if form and not form.fullmatch(value):
+            raise self.error(key, f"is not of the form: {described}")
+        return value
+
+    def choice(self, key: str, known: Sequence[str]) -> str:
+        value: str = self._value(key, str, "a text")
+        if value not in known:
+            raise self.error(key, f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}")
+        return value
+
+    def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
+        value = float(self._value(key, (int, float), "a number", default))
+        if not low <= value <= high:
+            raise self.error(key, f"is not between {low:g} and {high:g}")
+        return value
+
+    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        value: int = self._value(key, int, "a whole number", default)
+        if not low <= value <= high:
+            raise self.error(key, f"is not between {low} and {high}")
+        return value
+
+    def strings(self, key: str, refuse: Callable[[str], str | None] | None = None) -> tuple[str, ...]:
+        values = self._value(key, list, "a list", [])
+        for at, value in enumerate(values):
+            if not isinstance(value, str) or not value:
+                raise self.error(f"{key}[{at}]", "is not a text")
+            if refuse and (problem := refuse(value)):
+                raise self.error(f"{key}[{at}]", problem)
+        return tuple(values)
+
+    def table(self, key: str) -> _Reader | None:
+        if key not in self._table:
+            return None
+        return _Reader(self._value(key, dict, "a table"), self._where, f"{key}.")
+
+    def nothing_else(self) -> None:
+        for key in self._table:
+            if key not in self._read:
+                raise self.error(key, f"is not a known key{did_you_mean(key, KEYS)}")
+
+
+KEYS = [
+    "id",
+    "type",
+    "category",
+    "label",
+    "regex",
+    "score",
+    "validators",
+    "keywords",
+    "context",
+    "width",
+    "region",
+    "references",
+    "examples",
+    "words",
+    "against",
+    "against_score",
+    "before",
+    "after",
+    "match",
+    "skip",
+]

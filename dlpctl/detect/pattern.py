@@ -1,0 +1,44 @@
+"""One pattern, as the rest of the package knows it. Reading one from a file lies in `parsing`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dlpctl.types import Category
+
+BEFORE, AFTER = 60, 30
+UNBOUNDED_WIDTH = 1024
+"""Bytes that a match of a pattern without a bound of its own may take, unless the pattern says `width`."""
+
+
+class Context(NamedTuple):
+    """Whole words near a value that move its score, and how near is near (in UTF-8 bytes)."""
+
+    words: tuple[str, ...] = ()
+    score: float = 0.0
+    against: tuple[str, ...] = ()
+    against_score: float = 0.0
+    before: int = BEFORE
+    after: int = AFTER
+
+
+class Pattern(NamedTuple):
+    id: str
+    type: str
+    category: Category
+    label: str
+    regex: str
+    score: float
+    validators: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    context: Context | None = None
+    width: int | None = None
+    region: str | None = None
+    references: tuple[str, ...] = ()
+    match: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def best_score(self) -> float:
+        return max(self.score, self.context.score if self.context and self.context.words else 0.0)

@@ -1,0 +1,125 @@
+"""The detector over a text that comes in pieces and may be larger than memory.
+
+What is found is what a scan of the whole text would find. A piece is given out once nothing that may still come can change what is in it: a
+margin as wide as the widest pattern with its context is held back, and as much stays behind as context for what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
+from dlpctl.detect.overlap import Candidate, clusters, resolve
+from dlpctl.types import Finding
+
+CHUNK = 1 << 20
+_BLOCK_BEGINS, _BLOCK_ENDS = b"-----BEGIN ", b"-----END "
+_PATIENCE = 4
+"""A chain of overlapping candidates may hold back this many chunks; then it is cut."""
+
+
+class Piece(NamedTuple):
+    """A part of the input and what is found in it, with positions in that part; a byte that is not UTF-8 is a lone surrogate."""
+
+    text: str
+    findings: list[Finding]
+
+
+def scan_pieces(detector: Detector, chunks: Iterable[bytes], min_score: float = THRESHOLD) -> Iterator[Piece]:
+    """The input again, cut into pieces with their findings. What is not UTF-8 delimits.
+
+    An empty chunk says that the source has paused: lines that are complete are given out then, without waiting for the margin.
+    """
+    window = _Window(detector, min_score)
+    for chunk in chunks:
+        if not chunk:
+            yield from window.take(window.lines())
+        for at in range(0, len(chunk), CHUNK):
+            window.add(chunk[at : at + CHUNK])
+            if window.waiting >= CHUNK + window.margin:
+                yield from window.take(None)
+    yield from window.take(window.everything)
+
+
+class _Window:
+    """The part of the input that is in memory: context that was given out already, and what waits behind it."""
+
+    def __init__(self, detector: Detector, min_score: float) -> None:
+        self._detector = detector
+        self._min_score = min_score
+        self._data = bytearray()
+        self._given = 0
+        self._resume: dict[int, int] = {}
+        self.margin = 2 * detector.widest + 8
+
+    @property
+    def waiting(self) -> int:
+        return len(self._data) - self._given
+
+    def add(self, chunk: bytes) -> None:
+        self._data += chunk
+
+    @property
+    def everything(self) -> int:
+        return len(self._data)
+
+    def lines(self) -> int:
+        """Behind the last line end, or before a block that has begun and may still be closed."""
+        end = self._data.rfind(b"\n") + 1
+        begun = self._data.rfind(_BLOCK_BEGINS, self._given, end)
+        if begun >= 0 and end - begun < self.margin and self._data.find(_BLOCK_ENDS, begun, end) < 0:
+            return begun
+        return end
+
+    def take(self, end: int | None) -> Iterator[Piece]:
+        """The piece that ends at `end`, or where a seam can be."""
+        if end is not None and end <= self._given:
+            return
+        raw = bytes(self._data if end is None else self._data[:end])
+        data = valid_utf8(raw)
+        progress = {index: [place] for index, place in self._resume.items()}
+        candidates = [
+            one
+            for one in self._detector.candidates(data, self._min_score, progress)
+            if one.start >= self._given  # what began before was given out with the piece before
+        ]
+        found = resolve(candidates)
+        if end is None:
+            end = self._seam(data, candidates, found)
+        if end <= self._given:
+            return
+        ready = [
+            one._replace(start=one.start - self._given, end=one.end - self._given)
+            for one in found
+            if one.end <= end
+        ]
+        text = raw[self._given : end].decode("utf-8", "surrogateescape")
+        encoded = data[self._given : end]
+        yield Piece(text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None))
+        keep_from = _character_start(data, max(0, end - self.margin))
+        self._resume = {
+            index: last - keep_from
+            for index, places in progress.items()
+            if (last := max((place for place in places if place <= end), default=0)) > keep_from
+        }
+        del self._data[:keep_from]
+        self._given = end - keep_from
+
+    def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
+        """Where to cut: as late as the margin allows, and where nothing on one side has a say in what is found on the other.
+
+        A chain of candidates that overlap each other must end some time; then it is cut between two findings.
+        """
+        latest = _character_start(data, len(data) - self.margin)
+        seam = next((first for first, last in clusters(candidates) if first < latest < last), latest)
+        if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
+            return seam
+        return next((one.start for one in found if one.start < latest < one.end), latest)
+
+
+def _character_start(data: bytes, position: int) -> int:
+    """The position, or the one before it where a character begins."""
+    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
+        position -= 1
+    return position

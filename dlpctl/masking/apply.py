@@ -1,0 +1,104 @@
+"""From spans to text: every span is replaced once, and no character outside them changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.masking.operators import OPERATORS, Masker, check_operator
+from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_STRENGTH = {name: -place for place, name in enumerate(OPERATORS)}
+
+Masked = tuple[Finding, str]
+"""A finding, and the operator that masks it."""
+
+
+class Replacement(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+class Span(NamedTuple):
+    """Characters that are replaced together."""
+
+    start: int
+    end: int
+    type: str
+    category: Category
+    operator: str
+
+
+def mask_text(text: str, masked: Iterable[Masked], masker: Masker) -> str:
+    """A copy of `text` in which every finding is replaced as its operator says."""
+    parts: list[str] = []
+    behind = 0
+    for start, end, replacement in replacements(text, masked, masker):
+        parts += (text[behind:start], replacement)
+        behind = end
+    parts.append(text[behind:])
+    return "".join(parts)
+
+
+def replacements(text: str, masked: Iterable[Masked], masker: Masker) -> list[Replacement]:
+    """What replaces what, from the start of the text to its end, nothing overlapping."""
+    spans = resolve(masked)
+    if any(span.operator == "token" for span in spans):
+        masker.tokens.avoid(_between(text, spans))
+    return [
+        Replacement(
+            span.start,
+            span.end,
+            masker.replacement(span.operator, span.type, span.category, text[span.start : span.end]),
+        )
+        for span in spans
+    ]
+
+
+def _between(text: str, spans: Sequence[Span]) -> list[str]:
+    ends = [0, *(span.end for span in spans)]
+    starts = [*(span.start for span in spans), len(text)]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+
+
+def resolve(masked: Iterable[Masked]) -> list[Span]:
+    """Overlapping findings become one span, which the strongest of their operators replaces.
+
+    A finding that holds the others gives its type. Where none does, the longest gives it, and an operator
+    that needs a whole value makes way for `redact`. The result does not depend on the order of the
+    findings.
+    """
+    ordered = sorted(masked, key=lambda pair: (pair[0].start, -pair[0].end, pair[0].type, pair[1]))
+    spans: list[Span] = []
+    group: list[Masked] = []
+    end = -1
+    for pair in ordered:
+        finding = pair[0]
+        if finding.start >= finding.end:
+            continue
+        if group and finding.start >= end:
+            spans.append(_joined(group))
+            group = []
+        end = max(end, finding.end) if group else finding.end
+        group.append(pair)
+    if group:
+        spans.append(_joined(group))
+    return spans
+
+
+def _joined(group: Sequence[Masked]) -> Span:
+    first, operator = group[0]
+    if len(group) == 1:
+        return Span(first.start, first.end, first.type, first.category, operator)
+    for _, each in group:
+        check_operator(each)
+    strongest = max(group, key=lambda pair: (_STRENGTH[pair[1].partition(":")[0]], pair[1]))[1]
+    start, end = first.start, max(finding.end for finding, _ in group)
+    longest = max(group, key=lambda pair: (pair[0].end - pair[0].start, pair[0].score, pair[0].type))[0]
+    whole = (longest.start, longest.end) == (start, end)
+    if not whole and OPERATORS[strongest.partition(":")[0]].keeps_shape:
+        strongest = "redact"
+    return Span(start, end, longest.type, longest.category, strongest)

@@ -1,0 +1,181 @@
+"""Masking that keeps a value's shape and the little that people recognize it by."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.masking.invented import TITLES
+from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.regex import lazy
+from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+from string import ascii_letters, digits
+
+_HIDDEN = "********"
+_SAMPLE_LENGTH = 64
+_LETTER_OR_DIGIT = lazy(r"[^\W_]")
+_ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
+_DIGIT = lazy(r"\d")
+_WORD = lazy(r"[^\W\d_]+")
+_CARD_TAIL = 4
+_SHORTEST_SECRET_WITH_PREFIX = 20
+# Country codes of one and two digits; every other has three.
+_SHORT_CODES = frozenset(
+    {"1", "7", "20", "27", *map(str, (30, 31, 32, 33, 34, 36, 39, 40, 41, *range(43, 50), *range(51, 59)))}
+    | {*map(str, (*range(60, 67), 81, 82, 84, 86, *range(90, 96), 98))}
+)
+_YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_URL_HOST = lazy(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
+
+
+def partial(type_name: str, category: Category, value: str) -> str:
+    masked = _SHAPES[kind_of(type_name, category)](value)
+    if masked == value and _LETTER_OR_DIGIT.search(value):
+        return _stars(value)
+    return masked
+
+
+def sample(type_name: str, category: Category, value: str) -> str | None:
+    """What a report shows of a value; None where even a part of it tells too much."""
+    kind = kind_of(type_name, category)
+    if category is Category.PHI or kind is Kind.HIDDEN:
+        return None
+    shown = " ".join(partial(type_name, category, value).split())
+    return shown if len(shown) <= _SAMPLE_LENGTH else f"{shown[: _SAMPLE_LENGTH - 3]}..."
+
+
+def _stars(value: str) -> str:
+    return value.translate(_ASCII_STARS) if value.isascii() else _LETTER_OR_DIGIT.sub("*", value)
+
+
+def _keep_last(value: str, count: int) -> str:
+    """Star out all letters and digits but the last few."""
+    cut = len(value)
+    left = count
+    while left and cut:
+        cut -= 1
+        left -= value[cut].isalnum()
+    head = _stars(value[:cut])
+    return _stars(value) if head == value[:cut] or left else head + value[cut:]
+
+
+def _email(value: str) -> str:
+    local, at, domain = value.rpartition("@")
+    if not at:
+        return _stars(value)
+    return f"{local[:1] if len(local) > 1 else ''}***@{domain}"
+
+
+def _ssn(value: str) -> str:
+    return _keep_last(value, 4 if len(_DIGIT.findall(value)) >= 9 else 0)
+
+
+def _card(value: str) -> str:
+    return _keep_last(value, _CARD_TAIL if len(_DIGIT.findall(value)) >= 12 else 0)
+
+
+def _phone(value: str) -> str:
+    if len(_DIGIT.findall(value)) < 7:
+        return _stars(value)
+    kept = _country_code(value)
+    return kept + _keep_last(value[len(kept) :], 2)
+
+
+def _country_code(value: str) -> str:
+    """What a number begins with, up to the end of its country code; nothing without a plus sign."""
+    code = re.match(r"\+\s?(\d{1,3})", value)
+    if not code:
+        return ""
+    shorter = next((end for end in (1, 2) if code.group(1)[:end] in _SHORT_CODES), 3)
+    return value[: code.start(1) + shorter]
+
+
+def _iban(value: str) -> str:
+    return value[:2] + _keep_last(value[2:], 2)
+
+
+def _name(value: str) -> str:
+    def initial(match: re.Match[str]) -> str:
+        word = match.group()
+        if word.lower() in TITLES:
+            return word
+        if word.lower() != word.upper():
+            return f"{word[0]}."
+        return word[0] + "*" * (len(word) - 1) if len(word) > 1 else "*"
+
+    return _WORD.sub(initial, value).replace("..", ".")
+
+
+def _ip(value: str) -> str:
+    separator = "." if "." in value and ":" not in value else ":"
+    groups = value.split(separator)
+    kept = groups[:2] if len(groups) > 2 else groups[:1]
+    return separator.join([*kept, *(_stars(group) for group in groups[len(kept) :])])
+
+
+def _mac(value: str) -> str:
+    octets = [match.start() for match in re.finditer(r"[0-9a-fA-F]", value)]
+    cut = octets[6] if len(octets) >= 12 else 0
+    return value[:cut] + _stars(value[cut:])
+
+
+def _date(value: str) -> str:
+    year = _YEAR.search(value)
+    if not year:
+        return _stars(value)
+    return _stars(value[: year.start()]) + year.group() + _stars(value[year.end() :])
+
+
+def _url(value: str) -> str:
+    match = _URL_HOST.match(value)
+    if not match or not match.group(1):
+        return _stars(value)
+    scheme, host, _path = match.groups()
+    is_all = len(scheme) + len(host) == len(value.rstrip("/"))
+    return f"{scheme}***" if is_all else f"{scheme}{host}/***"
+
+
+def _place(value: str) -> str:
+    return re.sub(r"([.,]\d)(\d+)", lambda match: match.group(1)[0] + "*" * (len(match.group(2)) + 1), value)
+
+
+def _username(value: str) -> str:
+    return f"{value[:1]}***" if len(value) > 2 else "***"
+
+
+def _number(value: str) -> str:
+    return _keep_last(value, min(4, len(_LETTER_OR_DIGIT.findall(value)) // 4))
+
+
+def _secret(value: str) -> str:
+    """Providers mark their keys in the first characters; the length is not told."""
+    prefix = value[:4] if len(value) >= _SHORTEST_SECRET_WITH_PREFIX else ""
+    return (prefix if prefix.isascii() and prefix.isprintable() else "") + _HIDDEN
+
+
+def _hidden(_: str) -> str:
+    return _HIDDEN
+
+
+_SHAPES: dict[Kind, Callable[[str], str]] = {
+    Kind.EMAIL: _email,
+    Kind.PHONE: _phone,
+    Kind.CARD: _card,
+    Kind.IBAN: _iban,
+    Kind.SSN: _ssn,
+    Kind.NAME: _name,
+    Kind.ADDRESS: _stars,
+    Kind.IP: _ip,
+    Kind.MAC: _mac,
+    Kind.URL: _url,
+    Kind.DATE: _date,
+    Kind.PLACE: _place,
+    Kind.USERNAME: _username,
+    Kind.NUMBER: _number,
+    Kind.WORDS: _stars,
+    Kind.SECRET: _secret,
+    Kind.HIDDEN: _hidden,
+}

@@ -1,0 +1,198 @@
+"""Where values stand in a text, in any spelling: what masking has left of them, or where else they are.
+
+Linear in the text, whatever the number of values. Values of fewer than five letters and digits are looked for
+only as they are written, those of fewer than five characters not at all: `47` and `Li` stand in every text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.types import Category, Finding
+
+_TOKEN = lazy(r"[^\W_]+")
+_GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
+_BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
+_HEX = lazy(r"(?:[0-9a-fA-F]{2}){5,}")
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_SHORTEST = 5
+_SHORTEST_GROUPED = 7
+_SHORTEST_ANYWHERE = 9
+"""A number of so many digits is found inside a longer one too."""
+
+
+class Value(NamedTuple):
+    type: str
+    category: Category
+    text: str
+
+
+class Leak(NamedTuple):
+    """A value that still stands in a text."""
+
+    type: str
+    form: str
+    """How it is written there: `as it is`, `percent-encoded` ..."""
+
+
+class _Index:
+    """The values by their letters and digits."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self._sequences: dict[tuple[str, ...], Value] = {}
+        self._lengths: dict[str, set[int]] = {}
+        self._numbers: dict[str, Value] = {}
+        self._literal: dict[str, Value] = {}
+        for value in values:
+            self._add(value)
+        self._number_lengths = sorted({len(number) for number in self._numbers})
+
+    def _add(self, value: Value) -> None:
+        tokens = tuple(_TOKEN.findall(_normal(value.text)))
+        joined = "".join(tokens)
+        if len(joined) < _SHORTEST:
+            if len(value.text) >= _SHORTEST and len(set(value.text)) > 1:
+                self._literal[value.text] = value
+            return
+        self._add_sequence(tokens, value)
+        if any(map(str.isdigit, joined)):
+            self._add_sequence((joined,), value)
+        if joined.isdecimal() and len(joined) >= _SHORTEST_GROUPED:
+            self._numbers[joined] = value
+
+    def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
+        self._sequences[tokens] = value
+        self._lengths.setdefault(tokens[0], set()).add(len(tokens))
+
+    def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
+        """Values that stand in a text's words: first word, word behind the last, value."""
+        for place, token in enumerate(tokens):
+            lengths = self._lengths.get(token)
+            if lengths is None:
+                continue
+            for length in lengths:
+                value = self._sequences.get(tuple(tokens[place : place + length]))
+                if value is not None:
+                    yield place, place + length, value
+
+    def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        """Values of digits alone, however they are grouped."""
+        if not self._numbers:
+            return
+        for match in _GROUPED.finditer(text):
+            places = [match.start() + at for at, each in enumerate(match.group()) if each.isdigit()]
+            digits = "".join(text[place] for place in places)
+            for length in self._number_lengths:
+                for first in range(len(digits) - length + 1):
+                    value = self._numbers.get(digits[first : first + length])
+                    if value is None:
+                        continue
+                    start, end = places[first], places[first + length - 1] + 1
+                    whole = not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
+                    if whole or length >= _SHORTEST_ANYWHERE:
+                        yield start, end, value
+
+    def literals(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        if not self._literal:
+            return
+        longest_first = sorted(self._literal, key=len, reverse=True)
+        for match in re.finditer("|".join(map(re.escape, longest_first)), text):
+            yield match.start(), match.end(), self._literal[match.group()]
+
+    def stands_in(self, text: str) -> Iterator[Value]:
+        normal = _normal(text)
+        yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
+        yield from (value for _, _, value in self.numbers(normal))
+        yield from (value for _, _, value in self.literals(text))
+
+
+def still_standing(masked: str, values: Iterable[Value]) -> list[Leak]:
+    """Which of the values can still be read in a masked text, also behind the usual encodings."""
+    index = _Index(values)
+    leaks: dict[Leak, None] = {}
+    for form, text in _readings(masked):
+        for value in index.stands_in(text):
+            leaks[Leak(value.type, form)] = None
+    return list(leaks)
+
+
+def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Further places of values that were found: a name that is repeated, a number written in another way.
+
+    They are masked like the finding that they repeat; each has its type, score and pattern.
+    """
+    originals: dict[Value, Finding] = {}
+    for finding in findings:
+        value = Value(finding.type, finding.category, text[finding.start : finding.end])
+        originals.setdefault(value, finding)
+    index = _Index(originals)
+    matches = list(_TOKEN.finditer(text))
+    tokens = [_normal(match.group()) for match in matches]
+    places = [
+        (matches[first].start(), matches[behind - 1].end(), value)
+        for first, behind, value in index.sequences(tokens)
+    ]
+    places += index.numbers(text)
+    places += index.literals(text)
+    repeated = [originals[value]._replace(start=start, end=end) for start, end, value in places]
+    return _outside(findings, repeated)
+
+
+def _outside(findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
+    """What of `found` does not lie in `findings` already; the longest at each place."""
+    spans = sorted((finding.start, finding.end) for finding in findings)
+    starts = [start for start, _ in spans]
+    furthest: list[int] = []
+    for _, end in spans:
+        furthest.append(max(end, furthest[-1]) if furthest else end)
+    kept: list[Finding] = []
+    for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
+        before = bisect_right(starts, each.start) - 1
+        is_covered = before >= 0 and furthest[before] >= each.end
+        if not is_covered and not (kept and kept[-1].end >= each.end):
+            kept.append(each)
+    return kept
+
+
+def _normal(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
+    return text.casefold()
+
+
+def _readings(text: str) -> Iterator[tuple[str, str]]:
+    """The text, and what stands in it behind an encoding."""
+    yield "as it is", text
+    if "%" in text:
+        from urllib.parse import unquote
+
+        yield "percent-encoded", unquote(text)
+    if "&" in text:
+        import html
+
+        yield "as HTML entities", html.unescape(text)
+    if hexadecimal := [bytes.fromhex(run) for run in _HEX.findall(text)]:
+        yield "in hexadecimal", b"\n".join(hexadecimal).decode("utf-8", "ignore")
+    if decoded := b"\n".join(filter(None, map(_from_base64, _BASE64.findall(text)))):
+        yield "in base64", decoded.decode("utf-8", "ignore")
+
+
+def _from_base64(run: str) -> bytes:
+    """What a run encodes; nothing for what is a word by the look of it."""
+    if run.islower() or run.isupper() or run.istitle() or run.isdigit():
+        return b""
+    import binascii
+
+    padded = run[: len(run) - (len(run) % 4 == 1)].replace("-", "+").replace("_", "/")
+    try:
+        return binascii.a2b_base64(padded + "=" * (-len(padded) % 4))
+    except binascii.Error:
+        return b""

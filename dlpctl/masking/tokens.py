@@ -1,0 +1,77 @@
+"""Reversible placeholders: `<EMAIL_1>` for a value, and the value for `<EMAIL_1>`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+# A name has at most 64 characters and a number nine digits, so that a token that comes in pieces has an end.
+_NAME_THEN_NUMBER = lazy(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
+_NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
+
+
+def token_type(type_name: str) -> str:
+    """The type as it stands in tokens."""
+    name = _NOT_IN_NAMES.sub("_", type_name.upper()).strip("_")[:64].rstrip("_")
+    return name if name[:1].isalpha() else "VALUE"
+
+
+class TokenStore:
+    """Which token stands for which value. The same value of a type has one token, and keeps it."""
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
+        self._values: dict[str, str] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._highest: dict[str, int] = {}
+        self._taken: set[str] = set()
+        self.add(values or {})
+
+    def clear(self) -> None:
+        self._values.clear()
+        self._names.clear()
+        self._highest.clear()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} values>"
+
+    def add(self, values: Mapping[str, str]) -> None:
+        """Take over tokens that are in use already."""
+        for name, value in values.items():
+            kind, _, number = name.rpartition("_")
+            self._values[name] = value
+            self._names[kind, value] = name
+            self._highest[kind] = max(self._highest.get(kind, 0), int(number))
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        return iter(self._values.items())
+
+    def avoid(self, texts: Iterable[str]) -> None:
+        """Give no new token a name that stands in these texts, where it would be taken for one later."""
+        for text in texts:
+            self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
+
+    def token(self, type_name: str, value: str) -> str:
+        """The token for a value, a new one if there is none."""
+        kind = token_type(type_name)
+        name = self._names.get((kind, value))
+        if name is None:
+            number = self._highest.get(kind, 0) + 1
+            while f"{kind}_{number}" in self._taken:
+                number += 1
+            name = f"{kind}_{number}"
+            self._highest[kind] = number
+            self._values[name] = value
+            self._names[kind, value] = name
+        return f"<{name}>"
+
+    def value(self, name: str) -> str | None:
+        """The value behind a token's name, None if it was never given out."""
+        return self._values.get(name)

@@ -1,0 +1,166 @@
+"""Putting values back where their tokens stand, in a stream too, and also where a model has changed a token.
+
+Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`,
+`&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name in
+backticks. What is not in the store stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dlpctl.masking.tokens import TokenStore
+
+
+class _Brackets(NamedTuple):
+    """How a token is enclosed, and how its value must be written there."""
+
+    opening: str
+    closing: str
+    write: Callable[[str], str]
+    keep: str = ""
+    """What stays around the value."""
+
+
+def _as_is(value: str) -> str:
+    return value
+
+
+def _for_html(value: str) -> str:
+    import html
+
+    return html.escape(value)
+
+
+def _for_url(value: str) -> str:
+    from urllib.parse import quote
+
+    return quote(value, safe="", errors="surrogatepass")
+
+
+def _for_json(value: str) -> str:
+    import json
+
+    return json.dumps(value)[1:-1]
+
+
+_BRACKETS = (
+    _Brackets("<", ">", _as_is),
+    _Brackets("\\<", "\\>", _as_is),
+    _Brackets("\\<", ">", _as_is, keep="\\"),
+    _Brackets("<", "\\>", _as_is),
+    _Brackets("&lt;", "&gt;", _for_html),
+    _Brackets("&#60;", "&#62;", _for_html),
+    _Brackets("%3c", "%3e", _for_url),
+    _Brackets("\\u003c", "\\u003e", _for_json),
+    _Brackets("＜", "＞", _as_is),
+    _Brackets("[", "]", _as_is),
+    _Brackets("\\[", "\\]", _as_is),
+    _Brackets("`", "`", _as_is, keep="`"),
+    _Brackets("<`", "`>", _as_is),
+)
+# Between brackets: words of letters and digits, joined by one or two of these, the last word a number.
+_JOIN = r"(?:\\?[_\-]|[ \t\u00a0])"
+_PAD = r"[ \t\u00a0\u200b]{0,3}"
+_LONGEST_INSIDE = 200
+_INSIDE = rf"{_PAD}(?P<name>[a-z](?:[a-z0-9]|{_JOIN}){{0,90}}[0-9]){_PAD}"
+_NOT_IN_NAMES = lazy(r"[^a-z0-9]+", re.IGNORECASE)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+def _whole() -> re.Pattern[str]:
+    opening = _any_of(brackets.opening for brackets in _BRACKETS)
+    closing = _any_of(brackets.closing for brackets in _BRACKETS)
+    return lazy(f"(?P<opening>{opening}){_INSIDE}(?P<closing>{closing})", re.IGNORECASE)
+
+
+def _begun() -> re.Pattern[str]:
+    """What at the end of a text may become a token when more comes."""
+
+    def parts(words: Iterable[str]) -> str:
+        return _any_of(word[:end] for word in words for end in range(1, len(word)))
+
+    opening = _any_of(brackets.opening for brackets in _BRACKETS)
+    part_of_opening = parts(brackets.opening for brackets in _BRACKETS)
+    part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
+    inside = rf"{_PAD}(?:[a-z][a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}})?"
+    begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
+    return lazy(rf"(?:{begun})\Z", re.IGNORECASE)
+
+
+_WHOLE = _whole()
+_BEGUN = _begun()
+_LONGEST_TOKEN = _LONGEST_INSIDE + 16
+_BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _BRACKETS}
+
+
+class Unmasker:
+    """Gives a text that comes in pieces back with its values; holds back only what may be part of a token."""
+
+    def __init__(self, store: TokenStore) -> None:
+        self._store = store
+        self._held = ""
+        self.restored = 0
+        """How many tokens were replaced."""
+
+    def feed(self, chunk: str) -> str:
+        text = self._held + chunk
+        restored, behind = self._restore(text)
+        begun = _BEGUN.search(text, max(behind, len(text) - _LONGEST_TOKEN))
+        cut = begun.start() if begun else len(text)
+        self._held = text[cut:]
+        return restored + text[behind:cut]
+
+    def finish(self) -> str:
+        """The rest; nothing more will come."""
+        text, self._held = self._held, ""
+        return text
+
+    def _restore(self, text: str) -> tuple[str, int]:
+        """The text up to the end of its last token, and where that is."""
+        parts: list[str] = []
+        behind = 0
+        for match in _WHOLE.finditer(text):
+            value = self._value(match)
+            if value is not None:
+                parts += (text[behind : match.start()], value)
+                behind = match.end()
+                self.restored += 1
+        return "".join(parts), behind
+
+    def _value(self, match: re.Match[str]) -> str | None:
+        brackets = _BY_BRACKETS.get((match["opening"].lower(), match["closing"].lower()))
+        if brackets is None:
+            return None
+        name = match["name"]
+        value = self._store.value(_NOT_IN_NAMES.sub("_", name).upper())
+        if value is None:
+            return None
+        if brackets.keep == "\\":
+            # The name tells whether the backslash is Markdown's or stood before the value already.
+            return brackets.write(value) if "\\" in name else f"\\{value}"
+        return brackets.keep + brackets.write(value) + brackets.keep
+
+
+def unmask_text(text: str, store: TokenStore) -> str:
+    """The text with every token of the store replaced by its value."""
+    unmasker = Unmasker(store)
+    return unmasker.feed(text) + unmasker.finish()
+
+
+def unmask_stream(chunks: Iterable[str], store: TokenStore) -> Iterator[str]:
+    unmasker = Unmasker(store)
+    for chunk in chunks:
+        if restored := unmasker.feed(chunk):
+            yield restored
+    if rest := unmasker.finish():
+        yield rest

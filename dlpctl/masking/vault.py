@@ -1,0 +1,220 @@
+"""Tokens that last: an encrypted file that several processes may use at once.
+
+The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is replaced
+as a whole while a lock file beside it is held, so a reader sees one state or the next, and two writers
+never give one token to two values.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import stat
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING
+
+from dlpctl.errors import VaultError
+from dlpctl.masking.tokens import TokenStore
+from dlpctl.values import derive_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+KEY_VARIABLE = "DLPCTL_VAULT_KEY"
+_MAGIC = b"dlpctl-vault-1\n"
+_NONCE_BYTES = 12
+_KEY_BYTES = 32
+_MAKE_KEY = 'python3 -c "import secrets; print(secrets.token_hex(32))"'
+
+
+def vault_key(key_file: Path, environ: Mapping[str, str], *, create: bool = False) -> bytes:
+    """The key from the environment, else from the key file, which is made where `create` allows it."""
+    if text := environ.get(KEY_VARIABLE, "").strip():
+        return _parse_key(text, KEY_VARIABLE)
+    if create and not key_file.exists():
+        _make_key_file(key_file)
+    try:
+        mode = stat.S_IMODE(key_file.stat().st_mode)
+        text = key_file.read_text("ascii").strip()
+    except FileNotFoundError:
+        raise VaultError(f"no key: {key_file} does not exist and {KEY_VARIABLE} is not set") from None
+    except UnicodeDecodeError:
+        raise VaultError(f"{key_file}: not a key; it must hold 32 bytes in hexadecimal") from None
+    except OSError as error:
+        raise VaultError(f"{key_file}: cannot be read: {error.strerror}") from None
+    if os.name == "posix" and mode & 0o077:
+        raise VaultError(f"{key_file}: others may read the key (mode {mode:04o}); run: chmod 600 {key_file}")
+    return _parse_key(text, str(key_file))
+
+
+def _parse_key(text: str, where: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        try:
+            key = base64.b64decode(text, validate=True)
+        except ValueError:
+            key = b""
+    if len(key) == _KEY_BYTES:
+        return key
+    raise VaultError(f"{where}: must be 32 bytes in hexadecimal or base64; make them with: {_MAKE_KEY}")
+
+
+def _make_key_file(path: Path) -> None:
+    """The key appears under its name only when it is complete, and the first of two processes wins."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            file.write(f"{secrets.token_hex(_KEY_BYTES)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(file.name, path)
+        except FileExistsError:
+            pass
+        finally:
+            Path(file.name).unlink()
+    except OSError as error:
+        raise VaultError(f"{path}: the key cannot be written: {error.strerror}") from None
+
+
+class Vault(TokenStore):
+    """A token store in a file. Give out tokens inside `transaction()`: when it ends, they are on disk."""
+
+    def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
+        """Open a vault; where there is none yet, `create` says that one may be begun."""
+        super().__init__()
+        self.path = path
+        self._key = derive_key(key, "vault")
+        self._seen: tuple[int, ...] | None = None
+        self._held = False
+        if not create and not path.exists():
+            raise VaultError(
+                f"{path}: there is no such vault; `dlpctl mask --operator token --vault` makes one"
+            )
+        self.refresh()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Vault]:
+        """Hold the vault alone, with what other processes have added; raises `VaultError`."""
+        with self._locked():
+            self.refresh()
+            self._held = True
+            before = len(self)
+            try:
+                yield self
+                if len(self) != before:
+                    self._write()
+            except BaseException:
+                # What is not on disk was never given out: another process may use its numbers.
+                self.clear()
+                self._seen = None
+                raise
+            finally:
+                self._held = False
+
+    def token(self, type_name: str, value: str) -> str:
+        if not self._held:
+            raise VaultError(f"{self.path}: tokens are given out inside `transaction()` only")
+        return super().token(type_name, value)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise VaultError(f"{self.path}: cannot be locked: {error.strerror}") from None
+        with os.fdopen(descriptor, "r+b") as file:
+            _lock(file)
+            try:
+                yield
+            finally:
+                _unlock(file)
+
+    def refresh(self) -> None:
+        """Read the file if it is not the one that was read last."""
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+                if seen == self._seen:
+                    return
+                sealed = file.read()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise VaultError(f"{self.path}: cannot be read: {error.strerror}") from None
+        mode = stat.S_IMODE(status.st_mode)
+        if os.name == "posix" and mode & 0o077:
+            raise VaultError(
+                f"{self.path}: others may read the vault (mode {mode:04o}); run: chmod 600 {self.path}"
+            )
+        self.add(self._opened(sealed))
+        self._seen = seen
+
+    def _opened(self, sealed: bytes) -> dict[str, str]:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        if not sealed.startswith(_MAGIC):
+            raise VaultError(f"{self.path}: not a vault; name another file or move this one away")
+        body = sealed[len(_MAGIC) :]
+        try:
+            opened = AESGCM(self._key).decrypt(body[:_NONCE_BYTES], body[_NONCE_BYTES:], _MAGIC)
+        except (InvalidTag, ValueError):
+            raise VaultError(
+                f"{self.path}: cannot be opened: it was made with another key, or changed or damaged since; "
+                f"check {KEY_VARIABLE} or the key file, else restore the vault from a backup"
+            ) from None
+        values: dict[str, str] = json.loads(opened)
+        return values
+
+    def _write(self) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        plain = json.dumps(dict(self.items()), separators=(",", ":")).encode()
+        sealed = _MAGIC + nonce + AESGCM(self._key).encrypt(nonce, plain, _MAGIC)
+        try:
+            with NamedTemporaryFile(dir=self.path.parent, prefix=f".{self.path.name}.", delete=False) as file:
+                try:
+                    file.write(sealed)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    status = os.fstat(file.fileno())
+                    file.close()
+                    Path(file.name).replace(self.path)
+                except OSError:
+                    Path(file.name).unlink(missing_ok=True)
+                    raise
+        except OSError as error:
+            raise VaultError(
+                f"{self.path}: cannot be written: {error.strerror}; no token was given out"
+            ) from None
+        self._seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+
+    def _unlock(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+    def _unlock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

@@ -1,0 +1,260 @@
+"""From findings to a decision.
+
+A rule covers a finding if it is enabled, names the destination, names the finding's category, type or
+pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the rules that cover
+it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not reach its `minCount` or
+`minDistinct` is as if it were not there. A value that a rule's exceptions list is allowed as far as that rule
+goes. A finding that no rule covers gets the policy's `defaultAction`, or is allowed and listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.policy.model import OPERATORS, Catalogue, Policy, Rule
+from dlpctl.policy.selectors import Reach, closest, normal, reach
+from dlpctl.types import Action, Category, Decision, Destination, Finding
+from dlpctl.values import canonical
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from dlpctl.policy.model import Exemption
+
+_STRICTNESS = {action: place for place, action in enumerate(Action)}
+_STRENGTH = {name: len(OPERATORS) - place for place, name in enumerate(OPERATORS)}
+
+ValueOf = Callable[[Finding], str]
+
+
+class Verdict(NamedTuple):
+    """What happens to a finding, and why."""
+
+    action: Action
+    rule: str | None
+    """The rule's id; None where no rule covers the finding."""
+    operator: str | None = None
+    """How to mask, where the rules say so."""
+
+
+class Ruled(NamedTuple):
+    finding: Finding
+    verdict: Verdict
+
+
+class Ruling(NamedTuple):
+    """The decision on all findings together."""
+
+    decision: Decision
+    destination: Destination
+    ruled: list[Ruled]
+    """Every finding that counts, in the order given."""
+    expired: tuple[Exemption, ...]
+    """Exceptions of this destination's rules that no longer act."""
+
+    def of(self, action: Action) -> list[Ruled]:
+        return [ruled for ruled in self.ruled if ruled.verdict.action is action]
+
+    @property
+    def uncovered(self) -> list[Finding]:
+        """Findings that no rule covers."""
+        return [ruled.finding for ruled in self.ruled if ruled.verdict.rule is None]
+
+
+class Candidate(NamedTuple):
+    """A rule that covers a kind of finding."""
+
+    place: int
+    """Which of the destination's rules it is."""
+    threshold: float
+    verdict: Verdict
+    tolerated: Verdict
+    """The verdict on a value that the rule excepts."""
+    counted: bool
+    excepted: bool
+
+
+class Decider:
+    """A policy prepared for one destination. Build it once, ask it often; it does not change."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        destination: Destination,
+        *,
+        on: date | None = None,
+        key: bytes | None = None,
+    ) -> None:
+        """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not act."""
+        self.destination = destination
+        self._policy = policy
+        self._rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
+        self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
+        """Whether the number of findings matters: then the pieces of a text must be decided on together."""
+        self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
+        self._default = Verdict(policy.default_action or Action.ALLOW, None)
+        self.expired: tuple[Exemption, ...] = ()
+        self._excepts: dict[int, Callable[[Finding, str], bool]] = {}
+        if any(rule.exceptions for rule in self._rules):
+            self._prepare_exceptions(on, key)
+
+    def _prepare_exceptions(self, on: date | None, key: bytes | None) -> None:
+        from datetime import UTC, datetime
+
+        from dlpctl.policy.exceptions import excepting
+
+        day = on or datetime.now(UTC).date()
+        self.expired = tuple(
+            exemption for rule in self._rules for exemption in rule.exceptions if exemption.expired(day)
+        )
+        for place, rule in enumerate(self._rules):
+            valid = [exemption for exemption in rule.exceptions if not exemption.expired(day)]
+            if valid:
+                self._excepts[place] = excepting(valid, key)
+
+    def __call__(self, findings: Sequence[Finding], value_of: ValueOf | None = None) -> Ruling:
+        """Decide. Without `value_of` nothing is excepted, and every finding counts as a value of its own."""
+        candidates_of = self._candidates
+        acting = self._acting(findings, value_of) if self.counts else frozenset[int]()
+        ruled: list[Ruled] = []
+        decision = Decision.ALLOWED
+        for finding in findings:
+            kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = candidates_of.get(kind)
+            if candidates is None:
+                candidates = candidates_of[kind] = self.covering(*kind)
+            verdict: Verdict | None = None
+            for candidate in candidates:
+                if finding.score < candidate.threshold:
+                    continue
+                if candidate.counted and candidate.place not in acting:
+                    continue
+                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                    verdict = verdict or candidate.tolerated
+                    continue
+                verdict = candidate.verdict
+                break
+            if verdict is None:
+                if finding.score < self._policy.min_score:
+                    continue
+                verdict = self._default
+            if verdict.action is Action.BLOCK:
+                decision = Decision.BLOCKED
+            elif verdict.action is Action.MASK and decision is Decision.ALLOWED:
+                decision = Decision.ALLOWED_WITH_MASKING
+            ruled.append(Ruled(finding, verdict))
+        return Ruling(decision, self.destination, ruled, self.expired)
+
+    def covering(self, type_name: str, category: Category, pattern_id: str) -> tuple[Candidate, ...]:
+        """The candidates for one kind of finding, the strictest first.
+
+        The order of the rules only tells apart what differs in nothing but the id.
+        """
+        found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
+        for place, rule in enumerate(self._rules):
+            how = closest(rule.data_types, type_name, category, pattern_id)
+            if how is Reach.NONE:
+                continue
+            operator, operator_reach = _operator_of(rule, type_name, category, pattern_id)
+            candidate = Candidate(
+                place,
+                self._policy.min_score if rule.min_score is None else rule.min_score,
+                Verdict(rule.action, rule.id, operator),
+                Verdict(Action.ALLOW, rule.id),
+                rule.min_count > 1 or rule.min_distinct > 1,
+                place in self._excepts,
+            )
+            strength = _STRENGTH[operator.partition(":")[0]] if operator else 0
+            order = (-_STRICTNESS[rule.action], -operator_reach, -strength, -how, place)
+            found.append((order, candidate))
+        return tuple(candidate for _, candidate in sorted(found, key=lambda pair: pair[0]))
+
+    def _is_excepted(self, place: int, finding: Finding, value_of: ValueOf | None) -> bool:
+        return value_of is not None and self._excepts[place](finding, value_of(finding))
+
+    def _acting(self, findings: Iterable[Finding], value_of: ValueOf | None) -> frozenset[int]:
+        """Which of the rules that count have enough to count."""
+        counts = dict.fromkeys(range(len(self._rules)), 0)
+        values: dict[int, set[object]] = {place: set() for place in counts}
+        for number, finding in enumerate(findings):
+            kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = self._candidates.get(kind)
+            if candidates is None:
+                candidates = self._candidates[kind] = self.covering(*kind)
+            for candidate in candidates:
+                if not candidate.counted or finding.score < candidate.threshold:
+                    continue
+                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                    continue
+                counts[candidate.place] += 1
+                if self._rules[candidate.place].min_distinct > 1:
+                    values[candidate.place].add(
+                        number if value_of is None else canonical(value_of(finding), finding.category)
+                    )
+        return frozenset(
+            place
+            for place, rule in enumerate(self._rules)
+            if counts[place] >= rule.min_count
+            and (rule.min_distinct == 1 or len(values[place]) >= rule.min_distinct)
+        )
+
+
+def _operator_of(rule: Rule, type_name: str, category: Category, pattern_id: str) -> tuple[str | None, Reach]:
+    """The operator that the rule names most closely."""
+    best: str | None = None
+    best_reach = Reach.NONE
+    if rule.action is Action.MASK:
+        for selector, operator in rule.masking:
+            how = reach(selector, type_name, category, pattern_id)
+            if how > best_reach:
+                best, best_reach = operator, how
+    return best, best_reach
+
+
+def decide(
+    policy: Policy,
+    destination: Destination,
+    findings: Sequence[Finding],
+    *,
+    value_of: ValueOf | None = None,
+    on: date | None = None,
+    key: bytes | None = None,
+) -> Ruling:
+    """Decide once; who decides often keeps a `Decider`."""
+    return Decider(policy, destination, on=on, key=key)(findings, value_of)
+
+
+class Relevant(NamedTuple):
+    """What must be scanned."""
+
+    selectors: frozenset[str] | None
+    """Categories, types and pattern ids; None is everything."""
+    min_score: float
+    """The lowest score at which a finding can matter."""
+
+
+def relevant_selectors(
+    policy: Policy,
+    destination: Destination,
+    *,
+    decision_only: bool = False,
+    catalogue: Catalogue | None = None,
+) -> Relevant:
+    """What can matter for this policy and destination.
+
+    A report lists what no rule covers too, so it needs everything. The decision alone needs what can be
+    masked or blocked. With a `catalogue`, pattern ids are answered as their types.
+    """
+    rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
+    thresholds = [policy.min_score if rule.min_score is None else rule.min_score for rule in rules]
+    if not decision_only or policy.default_action in (Action.MASK, Action.BLOCK):
+        return Relevant(None, min([policy.min_score, *thresholds]))
+    types_of = {normal(pattern): name for pattern, name in catalogue.patterns.items()} if catalogue else {}
+    selectors: set[str] = set()
+    lowest = 1.0
+    for rule, threshold in zip(rules, thresholds, strict=True):
+        if rule.action is not Action.ALLOW and rule.data_types:
+            selectors.update(types_of.get(selector, selector) for selector in rule.data_types)
+            lowest = min(lowest, threshold)
+    return Relevant(frozenset(selectors), lowest)

@@ -1,0 +1,53 @@
+"""Whether a value is one that a rule lets pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.policy.selectors import Reach, closest
+from dlpctl.values import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dlpctl.policy.model import Exemption
+    from dlpctl.types import Finding
+
+
+def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[Finding, str], bool]:
+    """A test for findings and their values. `exemptions` are those that have not expired."""
+    by_fingerprint: dict[str, list[Exemption]] = {}
+    for exemption in exemptions:
+        if exemption.hmac:
+            by_fingerprint.setdefault(exemption.hmac, []).append(exemption)
+    matchers = [(matcher(exemption.pattern), exemption) for exemption in exemptions if exemption.pattern]
+
+    def excepts(finding: Finding, value: str) -> bool:
+        if any(_concerns(exemption, finding) and matches(value) for matches, exemption in matchers):
+            return True
+        if not by_fingerprint or key is None:
+            return False
+        named = by_fingerprint.get(fingerprint(key, finding.type, value, finding.category), ())
+        return any(_concerns(exemption, finding) for exemption in named)
+
+    return excepts
+
+
+def _concerns(exemption: Exemption, finding: Finding) -> bool:
+    if not exemption.data_types:
+        return True
+    how = closest(exemption.data_types, finding.type, finding.category, finding.pattern_id)
+    return how is not Reach.NONE
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    import re2
+
+    compiled = re2.compile(pattern)
+
+    def matches(value: str) -> bool:
+        # A lone surrogate cannot be handed to RE2, so such a value is never excepted.
+        encodable = value.isascii() or value == value.encode("utf-8", "replace").decode()
+        return encodable and compiled.fullmatch(value) is not None
+
+    return matches

@@ -1,0 +1,191 @@
+"""What in a policy cannot do what its author thinks it does."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.policy.decide import Candidate, Decider
+from dlpctl.policy.loading import with_custom
+from dlpctl.policy.model import EVERYTHING, Catalogue, Exemption, Policy, Rule
+from dlpctl.policy.selectors import Reach, is_known, reach
+from dlpctl.types import Action, Category, Destination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SOON = timedelta(days=14)
+# Values of shapes that have nothing in common: a pattern that matches all of them matches whatever it meets.
+_UNRELATED = ("a", "Zoë Quartermaine", "000-12-3456", "q@w.example", "!~", "9" * 30)
+
+
+class Level(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Lint(NamedTuple):
+    level: Level
+    code: str
+    place: str
+    """`rules[2].exceptions[0]`, or empty for the whole policy."""
+    message: str
+
+
+class _Kind(NamedTuple):
+    type: str
+    category: Category
+    pattern_id: str
+
+
+def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> list[Lint]:
+    """Findings in the order of the policy, then what concerns the whole of it."""
+    day = on or datetime.now(UTC).date()
+    catalogue = with_custom(catalogue, policy.custom_patterns)
+    kinds = _kinds(catalogue)
+    deciders = {to: Decider(policy, to, on=day) for to in Destination}
+    shadows = _Shadows(deciders, kinds)
+    found: list[Lint] = []
+    for index, rule in enumerate(policy.rules):
+        place = f"rules[{index}]"
+        found.extend(_idle(place, rule, shadows))
+        found.extend(_names(place, rule, catalogue, kinds))
+        found.extend(_masking(place, rule, kinds))
+        for number, exemption in enumerate(rule.exceptions):
+            found.extend(_exemption(f"{place}.exceptions[{number}]", rule, exemption, day))
+    found.extend(_uncovered(policy, deciders, kinds))
+    return found
+
+
+def _kinds(catalogue: Catalogue) -> list[_Kind]:
+    """Every kind of finding that there can be; a type without a pattern comes from a tagger."""
+    with_patterns = set(catalogue.patterns.values())
+    kinds = [
+        _Kind(name, category, "")
+        for name, categories in catalogue.types.items()
+        for category in categories
+        if name not in with_patterns
+    ]
+    for pattern, name in catalogue.patterns.items():
+        kinds.extend(_Kind(name, category, pattern) for category in catalogue.types.get(name, ()))
+    return kinds
+
+
+class _Shadows:
+    """Which rules make a difference to some kind of finding, and which rule stands before the others."""
+
+    def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
+        self._deciding: set[str | None] = set()
+        self._before: dict[str | None, str | None] = {}
+        for decider in deciders.values():
+            for kind in kinds:
+                candidates = decider.covering(*kind)
+                for candidate in candidates:
+                    shadowing = next((each for each in candidates if _shadows(each, candidate)), None)
+                    if shadowing is None:
+                        self._deciding.add(candidate.verdict.rule)
+                    else:
+                        self._before.setdefault(candidate.verdict.rule, shadowing.verdict.rule)
+
+    def before(self, rule: Rule) -> str | None:
+        """The rule that leaves nothing to this one."""
+        return None if rule.id in self._deciding else self._before.get(rule.id)
+
+
+def _shadows(one: Candidate, other: Candidate) -> bool:
+    """Whether `one` acts on all that `other` acts on, as strictly; of two equals the later is idle."""
+    if one.counted or one.excepted or one.threshold > other.threshold:
+        return False
+    if one.verdict.action is not other.verdict.action:
+        return list(Action).index(one.verdict.action) > list(Action).index(other.verdict.action)
+    return one.place < other.place and other.verdict.operator in (None, one.verdict.operator)
+
+
+def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
+    if not rule.enabled:
+        yield Lint(Level.NOTE, "disabled", place, f"{rule.id!r} is switched off")
+    if not rule.destinations:
+        yield Lint(
+            Level.WARNING, "no-destinations", place, f"{rule.id!r} names no destination, so it never acts"
+        )
+    if not rule.data_types:
+        yield Lint(Level.WARNING, "no-types", place, f"{rule.id!r} names no data type, so it never acts")
+    if rule.enabled and (shadowing := shadows.before(rule)):
+        message = f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
+        yield Lint(Level.WARNING, "shadowed", place, message)
+
+
+def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> Iterator[Lint]:
+    for index, selector in enumerate(rule.data_types):
+        at = f"{place}.dataTypes[{index}]"
+        if not is_known(selector, catalogue):
+            message = (
+                f"{selector} is not a category, detection type or pattern, so nothing is ever found for it"
+            )
+            yield Lint(Level.ERROR, "unknown-type", at, message)
+        elif wider := _wider(selector, rule, kinds):
+            yield Lint(
+                Level.NOTE, "redundant-type", at, f"{selector} is part of {wider}, which the rule names too"
+            )
+
+
+def _wider(selector: str, rule: Rule, kinds: list[_Kind]) -> str | None:
+    named = [kind for kind in kinds if reach(selector, *kind)]
+    for other in rule.data_types:
+        reaches = {(reach(other, *kind), reach(selector, *kind)) for kind in named}
+        if named and other != selector and all(Reach.NONE < wide < narrow for wide, narrow in reaches):
+            return other
+    return None
+
+
+def _masking(place: str, rule: Rule, kinds: list[_Kind]) -> Iterator[Lint]:
+    if not rule.masking:
+        return
+    if rule.action is not Action.MASK:
+        message = f"operators have no effect in a rule that does not mask ({rule.action})"
+        yield Lint(Level.WARNING, "idle-masking", f"{place}.masking", message)
+        return
+    covered = [kind for kind in kinds if any(reach(selector, *kind) for selector in rule.data_types)]
+    for selector, _ in rule.masking:
+        if selector != EVERYTHING and not any(reach(selector, *kind) for kind in covered):
+            message = f"the rule does not cover {selector}, so this operator has no effect"
+            yield Lint(Level.WARNING, "idle-masking", f"{place}.masking.{selector}", message)
+
+
+def _exemption(place: str, rule: Rule, exemption: Exemption, day: date) -> Iterator[Lint]:
+    who = f"{exemption.owner}, {exemption.reason!r}"
+    if exemption.expired(day):
+        message = f"expired on {exemption.expires}; ask {who}, then renew or remove it"
+        yield Lint(Level.WARNING, "exception-expired", place, message)
+    elif exemption.expires - day <= _SOON:
+        yield Lint(Level.NOTE, "exception-expires-soon", place, f"expires on {exemption.expires} ({who})")
+    if rule.action is Action.ALLOW:
+        yield Lint(Level.NOTE, "idle-exception", place, "has no effect in a rule that allows anyway")
+    if exemption.pattern is not None:
+        from dlpctl.policy.exceptions import matcher
+
+        matches = matcher(exemption.pattern)
+        if all(matches(value) for value in _UNRELATED):
+            message = "matches every value, so the rule never acts on what the exception concerns"
+            yield Lint(Level.WARNING, "exception-matches-all", f"{place}.pattern", message)
+
+
+def _uncovered(policy: Policy, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> Iterator[Lint]:
+    fate = (
+        f"gets the default action {policy.default_action}"
+        if policy.default_action
+        else "is allowed and listed"
+    )
+    for to, decider in deciders.items():
+        for category in Category:
+            types = sorted({kind.type for kind in kinds if kind.category is category})
+            bare = sorted(
+                {kind.type for kind in kinds if kind.category is category and not decider.covering(*kind)}
+            )
+            if not bare:
+                continue
+            shown = category if bare == types else ", ".join(bare[:8]) + (", ..." if len(bare) > 8 else "")
+            level = Level.NOTE if policy.default_action or category is Category.CUSTOM else Level.WARNING
+            yield Lint(level, "uncovered", "", f"{to}: no rule covers {shown}; what is found {fate}")

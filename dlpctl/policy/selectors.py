@@ -1,0 +1,58 @@
+"""What `dataTypes` and the keys of `masking` name: a category, a detection type or a pattern."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from dlpctl.policy.model import EVERYTHING, Catalogue
+from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Reach(IntEnum):
+    """How closely a selector names a finding; the order is from not at all to exactly."""
+
+    NONE = 0
+    EVERYTHING = 1
+    CATEGORY = 2
+    TYPE = 3
+    PATTERN = 4
+
+
+def normal(selector: str) -> str:
+    """Categories and types are written in upper case, pattern ids (the names with hyphens) in lower case."""
+    return selector.lower() if "-" in selector else selector.upper()
+
+
+def reach(selector: str, type_name: str, category: Category, pattern_id: str) -> Reach:
+    """How closely a normal selector names a finding of this type, category and pattern."""
+    folded = selector.upper()
+    if folded == pattern_id.upper():
+        return Reach.PATTERN
+    if folded == type_name.upper():
+        return Reach.TYPE
+    if folded == category:
+        return Reach.CATEGORY
+    return Reach.EVERYTHING if selector == EVERYTHING else Reach.NONE
+
+
+def closest(selectors: Iterable[str], type_name: str, category: Category, pattern_id: str) -> Reach:
+    return max(
+        (reach(selector, type_name, category, pattern_id) for selector in selectors), default=Reach.NONE
+    )
+
+
+def is_known(selector: str, catalogue: Catalogue) -> bool:
+    folded = selector.upper()
+    return (
+        folded in Category.__members__
+        or any(folded == name.upper() for name in catalogue.types)
+        or any(folded == pattern.upper() for pattern in catalogue.patterns)
+    )
+
+
+def known_names(catalogue: Catalogue) -> list[str]:
+    return [*Category, *catalogue.types, *catalogue.patterns]

@@ -1,0 +1,68 @@
+"""One sentence that says what happened, as a person would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dlpctl.types import Action, Category, Decision
+
+if TYPE_CHECKING:
+    from dlpctl.policy.decide import Ruled, Ruling
+
+Labels = Mapping[str, tuple[str, str]]
+"""Detection type to its name for people, singular and plural."""
+
+SEVERITY = (Category.SECRETS, Category.PHI, Category.FINANCIAL, Category.PII, Category.CUSTOM)
+"""From the worst to leak to the least."""
+
+_LISTED_TYPES = 4
+_ACRONYMS = frozenset({"API", "CVV", "IBAN", "ID", "IP", "SSN", "UK", "URL", "US", "VAT", "VIN"})
+
+
+def summarize(ruling: Ruling, labels: Labels, *, reason: str = "", empty: bool = False) -> str:
+    """`reason` is what blocks besides the rules (a check of the masked text that failed, say)."""
+    to = ruling.destination
+    if reason:
+        return f"Blocked for {to}: {reason}"
+    if ruling.decision is Decision.BLOCKED:
+        cause = listed(ruling.of(Action.BLOCK), labels)
+        rest = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.BLOCK]
+        also = f"; also found {listed(rest, labels)}" if rest else ""
+        return f"Blocked for {to} because of {cause}{also}"
+    left = ruling.of(Action.ALLOW)
+    if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+        kept = f"; left {listed(left, labels)} as {'it is' if len(left) == 1 else 'they are'}" if left else ""
+        return f"Masked {listed(ruling.of(Action.MASK), labels)}{kept}; nothing blocked for {to}"
+    if left:
+        return f"Found {listed(left, labels)}; allowed for {to}"
+    return f"{'Empty input' if empty else 'Nothing sensitive found'}; allowed for {to}"
+
+
+def listed(ruled: Sequence[Ruled], labels: Labels) -> str:
+    """`2 emails, 1 phone number and 1 SSN`; the worst first, and only the first few types by name."""
+    counts = Counter((finding.category, finding.type) for finding, _ in ruled)
+    types: Counter[str] = Counter()
+    for (_, name), count in sorted(counts.items(), key=lambda item: (SEVERITY.index(item[0][0]), -item[1])):
+        types[name] += count
+    parts = [counted(name, count, labels) for name, count in types.items()]
+    if len(parts) > _LISTED_TYPES + 1:
+        others = sum(list(types.values())[_LISTED_TYPES:])
+        parts[_LISTED_TYPES:] = [f"{others:,} values of {len(parts) - _LISTED_TYPES} other types"]
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+def counted(type_name: str, count: int, labels: Labels) -> str:
+    singular, plural = labels.get(type_name) or _from_name(type_name)
+    return f"{count:,} {singular if count == 1 else plural}"
+
+
+def _from_name(type_name: str) -> tuple[str, str]:
+    words = [word if word in _ACRONYMS else word.lower() for word in type_name.split("_")]
+    singular = " ".join(words)
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return singular, f"{singular}es"
+    if singular.endswith("y") and singular[-2:-1] not in "aeiou":
+        return singular, f"{singular[:-1]}ies"
+    return singular, f"{singular}s"

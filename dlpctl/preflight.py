@@ -1,0 +1,327 @@
+"""The two use cases: check a text, and mask one. No storage, no HTTP; the command line and the service stand on them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.detect.engine import Detector
+from dlpctl.masking.apply import mask_text
+from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
+from dlpctl.masking.partial import sample
+from dlpctl.masking.reserved import is_reserved
+from dlpctl.policy.decide import Decider, Ruled, Ruling, relevant_selectors
+from dlpctl.policy.model import Policy
+from dlpctl.policy.summary import SEVERITY, summarize
+from dlpctl.types import Action, Decision, Destination, Detection, Finding
+
+if TYPE_CHECKING:
+    from dlpctl.detect.stream import Piece
+    from dlpctl.masking.tokens import TokenStore
+    from dlpctl.policy.summary import Labels
+
+_ROUNDS = 3
+"""How often what the masked text still shows is masked again. A second round is needed where a value lost to one that overlapped it."""
+
+
+class Report(NamedTuple):
+    """The answer to a check, as the service's interface defines it."""
+
+    preflight_id: str
+    decision: Decision
+    summary: str
+    detected: tuple[Detection, ...]
+    masked_content: str | None
+    policy_version: str
+    created_at: str
+    findings: tuple[Finding, ...]
+
+    def to_dict(self, *, findings: bool = False) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "preflight_id": self.preflight_id,
+            "decision": self.decision.value,
+            "summary": self.summary,
+            "detected": [
+                {"type": one.type, "count": one.occurrences, "sample": one.sample} for one in self.detected
+            ],
+            "masked_content": self.masked_content,
+            "policy_version": self.policy_version,
+            "created_at": self.created_at,
+        }
+        if findings:
+            answer["findings"] = [finding_to_dict(finding) for finding in self.findings]
+        return answer
+
+
+def finding_to_dict(finding: Finding) -> dict[str, Any]:
+    shown = {
+        "type": finding.type,
+        "category": finding.category.value,
+        "start": finding.start,
+        "end": finding.end,
+        "score": finding.score,
+        "pattern_id": finding.pattern_id,
+    }
+    return shown if finding.locator is None else shown | {"locator": finding.locator}
+
+
+class Checker:
+    """A detector, a policy and a destination, put together once and asked often. Threads may share it."""
+
+    def __init__(
+        self,
+        detector: Detector,
+        policy: Policy,
+        destination: Destination,
+        *,
+        operator: str | None = None,
+        usual_operator: str = DEFAULT_OPERATOR,
+        key: bytes | None = None,
+        labels: Labels | None = None,
+    ) -> None:
+        """`operator` goes over those that the rules name, and they over the usual one; `key` is for operators and
+        exceptions that need one.
+        """
+        for name in filter(None, (operator, usual_operator)):
+            check_operator(name)
+        if policy.custom_patterns:
+            detector = detector.extended(custom_patterns(policy.custom_patterns, policy.name))
+        self._detector = detector
+        self._policy = policy
+        self._decider = Decider(policy, destination, key=key)
+        self._destination = destination
+        self._operator = operator
+        self._usual_operator = usual_operator
+        self._key = key
+        self._labels = labels or {}
+        self._min_score = relevant_selectors(policy, destination).min_score
+
+    def check(self, text: str, masker: Masker | None = None) -> Report:
+        """Find, decide, and mask where that is the decision."""
+        findings, ruling = self._rule(text)
+        masked, reason = text, ""
+        if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+            masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
+        decision = Decision.BLOCKED if reason else ruling.decision
+        return Report(
+            preflight_id=f"pf_{os.urandom(12).hex()}",
+            decision=decision,
+            summary=summarize(ruling, self._labels, reason=reason, empty=not text),
+            detected=detections(text, findings),
+            masked_content=None if decision is Decision.BLOCKED else masked,
+            policy_version=self._policy.version,
+            created_at=_now(),
+            findings=tuple(findings),
+        )
+
+    def decide(self, chunks: Iterable[bytes]) -> Decision:
+        """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
+        relevant = relevant_selectors(self._policy, self._destination, decision_only=True)
+        if relevant.selectors is not None and not relevant.selectors:
+            return Decision.ALLOWED
+        detector = (
+            self._detector if relevant.selectors is None else self._detector.for_known(relevant.selectors)
+        )
+        decision = Decision.ALLOWED
+        for piece in self._pieces(detector, chunks, relevant.min_score):
+            ruling = self._ruling(piece.text, piece.findings)
+            if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+                _, reason = self._masked(piece.text, ruling.of(Action.MASK), self.masker())
+                decision = Decision.BLOCKED if reason else ruling.decision
+            if Decision.BLOCKED in (decision, ruling.decision):
+                return Decision.BLOCKED
+        return decision
+
+    def mask(self, text: str, masker: Masker | None = None) -> str:
+        """The text with everything replaced that the policy does not let through as it is.
+
+        Raises `StillExposedError` where a value would still stand in the result.
+        """
+        _, ruling = self._rule(text)
+        hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
+        return self.masked(text, hidden, masker or self.masker())
+
+    def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
+        """A text that comes in pieces, ready to be masked piece by piece."""
+        for piece in self._pieces(self._detector, chunks, self._min_score):
+            ruling = self._ruling(piece.text, piece.findings)
+            yield Covered(
+                self, piece.text, [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
+            )
+
+    def _pieces(self, detector: Detector, chunks: Iterable[bytes], min_score: float) -> Iterator[Piece]:
+        """The findings piece by piece, or all at once where the policy counts them."""
+        from dlpctl.detect.stream import Piece, scan_pieces
+
+        if not self._decider.counts:
+            yield from scan_pieces(detector, chunks, min_score)
+            return
+        text = b"".join(chunks).decode("utf-8", "surrogateescape")
+        yield Piece(text, detector.scan(text, min_score))
+
+    def masker(self, tokens: TokenStore | None = None) -> Masker:
+        return Masker(self._key, tokens)
+
+    def _rule(self, text: str) -> tuple[list[Finding], Ruling]:
+        ruling = self._ruling(text, self._detector.scan(text, self._min_score))
+        return [ruled.finding for ruled in ruling.ruled], ruling
+
+    def _ruling(self, text: str, findings: Sequence[Finding]) -> Ruling:
+        open_findings = [
+            one for one in findings if not is_reserved(one.type, one.category, text[one.start : one.end])
+        ]
+        return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
+
+    def _operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
+        for finding, verdict in ruled:
+            yield finding, self._operator or verdict.operator or self._usual_operator
+
+    def masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
+        masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
+        if reason:
+            from dlpctl.errors import StillExposedError
+
+            raise StillExposedError(
+                f"{reason}; nothing was given out, use --operator redact or leave the value out"
+            )
+        return masked
+
+    def _masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
+        """The masked text, and why it cannot be given out where it cannot."""
+        from dlpctl.masking.standing import Value, echoes, still_standing
+
+        values = [
+            Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
+            for one in hidden
+        ]
+        masked, shown = self._masked_until_clean(text, hidden, masker)
+        if not shown and still_standing(masked, values):
+            # The same value stands elsewhere, where nothing around it told what it is.
+            verdicts = {one.finding.type: one.verdict for one in hidden}
+            repeated = [
+                Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
+            ]
+            masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+        if shown:
+            return masked, f"the masked text still shows {shown}"
+        left = still_standing(masked, values)
+        return (
+            masked,
+            f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
+        )
+
+    def _masked_until_clean(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
+        """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
+        for _ in range(_ROUNDS):
+            text = mask_text(text, self._operators(hidden), masker)
+            _, again = self._rule(text)
+            hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
+            if not hidden:
+                return text, ""
+        return text, hidden[0].finding.type
+
+
+class Covered(NamedTuple):
+    """A piece of a text with what must not stand in it."""
+
+    checker: Checker
+    text: str
+    hidden: list[Ruled]
+
+    def masked(self, masker: Masker) -> str:
+        """The piece with everything replaced; raises `StillExposedError` where a value would still stand in it."""
+        return self.checker.masked(self.text, self.hidden, masker)
+
+
+def _now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
+    """Findings by type, the worst to leak first."""
+    by_type: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_type.setdefault(finding.type, []).append(finding)
+    ordered = sorted(
+        by_type.items(), key=lambda item: (SEVERITY.index(item[1][0].category), -len(item[1]), item[0])
+    )
+    return tuple(
+        Detection(name, len(found), sample(name, found[0].category, text[found[0].start : found[0].end]))
+        for name, found in ordered
+    )
+
+
+def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
+    """A policy's own patterns, in the format of the pattern files."""
+    from dlpctl.detect.library import parse_file
+
+    return parse_file({"pattern": list(tables)}, source)
+
+
+@cache
+def default_detector() -> Detector:
+    """The library's patterns, for callers that bring no detector."""
+    from dlpctl.config import locate
+    from dlpctl.detect.cache import Cache
+
+    return Detector(cache=Cache(locate(os.environ).cache))
+
+
+def check(
+    text: str,
+    destination: Destination | str = Destination.AI_TOOL,
+    policy: Policy | None = None,
+    *,
+    detector: Detector | None = None,
+    operator: str | None = None,
+    key: bytes | None = None,
+) -> Report:
+    """Check one text: `check(text, destination="VENDOR").decision`."""
+    return _checker(destination, policy, detector, operator, key).check(text)
+
+
+def mask(
+    text: str,
+    destination: Destination | str = Destination.AI_TOOL,
+    policy: Policy | None = None,
+    *,
+    detector: Detector | None = None,
+    operator: str | None = None,
+    key: bytes | None = None,
+    masker: Masker | None = None,
+) -> str:
+    """The text with everything replaced that the policy masks or blocks."""
+    return _checker(destination, policy, detector, operator, key).mask(text, masker)
+
+
+def _checker(
+    destination: Destination | str,
+    policy: Policy | None,
+    detector: Detector | None,
+    operator: str | None,
+    key: bytes | None,
+) -> Checker:
+    return Checker(
+        detector or default_detector(),
+        policy or Policy.builtin(),
+        parse_destination(destination),
+        operator=operator,
+        key=key,
+    )
+
+
+def parse_destination(name: Destination | str) -> Destination:
+    from dlpctl.errors import UsageError
+
+    try:
+        return Destination(name.upper())
+    except ValueError:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name.upper(), list(Destination), n=1)
+        hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(Destination)}"
+        raise UsageError(f"{name!r} is not a destination{hint}") from None

@@ -1,0 +1,48 @@
+"""When two spellings are the same value, and keyed fingerprints of values.
+
+Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it is below.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from dlpctl.regex import lazy
+from dlpctl.types import Category
+
+_SPACES = lazy(r"\s+")
+_SEPARATORS = lazy(r"[\s\-.()/_]+")
+_DOTTED_QUAD = lazy(r"\d{1,3}(?:\.\d{1,3}){3}")
+# A date has at most eight digits; without its separators 1/12/1990 and 11/2/1990 would be one.
+_SHORTEST_GROUPED_NUMBER = 9
+
+
+def canonical(value: str, category: Category) -> str:
+    """One spelling for all spellings of a value: case, width and the grouping of digits do not count.
+
+    Secrets are only stripped, since every one of their characters counts.
+    """
+    if category is Category.SECRETS:
+        return value.strip()
+    if not value.isascii():
+        value = unicodedata.normalize("NFKC", value)
+    text = _SPACES.sub(" ", value.strip()).casefold()
+    if "@" in text or ":" in text or not any(map(str.isdigit, text)) or _DOTTED_QUAD.fullmatch(text):
+        return text
+    joined = _SEPARATORS.sub("", text)
+    return joined if len(joined) >= _SHORTEST_GROUPED_NUMBER else text
+
+
+def derive_key(key: bytes, purpose: str) -> bytes:
+    """A key for each purpose, so that no two uses of the one key can be played against each other."""
+    import hmac
+
+    return hmac.digest(key, b"dlpctl:" + purpose.encode(), "sha256")
+
+
+def fingerprint(key: bytes, type_name: str, value: str, category: Category) -> str:
+    """What names a value in a file that people share, without telling it: 128 bits of a keyed hash."""
+    import hmac
+
+    message = f"{type_name}\0{canonical(value, category)}".encode("utf-8", "surrogatepass")
+    return hmac.digest(derive_key(key, "fingerprint"), message, "sha256").hex()[:32]

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import base64
+import itertools
+from time import process_time
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlpctl.masking.standing import Leak, Value, echoes, still_standing
+from dlpctl.types import Category, Finding
+
+PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
+VALUES = [
+    Value("EMAIL", PII, "John.Doe@mail.example"),
+    Value("SSN", PII, "123-45-6789"),
+    Value("CREDIT_CARD", FINANCIAL, "4111 1111 1111 1111"),
+    Value("PERSON_NAME", PII, "Amara Okafor"),
+    Value("API_KEY", SECRETS, "zk_" + "a1B2" * 6),
+    Value("IBAN", FINANCIAL, "DE89 3704 0044 0532 0130 00"),
+    Value("PASSWORD", SECRETS, "p@s:!"),
+]
+
+
+def full_width(text: str) -> str:
+    return "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text)
+
+
+FORMS = [
+    ("as it is", str),
+    ("as it is", str.upper),
+    ("as it is", full_width),
+    ("as it is", lambda text: "\u200b".join(text)),
+    ("percent-encoded", lambda text: quote(text, safe="")),
+    ("percent-encoded", lambda text: "".join(f"%{byte:02x}" for byte in text.encode())),
+    ("as HTML entities", lambda text: "".join(f"&#{ord(each)};" for each in text)),
+    ("in base64", lambda text: base64.b64encode(text.encode()).decode()),
+    ("in base64", lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")),
+    ("in hexadecimal", lambda text: text.encode().hex()),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.type)
+@pytest.mark.parametrize(("form", "write"), FORMS)
+def test_a_value_is_found_in_every_form(value: Value, form: str, write: object) -> None:
+    written = write(value.text)
+    if value.type == "PASSWORD" and written in {
+        value.text.upper(),
+        full_width(value.text),
+        "\u200b".join(value.text),
+    }:
+        return
+    if written == value.text:
+        form = "as it is"
+    assert Leak(value.type, form) in still_standing(f"before {written} after", VALUES)
+    assert still_standing("before and after", VALUES) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["4111-1111-1111-1111", "4111111111111111", "411111 1111111111", "x4111.1111.1111.1111y"]
+)
+def test_other_groupings_of_digits_are_the_same_number(text: str) -> None:
+    assert still_standing(text, VALUES) == [Leak("CREDIT_CARD", "as it is")]
+
+
+def test_separators_may_be_gone_or_new() -> None:
+    assert still_standing("DE89370400440532013000", VALUES) == [Leak("IBAN", "as it is")]
+    assert still_standing("amara  okafor", VALUES) == [Leak("PERSON_NAME", "as it is")]
+    assert still_standing("<p>Amara&nbsp;Okafor</p>", VALUES) == [Leak("PERSON_NAME", "as HTML entities")]
+
+
+def test_what_only_resembles_a_value_is_none() -> None:
+    masked = "j***@mail.example, ***-**-6789, A. Okafor, DE** **** **** 00, 12345678, 7123-45-67899"
+    assert still_standing(masked, VALUES[:6]) == [Leak("SSN", "as it is")]
+    assert still_standing("7 1234567 x", [Value("ID", CUSTOM, "1234567")]) == [Leak("ID", "as it is")]
+    assert still_standing("71234567", [Value("ID", CUSTOM, "1234567")]) == []
+
+
+@pytest.mark.parametrize("value", ["47", "Li", "A+", "123", ""])
+def test_values_that_stand_in_every_text_are_not_looked_for(value: str) -> None:
+    assert still_standing(f"x {value} y", [Value("AGE", PII, value)]) == []
+
+
+@given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=12), max_size=4))
+def test_any_text_and_any_values_can_be_looked_at(text: str, values: list[str]) -> None:
+    looked_for = [Value("T", CUSTOM, value) for value in values]
+    still_standing(text, looked_for)
+    for value in looked_for:
+        if len(value.text) > 8 and value.text.isascii() and value.text.isalnum():
+            assert still_standing(f"{text} {value.text} {text}", [value]) != []
+
+
+def found(text: str, value: str, type_name: str = "PERSON_NAME") -> Finding:
+    start = text.index(value)
+    return Finding(type_name, PII, start, start + len(value), 0.9, "p")
+
+
+def test_a_value_is_found_again_where_it_is_repeated() -> None:
+    text = "Amara Okafor, card 4111 1111 1111 1111; AMARA OKAFOR paid with 4111111111111111. Okafor"
+    given_findings = [found(text, "Amara Okafor"), found(text, "4111 1111 1111 1111", "CREDIT_CARD")]
+    repeated = echoes(text, given_findings)
+    assert [(each.type, text[each.start : each.end]) for each in repeated] == [
+        ("PERSON_NAME", "AMARA OKAFOR"),
+        ("CREDIT_CARD", "4111111111111111"),
+    ]
+    assert echoes(text, [*given_findings, *repeated]) == []
+    assert echoes(text, []) == []
+
+
+@given(
+    st.lists(
+        st.sampled_from(["amara ", "okafor ", "12345678 ", "1234 5678 ", "x ", "\u200b", "ﬁ"]), max_size=20
+    ).map("".join)
+)
+def test_echoes_are_outside_of_findings_and_not_of_each_other(text: str) -> None:
+    text = f"amara okafor 1234-5678 {text}"
+    given_findings = [Finding("PERSON_NAME", PII, 0, 12, 0.9, "p"), Finding("ID", PII, 13, 22, 0.9, "p")]
+    repeated = echoes(text, given_findings)
+    assert all(each.start >= 12 for each in repeated)
+    assert all(one.end < other.end for one, other in itertools.pairwise(repeated))
+    masked = list(text)
+    for each in [*given_findings, *repeated]:
+        masked[each.start : each.end] = "*" * (each.end - each.start)
+    assert echoes("".join(masked), given_findings) == []
+
+
+def test_looking_is_linear_in_text_and_values() -> None:
+    def seconds(count: int) -> float:
+        text = " ".join(f"word{place} 555 12{place:06d} Someone Else{place}" for place in range(count))
+        values = [Value("PERSON_NAME", PII, f"Someone Other{place}") for place in range(count)]
+        values += [Value("ID", PII, f"99{place:07d}") for place in range(count)]
+        best = float("inf")
+        for _ in range(3):
+            began = process_time()
+            assert still_standing(text, values) == []
+            best = min(best, process_time() - began)
+        return best
+
+    assert seconds(6_000) < 8 * seconds(1_500) + 0.05
