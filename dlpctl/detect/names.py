@@ -165,6 +165,10 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 
 def _completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
+    hyphen = behind - 1 if words[behind - 1].key == "-" else behind
+    begun = hyphen < behind or words[behind - 1].flags & PARTICLE
+    if begun and hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
+        behind = hyphen + 2
     last = words[behind - 1]
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
         flags = words[behind].flags

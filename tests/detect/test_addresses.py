@@ -37,7 +37,7 @@ ADDRESSES = [
     "Rue Neuve 10, 1000 Bruxelles",
     "Storgatan 5, 111 51 Stockholm",
     "Vestergade 12, 1456 København",
-    "Karl Johans gate 22, 0159 Oslo",
+    "Storgata 22, 0159 Oslo",
     "Mannerheimintie 4, 00100 Helsinki",
     "ul. Marszałkowska 10, 00-590 Warszawa",
     "Vinohradská 112, 130 00 Praha",
