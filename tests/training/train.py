@@ -117,11 +117,8 @@ def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> 
             elif left >= end:
                 break
     for place in range(1, len(labels)):
-        if (
-            (labels[place] in ("I-P", "I-A")
-            and labels[place - 1][-1:] != labels[place][-1])
-            or (labels[place - 1] in ("LOC", "ORG")
-            and labels[place].startswith("I-"))
+        if (labels[place] in ("I-P", "I-A") and labels[place - 1][-1:] != labels[place][-1]) or (
+            labels[place - 1] in ("LOC", "ORG") and labels[place].startswith("I-")
         ):
             labels[place] = "B" + labels[place][1:]
     return labels
