@@ -11,6 +11,7 @@ from dlpctl.formats.interface import Piece, Segment, View
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
 _CONTINUES = frozenset("-@._/+=#:&")
+_MOVED = frozenset(".,;:!?")
 _NARROW = 24
 """Columns of so few characters cut words wherever they end."""
 _EDGE_LINES = 3
@@ -74,6 +75,9 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
     hyphen = next(hyphens)
     for number, line in enumerate(lines):
         start = line.start
+        if glue and text[start] in _MOVED and text[start + 1 : start + 2].isalnum():
+            # Text that runs from right to left shows the end of its sentence first.
+            start += 1
         while hyphen < line.start:
             hyphen = next(hyphens)
         while hyphen < line.end:
