@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
+import itertools
 
 # A longer value is judged by its first part, so that a judge costs the same whatever it is given.
 JUDGED = 64
@@ -51,7 +52,50 @@ _TAIL_PLACEHOLDER = re.compile(
 )
 # Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
 _GRAMS = frozenset(
-    ["exam", "samp", "plac", "hang", "your", "here", "xxxx", "dumm", "fake", "reda", "todo", "nser", "repl", "ecre", "assw", "oken", "test", "ooba", "qwer", "sdfg", "xcvb", "dead", "cafe", "badc", "mykey", "ykey", "pike", "1234", "abcd", "0000", "9876", "mask", "enso", "anit", "bfus", "emov", "idde", "riva", "ubli", "ndef", "lore", "ipsu"]
+    [
+        "exam",
+        "samp",
+        "plac",
+        "hang",
+        "your",
+        "here",
+        "xxxx",
+        "dumm",
+        "fake",
+        "reda",
+        "todo",
+        "nser",
+        "repl",
+        "ecre",
+        "assw",
+        "oken",
+        "test",
+        "ooba",
+        "qwer",
+        "sdfg",
+        "xcvb",
+        "dead",
+        "cafe",
+        "badc",
+        "mykey",
+        "ykey",
+        "pike",
+        "1234",
+        "abcd",
+        "0000",
+        "9876",
+        "mask",
+        "enso",
+        "anit",
+        "bfus",
+        "emov",
+        "idde",
+        "riva",
+        "ubli",
+        "ndef",
+        "lore",
+        "ipsu",
+    ]
 )
 
 
@@ -68,7 +112,7 @@ def wordiness(value: str) -> float:
     if not kinds:
         return 0.0
     total = _WEIGHTS[JOINT][kinds[0]] + _WEIGHTS[kinds[-1]][JOINT]
-    for before, after in zip(kinds, kinds[1:], strict=False):
+    for before, after in itertools.pairwise(kinds):
         total += _WEIGHTS[before][after]
     return total / len(kinds)
 
@@ -80,14 +124,14 @@ def is_patterned(value: str) -> bool:
     if len(set(value)) < min(length // 3 + 1, 6):
         return True
     codes = value.encode("latin-1", "replace")
-    if len(set(zip(codes, codes[1:], strict=False))) < 0.62 * (length - 1):
+    if len(set(itertools.pairwise(codes))) < 0.62 * (length - 1):
         return True
-    steps = [after - before for before, after in zip(codes, codes[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(codes)]
     limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True
     # a1b2c3d4: two sequences that take turns
-    return [first + second for first, second in zip(steps, steps[1:], strict=False)].count(1) >= limit
+    return [first + second for first, second in itertools.pairwise(steps)].count(1) >= limit
 
 
 def is_uuid(value: str) -> bool:
