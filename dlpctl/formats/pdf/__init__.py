@@ -16,7 +16,7 @@ class PdfFormat:
     """The format. What does the work is imported when it is needed: it is heavy."""
 
     name = "pdf"
-    extensions = (".pdf", ".ai", ".fdf")
+    extensions = (".pdf", ".ai")
 
     def sniff(self, head: bytes, name: str) -> bool:
         return b"%PDF-" in head[:_HEAD]

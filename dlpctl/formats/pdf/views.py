@@ -61,7 +61,12 @@ def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[S
     if broken:
         views.append(View("page breaks", broken, segments))
     views += [
-        View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments)
+        View(
+            segments[index].place,
+            [Piece(index, 0, len(segments[index].text))],
+            segments,
+            segments[index].context,
+        )
         for index in others
     ]
     return views
