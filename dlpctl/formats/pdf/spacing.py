@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S){4,}(?!\S)")
 _LINE = 0.3
 _SAME_LINE_REACH = 4.0
+_REACH = 40
+"""How many letters on each side of a line break are joined."""
 
 
 def is_spaced(text: str) -> bool:
@@ -30,7 +33,9 @@ def joined(alignment: Alignment, segment: int) -> Parts:
         for owner in owners[:1]:
             chars[owner].append(char)
     parts: Parts = []
+    lines: list[Parts] = []
     for line in _lines(alignment.glyphs):
+        words: Parts = []
         visible = [gap for index, gap in line[1:] if alignment.glyphs[index].text.strip()]
         usual = max(0.0, median(visible)) if visible else 0.0
         pending = False
@@ -39,10 +44,13 @@ def joined(alignment: Alignment, segment: int) -> Parts:
                 pending = True
                 continue
             if number and (pending or gap > 1.6 * usual + 0.12):
-                parts.append(" ")
+                words.append(" ")
             pending = False
-            parts += [Piece(segment, char, char + 1) for char in chars[index]]
-        parts.append("\n")
+            words += [Piece(segment, char, char + 1) for char in chars[index]]
+        lines.append(words)
+        parts += [*words, "\n"]
+    for before, after in pairwise(lines):
+        parts += [*before[-_REACH:], *after[:_REACH], "\n"]
     return parts
 
 

@@ -11,6 +11,9 @@ from dlpctl.formats.interface import Piece, Segment, View
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
 _CONTINUES = frozenset("-@._/+=#:&")
+_MOVED = frozenset(".,;:!?")
+_NARROW = 24
+"""Columns of so few characters cut words wherever they end."""
 _EDGE_LINES = 3
 _REACH = 160
 """How many characters on each side of a page break are joined."""
@@ -58,7 +61,12 @@ def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[S
     if broken:
         views.append(View("page breaks", broken, segments))
     views += [
-        View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments)
+        View(
+            segments[index].place,
+            [Piece(index, 0, len(segments[index].text))],
+            segments,
+            segments[index].context,
+        )
         for index in others
     ]
     return views
@@ -72,6 +80,9 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
     hyphen = next(hyphens)
     for number, line in enumerate(lines):
         start = line.start
+        if glue and text[start] in _MOVED and text[start + 1 : start + 2].isalnum():
+            # Text that runs from right to left shows the end of its sentence first.
+            start += 1
         while hyphen < line.start:
             hyphen = next(hyphens)
         while hyphen < line.end:
@@ -94,7 +105,8 @@ def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
     if last in _CONTINUES or first in _CONTINUES:
         return True
     near = lines[max(0, number - 4) : number + 5]
-    full = (line.end - line.start) >= 0.6 * max(each.end - each.start for each in near)
+    longest = max(each.end - each.start for each in near)
+    full = (line.end - line.start) >= 0.6 * longest
     if glue:
         return full
     before, after = text[line.start : line.end].split(), text[following.start : following.end].split()
@@ -102,6 +114,8 @@ def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
         # One word that fills a line may go on; a column of such words is a list.
         return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
     # Text wraps between words, so two plain words are two words; a value of digits and signs may be cut.
+    if longest <= _NARROW:
+        return full and not (before[-1].isalpha() and after[0].isalpha())
     return full and not before[-1].isalpha() and not after[0].isalpha()
 
 
