@@ -128,7 +128,7 @@ def test_twice_the_input_takes_at_most_twice_the_time(library: Detector, name: s
     """The least of several runs, in the time of this thread, and a second look at what seems to be too slow."""
     patterns, make = FLOODS[name]
     detector = library if patterns is None else Detector(patterns)
-    size = 1 << 13
+    size = max(1 << 13, 3 * detector.widest)  # a hit may look around as far as its pattern is wide
     while taken(detector, make(size)) < 0.01 and size < 1 << 18:
         size *= 2
     once, twice = make(size), make(2 * size)
