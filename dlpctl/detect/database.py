@@ -29,6 +29,8 @@ _IGNORES_CASE = lazy(r"\(\?[a-zA-Z]*i")
 _NO_WORD = r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x{17e}\x{180}-\x{2129}\x{212b}-\x{10ffff}"
 r"""`\W` in a class, case ignored: neither the long s nor the Kelvin sign."""
 _AT_MOST = lazy(r"length (\d+) bytes at most")
+# Asked for a match that is longer than any, Hyperscan unrolls an unbounded regex, which may take seconds or be too large.
+_UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
 _NO_MATCH_IS_LONGER = 1 << 31
 
 
@@ -100,6 +102,8 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
     """
     import hyperscan
 
+    if pattern.width and _UNBOUNDED.search(pattern.regex):
+        return pattern.width, False
     longer = (hyperscan.HS_EXT_FLAG_MIN_LENGTH, 0, 0, _NO_MATCH_IS_LONGER, 0, 0)
     try:
         hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK).compile(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.compiled import Compiled, from_files, from_patterns
@@ -102,10 +102,7 @@ class Detector:
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            data = _SURROGATES.sub("\ufffd", text).encode()
+        data = encode(text)
         found = resolve(self.candidates(data, min_score))
         return self.findings(found, data if len(data) != len(text) else None)
 
@@ -186,6 +183,14 @@ class Detector:
             runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
         return runner
 
+    def traces(self, text: str) -> Iterator[Trace]:
+        """Every match of every pattern with its way to a score: slow, for explanations."""
+        data = encode(text)
+        selected = self._selected
+        for index, ends in self._hits(data).items():
+            if selected is None or index in selected:
+                yield from self._runner(index).traces(data, ends)
+
     def _hits(self, data: bytes) -> Hits:
         hits: Hits = defaultdict(list)
         if len(data) <= PART:
@@ -248,11 +253,24 @@ class Detector:
         return findings
 
 
+class Trace(NamedTuple):
+    """One match of one pattern: what became of it, whether it counts or not."""
+
+    finding: Finding
+    label: str
+    best: float
+    """The score that the pattern gives at best."""
+    refused_by: str
+    """The validator that refused it, or nothing."""
+    steps: list[str]
+
+
 class _Runner:
     """One pattern at work: regex, validators and context, compiled when it is hit first."""
 
     __slots__ = (
         "_accepts",
+        "_checks",
         "_index",
         "_judge",
         "_matcher",
@@ -260,6 +278,7 @@ class _Runner:
         "best",
         "category",
         "id",
+        "label",
         "type",
         "width",
     )
@@ -270,12 +289,14 @@ class _Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._checks = pattern.validators
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
+        self.label = pattern.label
         self.type = pattern.type
         self.width = record.width
 
@@ -297,6 +318,28 @@ class _Runner:
                     continue
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
+
+    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
+        """The matches among the hits, with what became of each."""
+        for start, end in self._matcher.spans(data, ends):
+            value = data[start:end].decode()
+            refused = next(
+                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                "",
+            )
+            score, steps = self._judge.explain(data, start, end)
+            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            first = len(data[:start].decode())
+            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+
+def encode(text: str) -> bytes:
+    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def valid_utf8(data: bytes) -> bytes:
