@@ -75,7 +75,7 @@ def _record(fields: dict[str, Any]) -> Record:
 def pack(patterns: Sequence[Pattern]) -> bytes:
     """Compile the patterns into a block; a regex that either engine refuses is an error that names it."""
     from dlpctl.detect.database import compile_database, max_width
-    from dlpctl.detect.matcher import compile_regex, matches_nothing
+    from dlpctl.detect.matcher import EMPTY, compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")
@@ -83,7 +83,7 @@ def pack(patterns: Sequence[Pattern]) -> bytes:
     for pattern in patterns:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         if matches_nothing(compile_regex(pattern.regex, where)):
-            raise PatternError(f"{where}: regex: matches the empty text; make something in it required")
+            raise PatternError(f"{where}: regex: {EMPTY}")
         width, bounded = max_width(pattern)
         widest = max(widest, width + _context_width(pattern))
         records.append(json.dumps(_fields(pattern) | {"at_most": width, "bounded": bounded}).encode())

@@ -201,12 +201,12 @@ class Detector:
             first = character_start(data, max(0, begin - overlap))
             last = character_start(data, min(len(data), begin + PART + overlap))
             part: Hits = defaultdict(list)
-            self._collect(memoryview(data)[first:last], first, begin, part)
+            self._collect(data[first:last], first, begin, part)
             for index, ends in part.items():
                 hits[index] += (end for end in ends if end <= begin + PART)
         return hits
 
-    def _collect(self, data: bytes | memoryview, offset: int, beyond: int, hits: Hits) -> None:
+    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
         """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
         for at, each in enumerate(self._sets):
             if each.database is None:

@@ -51,7 +51,50 @@ _TAIL_PLACEHOLDER = re.compile(
 )
 # Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
 _GRAMS = frozenset(
-    ["exam", "samp", "plac", "hang", "your", "here", "xxxx", "dumm", "fake", "reda", "todo", "nser", "repl", "ecre", "assw", "oken", "test", "ooba", "qwer", "sdfg", "xcvb", "dead", "cafe", "badc", "mykey", "ykey", "pike", "1234", "abcd", "0000", "9876", "mask", "enso", "anit", "bfus", "emov", "idde", "riva", "ubli", "ndef", "lore", "ipsu"]
+    [
+        "exam",
+        "samp",
+        "plac",
+        "hang",
+        "your",
+        "here",
+        "xxxx",
+        "dumm",
+        "fake",
+        "reda",
+        "todo",
+        "nser",
+        "repl",
+        "ecre",
+        "assw",
+        "oken",
+        "test",
+        "ooba",
+        "qwer",
+        "sdfg",
+        "xcvb",
+        "dead",
+        "cafe",
+        "badc",
+        "mykey",
+        "ykey",
+        "pike",
+        "1234",
+        "abcd",
+        "0000",
+        "9876",
+        "mask",
+        "enso",
+        "anit",
+        "bfus",
+        "emov",
+        "idde",
+        "riva",
+        "ubli",
+        "ndef",
+        "lore",
+        "ipsu",
+    ]
 )
 
 
