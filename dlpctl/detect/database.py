@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.matcher import plainly
 from dlpctl.detect.pattern import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
@@ -119,18 +120,8 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
         bound = _AT_MOST.search(str(problem))
         if not bound:
             raise PatternError(
-                f"{pattern.source}: pattern '{pattern.id}': regex: {_plainly(str(problem))}"
+                f"{pattern.source}: pattern '{pattern.id}': regex: {plainly(str(problem))}"
             ) from None
         own = int(bound[1])
         return (min(own, pattern.width), pattern.width >= own) if pattern.width else (own, True)
     return pattern.width or UNBOUNDED_WIDTH, False
-
-
-def _plainly(problem: str) -> str:
-    if "empty buffer" in problem:
-        return "matches the empty text; make something in it required"
-    if "Zero-width" in problem:
-        return "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
-    if "Back-reference" in problem:
-        return "a reference back to a group is not supported; write out what may be repeated"
-    return problem

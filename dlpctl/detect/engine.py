@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
 
 THRESHOLD = 0.5
+PART = 1 << 30
+"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four gibibytes."""
 _SURROGATES = lazy("[\ud800-\udfff]")
 
 _new = tuple.__new__
@@ -48,7 +50,7 @@ class Detector:
     ) -> None:
         """All patterns of the library and of further `files`, or else just `patterns`."""
         if patterns is None:
-            sets = [from_files([*builtin_files(), *files], cache, on_compile)]
+            sets = from_files([*builtin_files(), *files], cache, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -191,6 +193,21 @@ class Detector:
 
     def _hits(self, data: bytes) -> Hits:
         hits: Hits = defaultdict(list)
+        if len(data) <= PART:
+            self._collect(data, 0, 0, hits)
+            return hits
+        overlap = self.widest + 8
+        for begin in range(0, len(data), PART):
+            first = character_start(data, max(0, begin - overlap))
+            last = character_start(data, min(len(data), begin + PART + overlap))
+            part: Hits = defaultdict(list)
+            self._collect(data[first:last], first, begin, part)
+            for index, ends in part.items():
+                hits[index] += (end for end in ends if end <= begin + PART)
+        return hits
+
+    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
+        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
         for at, each in enumerate(self._sets):
             if each.database is None:
                 continue
@@ -199,10 +216,10 @@ class Detector:
             def on_hit(
                 pattern: int, _start: int, end: int, _flags: int, _context: object, first: int = first
             ) -> None:
-                hits[first + pattern].append(end)
+                if end + offset > beyond:
+                    hits[first + pattern].append(end + offset)
 
             each.database.scan(data, match_event_handler=on_hit, scratch=self._scratch(at))
-        return hits
 
     def _scratch(self, at: int) -> hyperscan.Scratch:
         """Working memory for one database in one thread."""
@@ -334,6 +351,13 @@ def valid_utf8(data: bytes) -> bytes:
     except UnicodeDecodeError:
         return _SURROGATES.sub("\x1a", data.decode("utf-8", "surrogateescape")).encode()
     return data
+
+
+def character_start(data: bytes, position: int) -> int:
+    """The position, or the one before it where a character begins."""
+    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
 
 
 def _names(pattern: Pattern) -> set[str]:

@@ -75,19 +75,29 @@ def compile_regex(regex: str, where: str) -> Any:
     try:
         return re2.compile(regex, options)
     except re2.error as problem:
-        reason = problem.args[0] if problem.args else "not valid"
-        plain = _plainly(reason.decode() if isinstance(reason, bytes) else str(reason))
-        raise PatternError(f"{where}: regex: {plain}") from None
+        reason = problem.args[0] if problem.args else "unknown"
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        raise PatternError(f"{where}: regex: {plainly(reason)}") from None
 
 
-def _plainly(reason: str) -> str:
-    if reason.startswith(
-        ("invalid perl operator: (?=", "invalid perl operator: (?!", "invalid perl operator: (?<")
-    ):
-        return "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
-    if re.fullmatch(r"invalid escape sequence: \\[1-9]", reason):
-        return "a reference back to a group is not supported; write out what may be repeated"
-    return reason
+_LOOKAROUND = "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+_BACK = "a reference back to a group is not supported; write out what may be repeated"
+_POSSESSIVE = "atomic groups and possessive repetitions are not supported; leave them out, since nothing here backtracks"
+EMPTY = "matches the empty text; make something in it required"
+_REASONS = {
+    r"operator: \(\?<?[=!]|Zero-width": _LOOKAROUND,
+    r"sequence: \\[1-9k]|operator: \(\?P|Back-reference": _BACK,
+    r"operator: (\(\?>|[+*?}].*\+$|\{.*\}\+$)": _POSSESSIVE,
+    r"empty buffer": EMPTY,
+    r"\\C": "\\C is not supported; it would match a part of a character",
+}
+
+
+def plainly(problem: str) -> str:
+    """What an engine says of a regex that it refuses, in the words of this project where it has some."""
+    return next(
+        (said for sign, said in _REASONS.items() if re.search(sign, problem)), f"is not valid: {problem}"
+    )
 
 
 def direct(regex: Any) -> tuple[Any, Any, Any]:

@@ -81,19 +81,17 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
     left: list[Candidate] = []
     outers: list[Candidate] = []
     for candidate in sorted(cluster, key=lambda one: (one.start, -one.end)):
-        outers = [outer for outer in outers if outer.end > candidate.start]
-        if any(
-            _contains(outer, candidate) and outer.score >= min(candidate.score, _CERTAIN) for outer in outers
-        ):
-            continue
-        left.append(candidate)
-        outers.append(candidate)
+        start, end, score, *_ = candidate
+        enough = min(score, _CERTAIN)
+        beaten = False
+        reaching: list[Candidate] = []
+        for outer in outers:
+            if outer.end > start:
+                reaching.append(outer)
+                if outer.end >= end and outer.end - outer.start > end - start and outer.score >= enough:
+                    beaten = True
+        outers = reaching
+        if not beaten:
+            left.append(candidate)
+            outers.append(candidate)
     return left
-
-
-def _contains(outer: Candidate, inner: Candidate) -> bool:
-    return (
-        outer.start <= inner.start
-        and inner.end <= outer.end
-        and outer.end - outer.start > inner.end - inner.start
-    )

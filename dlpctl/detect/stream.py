@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
+from dlpctl.detect.engine import THRESHOLD, Detector, character_start, valid_utf8
 from dlpctl.detect.overlap import Candidate, clusters, resolve
 from dlpctl.types import Finding
 
@@ -97,7 +97,7 @@ class _Window:
         text = raw[self._given : end].decode("utf-8", "surrogateescape")
         encoded = data[self._given : end]
         yield Piece(text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None))
-        keep_from = _character_start(data, max(0, end - self.margin))
+        keep_from = character_start(data, max(0, end - self.margin))
         self._resume = {
             index: last - keep_from
             for index, places in progress.items()
@@ -111,15 +111,8 @@ class _Window:
 
         A chain of candidates that overlap each other must end some time; then it is cut between two findings.
         """
-        latest = _character_start(data, len(data) - self.margin)
+        latest = character_start(data, len(data) - self.margin)
         seam = next((first for first, last in clusters(candidates) if first < latest < last), latest)
         if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
             return seam
         return next((one.start for one in found if one.start < latest < one.end), latest)
-
-
-def _character_start(data: bytes, position: int) -> int:
-    """The position, or the one before it where a character begins."""
-    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
-        position -= 1
-    return position

@@ -10,7 +10,7 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import stream
+from dlpctl.detect import engine, stream
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
 
@@ -131,3 +131,13 @@ def test_pieces(
         patch.setattr(stream, "CHUNK", data.draw(st.integers(1, 200)))
         patch.setattr(stream, "_PATIENCE", 1 << 20)
         assert in_pieces(detector, data.draw(chunked(raw))) == (raw, detector.scan_bytes(raw))
+
+
+@settings(SLOWLY, max_examples=60)
+@given(text=strained_texts, part=st.integers(1, 60))
+def test_parts_of_a_text_that_is_too_long_for_hyperscan(strained: Detector, text: str, part: int) -> None:
+    expected = strained.scan(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "PART", part)
+        patch.setattr(strained, "widest", 40)  # of these patterns, apart from those without a bound
+        assert strained.scan(text) == expected
