@@ -284,6 +284,17 @@ class TestPlaces:
         assert all("dlpctl" in folder.parts for folder in places[3:])
         assert tmp_path not in places.config.parents
 
+    @pytest.mark.parametrize("folder", ["", "relative", "/srv/settings", "/srv/settings/"])
+    def test_what_the_environment_says_of_them_holds(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+    ) -> None:
+        from platformdirs import PlatformDirs
+
+        monkeypatch.setenv("XDG_CONFIG_HOME", folder)
+        monkeypatch.delenv("DLPCTL_HOME", raising=False)
+        places, usual = locate(os.environ, tmp_path), PlatformDirs("dlpctl", appauthor=False)
+        assert places[3:] == (usual.user_config_path, usual.user_data_path, usual.user_cache_path)
+
     @pytest.mark.skipif(os.name != "posix", reason="HOME")
     def test_a_home_that_nobody_knows(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os.path, "expanduser", lambda path: path)

@@ -65,7 +65,7 @@ SETTINGS = {
     each.key: each
     for each in (
         Setting("patterns", PATHS, "Further pattern files."),
-        Setting("min_score", number(0, 1), "What a finding must score to count."),
+        Setting("min_score", number(0, 1), "What a finding must score for 'scan' to list it."),
         Setting("destination", DESTINATION, "Where content goes if no flag says so."),
         Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),

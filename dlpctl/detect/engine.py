@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.compiled import Compiled, from_files, from_patterns
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
 
 THRESHOLD = 0.5
+PART = 1 << 30
+"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four gibibytes."""
 _SURROGATES = lazy("[\ud800-\udfff]")
+
+_new = tuple.__new__
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
@@ -46,7 +50,7 @@ class Detector:
     ) -> None:
         """All patterns of the library and of further `files`, or else just `patterns`."""
         if patterns is None:
-            sets = [from_files([*builtin_files(), *files], cache, on_compile)]
+            sets = from_files([*builtin_files(), *files], cache, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -82,6 +86,7 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
         wider.widest = max(each.widest for each in wider._sets)
         wider._local = threading.local()
+        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
         return wider
@@ -97,10 +102,7 @@ class Detector:
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            data = _SURROGATES.sub("\ufffd", text).encode()
+        data = encode(text)
         found = resolve(self.candidates(data, min_score))
         return self.findings(found, data if len(data) != len(text) else None)
 
@@ -120,7 +122,7 @@ class Detector:
         if not hits:
             return []
         selected = self._selected
-        if selected is None:
+        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
             return [
                 one
                 for index, ends in hits.items()
@@ -166,10 +168,10 @@ class Detector:
         ends: list[int],
         min_score: float,
         progress: dict[int, list[int]] | None,
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         runner = self._runner(index)
         if runner.best < min_score:
-            return iter(())
+            return []
         return runner.run(
             data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
         )
@@ -181,8 +183,31 @@ class Detector:
             runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
         return runner
 
+    def traces(self, text: str) -> Iterator[Trace]:
+        """Every match of every pattern with its way to a score: slow, for explanations."""
+        data = encode(text)
+        selected = self._selected
+        for index, ends in self._hits(data).items():
+            if selected is None or index in selected:
+                yield from self._runner(index).traces(data, ends)
+
     def _hits(self, data: bytes) -> Hits:
         hits: Hits = defaultdict(list)
+        if len(data) <= PART:
+            self._collect(data, 0, 0, hits)
+            return hits
+        overlap = self.widest + 8
+        for begin in range(0, len(data), PART):
+            first = character_start(data, max(0, begin - overlap))
+            last = character_start(data, min(len(data), begin + PART + overlap))
+            part: Hits = defaultdict(list)
+            self._collect(data[first:last], first, begin, part)
+            for index, ends in part.items():
+                hits[index] += (end for end in ends if end <= begin + PART)
+        return hits
+
+    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
+        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
         for at, each in enumerate(self._sets):
             if each.database is None:
                 continue
@@ -191,10 +216,10 @@ class Detector:
             def on_hit(
                 pattern: int, _start: int, end: int, _flags: int, _context: object, first: int = first
             ) -> None:
-                hits[first + pattern].append(end)
+                if end + offset > beyond:
+                    hits[first + pattern].append(end + offset)
 
             each.database.scan(data, match_event_handler=on_hit, scratch=self._scratch(at))
-        return hits
 
     def _scratch(self, at: int) -> hyperscan.Scratch:
         """Working memory for one database in one thread."""
@@ -208,21 +233,36 @@ class Detector:
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
-        findings = []
-        selected = self._selected
+        findings: list[Finding] = []
+        selected, runners = self._selected, self._runners
         position = characters = 0
         for start, end, score, _proven, index in found:
             if selected is not None and index not in selected:
                 continue
-            runner = self._runners[index]
             if encoded is None:
                 first, last = start, end
             else:
                 first = characters + len(encoded[position:start].decode())
                 last = first + len(encoded[start:end].decode())
                 position, characters = end, last
-            findings.append(Finding(runner.type, runner.category, first, last, score, runner.id))
+            runner = runners[index]
+            # A named tuple made without its own constructor, which costs four times as much.
+            findings.append(
+                _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
+            )
         return findings
+
+
+class Trace(NamedTuple):
+    """One match of one pattern: what became of it, whether it counts or not."""
+
+    finding: Finding
+    label: str
+    best: float
+    """The score that the pattern gives at best."""
+    refused_by: str
+    """The validator that refused it, or nothing."""
+    steps: list[str]
 
 
 class _Runner:
@@ -230,6 +270,7 @@ class _Runner:
 
     __slots__ = (
         "_accepts",
+        "_checks",
         "_index",
         "_judge",
         "_matcher",
@@ -237,6 +278,7 @@ class _Runner:
         "best",
         "category",
         "id",
+        "label",
         "type",
         "width",
     )
@@ -247,29 +289,57 @@ class _Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._checks = pattern.validators
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
+        self.label = pattern.label
         self.type = pattern.type
         self.width = record.width
 
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
         accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
-        plain_score = self._judge.plain_score
+        score = plain_score = self._judge.plain_score
+        found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
             if accepts and not _all_accept(accepts, data[start:end].decode()):
                 continue
-            score = plain_score if plain_score is not None else judge(data, start, end)
-            if score >= min_score:
-                yield Candidate(start, end, score, proven, index)
+            if plain_score is None:
+                score = judge(data, start, end)
+                if score < min_score:
+                    continue
+            found.append(_new(Candidate, (start, end, score, proven, index)))
+        return found
+
+    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
+        """The matches among the hits, with what became of each."""
+        for start, end in self._matcher.spans(data, ends):
+            value = data[start:end].decode()
+            refused = next(
+                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                "",
+            )
+            score, steps = self._judge.explain(data, start, end)
+            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            first = len(data[:start].decode())
+            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+
+def encode(text: str) -> bytes:
+    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def valid_utf8(data: bytes) -> bytes:
@@ -281,6 +351,13 @@ def valid_utf8(data: bytes) -> bytes:
     except UnicodeDecodeError:
         return _SURROGATES.sub("\x1a", data.decode("utf-8", "surrogateescape")).encode()
     return data
+
+
+def character_start(data: bytes, position: int) -> int:
+    """The position, or the one before it where a character begins."""
+    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
 
 
 def _names(pattern: Pattern) -> set[str]:

@@ -43,13 +43,15 @@ def read_file(file: Path) -> list[Pattern]:
     import tomllib
 
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError as problem:
         raise PatternError(f"{source}: is not UTF-8 at byte {problem.start}") from None
     except tomllib.TOMLDecodeError as problem:
         raise PatternError(f"{source}: is not TOML: {problem}") from None
+    except RecursionError:
+        raise PatternError(f"{source}: is not TOML: it is nested too deeply") from None
     return parse_file(content, source)
 
 

@@ -14,6 +14,7 @@ from dlpctl.types import Category
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 WIDEST = 65_536
+_VALUE = re.compile(r"\(\?P?<value>")
 
 
 def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
@@ -36,6 +37,7 @@ def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: 
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
         width=reader.whole("width", 1, WIDEST) if "width" in table else None,
+        trigger=_with_fragments(reader, reader.text("trigger"), fragments) if "trigger" in table else None,
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
@@ -69,13 +71,21 @@ def _known_validator(name: str) -> str | None:
 
 
 def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str]) -> str:
+    if "\0" in regex:
+        raise reader.error("regex", "holds a character with the code 0; write \\x00")
+
     def expand(found: re.Match[str]) -> str:
         name = found[1]
         if name not in fragments:
             raise reader.error("regex", f"fragment {name!r} is not defined in this file")
         return fragments[name]
 
-    return re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+    regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+    if len(_VALUE.findall(regex)) > 1:
+        raise reader.error(
+            "regex", "has more than one group 'value'; write (?P<value>...) around the alternatives"
+        )
+    return regex
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -93,13 +103,11 @@ class _Reader:
         self._table = table
         self._where = where
         self._prefix = prefix
-        self._read: set[str] = set()
 
     def error(self, key: str, problem: str) -> PatternError:
         return PatternError(f"{self._where}: {self._prefix}{key} {problem}")
 
     def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None) -> Any:
-        self._read.add(key)
         value = self._table.get(key, default)
         if value is None:
             raise self.error(key, "is missing")
@@ -111,9 +119,16 @@ class _Reader:
         value: str = self._value(key, str, "a text")
         if not value.strip():
             raise self.error(key, "is empty")
+        self._sound(key, value)
         if form and not form.fullmatch(value):
             raise self.error(key, f"is not of the form: {described}")
         return value
+
+    def _sound(self, key: str, value: str) -> None:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise self.error(key, "holds half a character") from None
 
     def choice(self, key: str, known: Sequence[str]) -> str:
         value: str = self._value(key, str, "a text")
@@ -136,8 +151,9 @@ class _Reader:
     def strings(self, key: str, refuse: Callable[[str], str | None] | None = None) -> tuple[str, ...]:
         values = self._value(key, list, "a list", [])
         for at, value in enumerate(values):
-            if not isinstance(value, str) or not value:
+            if not isinstance(value, str) or not value.strip():
                 raise self.error(f"{key}[{at}]", "is not a text")
+            self._sound(f"{key}[{at}]", value)
             if refuse and (problem := refuse(value)):
                 raise self.error(f"{key}[{at}]", problem)
         return tuple(values)
@@ -148,30 +164,35 @@ class _Reader:
         return _Reader(self._value(key, dict, "a table"), self._where, f"{key}.")
 
     def nothing_else(self) -> None:
+        known = KEYS[self._prefix]
         for key in self._table:
-            if key not in self._read:
-                raise self.error(key, f"is not a known key{did_you_mean(key, KEYS)}")
+            if key not in known:
+                home = next((prefix for prefix, keys in KEYS.items() if key in keys), None)
+                belongs = (
+                    None
+                    if home is None
+                    else f"; it belongs in pattern{'.' if home else ''}{home}".rstrip(".")
+                )
+                raise self.error(key, f"is not a known key{belongs or did_you_mean(key, known)}")
 
 
-KEYS = [
-    "id",
-    "type",
-    "category",
-    "label",
-    "regex",
-    "score",
-    "validators",
-    "keywords",
-    "context",
-    "width",
-    "region",
-    "references",
-    "examples",
-    "words",
-    "against",
-    "against_score",
-    "before",
-    "after",
-    "match",
-    "skip",
-]
+KEYS = {
+    "": (
+        "id",
+        "type",
+        "category",
+        "label",
+        "regex",
+        "score",
+        "validators",
+        "keywords",
+        "context",
+        "width",
+        "region",
+        "references",
+        "examples",
+    ),
+    "context.": ("words", "score", "against", "against_score", "before", "after"),
+    "examples.": ("match", "skip"),
+}
+"""What each table may hold, by the prefix of its keys in errors."""

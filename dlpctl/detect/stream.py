@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
-from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.engine import THRESHOLD, Detector, character_start, valid_utf8
+from dlpctl.detect.overlap import Candidate, clusters, resolve
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20
@@ -79,13 +79,14 @@ class _Window:
         raw = bytes(self._data if end is None else self._data[:end])
         data = valid_utf8(raw)
         progress = {index: [place] for index, place in self._resume.items()}
-        found = [
+        candidates = [
             one
-            for one in resolve(self._detector.candidates(data, self._min_score, progress))
-            if one.start >= self._given
+            for one in self._detector.candidates(data, self._min_score, progress)
+            if one.start >= self._given  # what began before was given out with the piece before
         ]
+        found = resolve(candidates)
         if end is None:
-            end = self._seam(data, found)
+            end = self._seam(data, candidates, found)
         if end <= self._given:
             return
         ready = [
@@ -96,7 +97,7 @@ class _Window:
         text = raw[self._given : end].decode("utf-8", "surrogateescape")
         encoded = data[self._given : end]
         yield Piece(text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None))
-        keep_from = _character_start(data, max(0, end - self.margin))
+        keep_from = character_start(data, max(0, end - self.margin))
         self._resume = {
             index: last - keep_from
             for index, places in progress.items()
@@ -105,19 +106,13 @@ class _Window:
         del self._data[:keep_from]
         self._given = end - keep_from
 
-    def _seam(self, data: bytes, found: list[Candidate]) -> int:
-        """Where to cut: as late as the margin allows, and through no finding."""
-        latest = _character_start(data, len(data) - self.margin)
-        seam = latest
-        for one in reversed(found):
-            if one.end <= seam:
-                break
-            seam = min(seam, one.start)
-        return seam if seam > self._given or self.waiting < _PATIENCE * CHUNK else latest
+    def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
+        """Where to cut: as late as the margin allows, and where nothing on one side has a say in what is found on the other.
 
-
-def _character_start(data: bytes, position: int) -> int:
-    """The position, or the one before it where a character begins."""
-    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
-        position -= 1
-    return position
+        A chain of candidates that overlap each other must end some time; then it is cut between two findings.
+        """
+        latest = character_start(data, len(data) - self.margin)
+        seam = next((first for first, last in clusters(candidates) if first < latest < last), latest)
+        if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
+            return seam
+        return next((one.start for one in found if one.start < latest < one.end), latest)

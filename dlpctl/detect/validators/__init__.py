@@ -46,6 +46,11 @@ _THEMES = {
         "mac_address url_secret"
     ),
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
+    "secrets": (
+        "token mixed_token tail uuid secret_or_uuid not_placeholder password unquoted_password secret env_password "
+        "strong_password secret_or_password snmp_community url_password basic_auth jwt discord_bot private_key "
+        "private_key_body base64_private_key putty_key base64_object base62_crc gitlab_crc bech32_key"
+    ),
     "taxes": (
         "us_ein br_cnpj br_cpf_or_cnpj mx_rfc mx_rfc_checked in_gstin gb_utr fr_spi fr_siren it_partita_iva "
         "pt_nif gr_afm pl_nip pl_regon es_cif tr_vkn no_orgnr ch_uid kr_brn tw_ubn eu_vat"

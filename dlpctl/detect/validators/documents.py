@@ -8,7 +8,9 @@ from dlpctl.detect.validators.checksums import weighted
 
 def _checks(field: str, digit: str) -> bool:
     """ICAO 9303: weights 7, 3, 1, with fillers as zeros."""
-    return weighted(field.replace("<", "0"), (7, 3, 1) * (len(field) // 3 + 1)) % 10 == int(digit.replace("<", "0"))
+    return weighted(field.replace("<", "0"), (7, 3, 1) * (len(field) // 3 + 1)) % 10 == int(
+        digit.replace("<", "0")
+    )
 
 
 @validator("mrz_td3", proves=True)

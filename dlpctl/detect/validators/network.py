@@ -68,7 +68,9 @@ _NOBODYS = frozenset(_NOBODY.split())
 def user_name(value: str) -> bool:
     """Somebody's name for logging in: not a role, a type or a placeholder."""
     bare = value.lower()
-    return bare not in _NOBODYS and not bare.startswith(("self.", "this.", "request.", "your", "my_", "os.", "config."))
+    return bare not in _NOBODYS and not bare.startswith(
+        ("self.", "this.", "request.", "your", "my_", "os.", "config.")
+    )
 
 
 @validator("has_digit_or_mark")

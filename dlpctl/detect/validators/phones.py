@@ -26,7 +26,9 @@ _LENGTHS = {
 """The least and most digits behind each country's code, without the shortest service numbers."""
 _NOT_DIGITS = str.maketrans("", "", " -./()\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 48
-_DATE = re.compile(r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}")
+_DATE = re.compile(
+    r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}"
+)
 
 
 def _bare(value: str) -> str:
