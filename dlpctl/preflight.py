@@ -265,10 +265,7 @@ def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[An
 @cache
 def default_detector() -> Detector:
     """The library's patterns, for callers that bring no detector."""
-    from dlpctl.config import locate
-    from dlpctl.detect.cache import Cache
-
-    return Detector(cache=Cache(locate(os.environ).cache))
+    return Detector()
 
 
 def check(

@@ -78,8 +78,8 @@ def test_an_allowed_text_is_given_back_as_it_is(detector):
     assert report.summary == "Nothing sensitive found; allowed for VENDOR"
 
 
-def test_empty_input_is_allowed_and_said_so():
-    assert check("").summary == "Empty input; allowed for AI_TOOL"
+def test_empty_input_is_allowed_and_said_so(detector):
+    assert check("", detector=detector).summary == "Empty input; allowed for AI_TOOL"
 
 
 def test_every_operator_of_a_policy_acts_where_it_says(detector):
@@ -116,6 +116,6 @@ def test_a_repeated_value_is_masked_without_its_label(detector):
     assert masked == "SSN [SSN], again [SSN]"
 
 
-def test_an_unknown_destination_names_the_nearest():
+def test_an_unknown_destination_names_the_nearest(detector):
     with pytest.raises(UsageError, match="did you mean CUSTOMER"):
-        check("x", destination="CUSTOMERS")
+        check("x", destination="CUSTOMERS", detector=detector)

@@ -48,9 +48,13 @@ class Detector:
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
     ) -> None:
-        """All patterns of the library and of further `files`, or else just `patterns`."""
+        """All patterns of the library and of further `files`, or else just `patterns`.
+
+        Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
+        """
         files = tuple(files)
         if patterns is None:
+            cache = cache or _usual_cache()
             sets = from_files(builtin_files(), cache, on_compile)
             if files:
                 sets += from_files(files, cache, on_compile)
@@ -259,6 +263,15 @@ class Detector:
                 _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
             )
         return findings
+
+
+def _usual_cache() -> Cache:
+    import os
+
+    from dlpctl.config import locate
+    from dlpctl.detect.cache import Cache
+
+    return Cache(locate(os.environ).cache)
 
 
 class Trace(NamedTuple):
