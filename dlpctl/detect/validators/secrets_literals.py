@@ -10,13 +10,13 @@ _LONGEST = 256
 
 # What makes a value something that is replaced or evaluated later.
 _TEMPLATE = re.compile(
-    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|^%[sdrvq]$|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
+    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
     r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = re.compile(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[a-z|\[A-Z|\[0-9|\[\^|^\^|</|/>"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 _PATH = re.compile(
@@ -64,6 +64,7 @@ _KNOWN_WORDS = frozenset(
 ) - {"changethis"}
 # Base64 may begin like a path and hold what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
 
@@ -114,7 +115,7 @@ def secret(value: str) -> bool:
         return False
     if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
         return False
-    return judge.is_random(value) and not judge.speaks_of_itself(value)
+    return judge.is_random(value) and not judge.speaks_of_itself(value) and not _NUMBERS.fullmatch(value)
 
 
 def _is_no_literal(value: str, lowered: str) -> bool:
