@@ -22,6 +22,8 @@ VALIDATORS = {
         "env_password": literals.env_password,
         "strong_password": literals.strong_password,
         "secret_or_password": literals.secret_or_password,
+        "strong_or_digits": literals.strong_or_digits,
+        "phrase": literals.phrase,
         "snmp_community": literals.snmp_community,
         "url_password": structure.url_password,
         "basic_auth": structure.basic_auth,

@@ -81,7 +81,7 @@ def is_patterned(value: str) -> bool:
     if len(set(value)) < min(length // 3 + 1, 6):
         return True
     codes = value.encode("latin-1", "replace")
-    if len(set(zip(codes, codes[1:], strict=False))) < 0.62 * (length - 1):
+    if len(set(zip(codes, codes[1:], strict=False))) < 0.5 * (length - 1):
         return True
     steps = [after - before for before, after in zip(codes, codes[1:], strict=False)]
     limit = 5 + length // 8

@@ -64,6 +64,9 @@ _KNOWN_WORDS = frozenset(
 ) - {"changethis"}
 # Base64 may begin like a path and hold what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_SENTENCE = frozenset(
+    "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in".split()
+)
 _NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
@@ -166,3 +169,16 @@ def strong_password(value: str) -> bool:
 def secret_or_password(value: str) -> bool:
     """Where the name may say either."""
     return secret(value) or strong_password(value)
+
+
+def strong_or_digits(value: str) -> bool:
+    """A password that is no word: beside a name that may mean something else, it holds digits or is known."""
+    if value.lower() in _KNOWN_WORDS:
+        return True
+    return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def phrase(value: str) -> bool:
+    """Words that somebody chose or drew, not a sentence about a passphrase."""
+    words = value.lower().replace("-", " ").split()
+    return len(words) == len(set(words)) and not _SENTENCE.intersection(words)

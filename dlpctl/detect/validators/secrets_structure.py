@@ -156,7 +156,7 @@ def base64_object(value: str) -> bool:
 
 _PUBLIC = frozenset(
     "password passwd pass pwd secret user username token changeme change_me example placeholder xxxx xxxxx none null x-oauth-basic "
-    "your_password yourpassword my_password mypassword your-password port pw".split()
+    "your_password yourpassword my_password mypassword your-password port pw root admin guest postgres mysql mariadb redis mongo rabbitmq sa test".split()
 )
 
 
