@@ -15,19 +15,18 @@ class Validator(NamedTuple):
     """Whether it computes a checksum: what it accepts is then hardly ever there by chance."""
 
 
+_SECRETS = (
+    "token mixed_token tail uuid secret_or_uuid not_placeholder password unquoted_password secret "
+    "env_password strong_password secret_or_password snmp_community strong_or_digits phrase url_password "
+    "basic_auth jwt discord_bot private_key private_key_body base64_private_key putty_key base64_object "
+    "base62_crc gitlab_crc bech32_key "
+)
+
 MODULES = {
     "luhn": "checksums",
     "iban": "checksums",
     "us_ssn": "checksums",
-    **dict.fromkeys(
-        (
-            "token mixed_token tail uuid secret_or_uuid not_placeholder password unquoted_password secret "
-            "env_password strong_password secret_or_password snmp_community strong_or_digits phrase url_password basic_auth jwt "
-            "discord_bot private_key private_key_body base64_private_key putty_key base64_object base62_crc "
-            "gitlab_crc bech32_key"
-        ).split(),
-        "secrets",
-    ),
+    **dict.fromkeys(_SECRETS.split(), "secrets"),
 }
 
 

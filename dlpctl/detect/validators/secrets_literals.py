@@ -25,8 +25,7 @@ _PATH = re.compile(
     re.IGNORECASE,
 )
 # Words that stand for a password but are none, in the languages that interfaces are often written in.
-_WORDS = frozenset(
-    """
+_WORDS_TEXT = """
     password passwd passwort pass pwd psw passphrase passcode secret secrets token tokens key keys value values text string str varchar
     char integer int bool boolean number object array null nil none true false undefined required optional nullable hidden input
     user username login email admin root guest anonymous test testing tests demo default sample example placeholder changeme change_me
@@ -38,8 +37,8 @@ _WORDS = frozenset(
     password_here passwordhere yourpassword your_password your-password mypassword my_password my-password somepassword some_password
     the_password apassword a_password thepassword testpassword test_password testpass userpassword user_password dbpassword db_password
     pgpassword postgres mysql mariadb mongo mongodb redis rabbitmq elastic docker localhost prod dev stage staging production development
-    """.split()
-)
+    """
+_WORDS = frozenset(_WORDS_TEXT.split())
 _TALKS_ABOUT = re.compile(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
     r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
@@ -53,20 +52,18 @@ _WORD_AND_DIGIT = re.compile(
     re.IGNORECASE,
 )
 # Passwords that are words: the few of every published list of the commonest that name nothing in a program.
-_KNOWN_WORDS = frozenset(
-    """
+_KNOWN_WORDS_TEXT = """
     letmein iloveyou monkey dragon sunshine princess football baseball shadow superman batman trustno1 starwars whatever welcome
     qwerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm michael jennifer jordan michelle charlie ashley bailey passw0rd p@ssword mustang
     hockey ranger harley buster soccer killer tigger jessica pepper thomas summer freedom hunter swordfish correcthorsebatterystaple
     opensesame hunter2 ninja azerty loveme flower cheese computer maverick cookie matrix abc123 s3cr3t s3cret secr3t sup3rs3cr3t
-    supersecret topsecret toor raspberry alpine cisco calvin changethis
-    """.split()
-) - {"changethis"}
+    supersecret topsecret toor raspberry alpine cisco calvin
+    """
+_KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
 # Base64 may begin like a path and hold what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_SENTENCE = frozenset(
-    "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in".split()
-)
+_SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
+_SENTENCE = frozenset(_SENTENCE_TEXT.split())
 _NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
@@ -140,7 +137,7 @@ def _reads_as_text(value: str, digits: int) -> bool:
         return True
     joints = sum([char in " _-.,:/|\\'\"+=" for char in value])
     others = len(value) - joints - sum(map(len, words))
-    return not others and judge.wordiness(value) >= judge.WORDY - 0.25
+    return not others and ("," in value or judge.wordiness(value) >= judge.WORDY - 0.25)
 
 
 def snmp_community(value: str) -> bool:
