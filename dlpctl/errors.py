@@ -94,3 +94,11 @@ class OutputError(DlpctlError):
     """What should be written cannot be."""
 
     code = "output"
+
+
+class StillExposedError(DlpctlError):
+    """A masked text in which a value can still be read. It is blocked, as a check would."""
+
+    code = "still-exposed"
+    exit_status = 20
+    http_status = 422

@@ -18,6 +18,7 @@ from dlpctl.policy.summary import SEVERITY, summarize
 from dlpctl.types import Action, Decision, Destination, Detection, Finding
 
 if TYPE_CHECKING:
+    from dlpctl.detect.stream import Piece
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.summary import Labels
 
@@ -76,12 +77,15 @@ class Checker:
         destination: Destination,
         *,
         operator: str | None = None,
+        usual_operator: str = DEFAULT_OPERATOR,
         key: bytes | None = None,
         labels: Labels | None = None,
     ) -> None:
-        """`operator` goes over those that the rules name; `key` is for operators and exceptions that need one."""
-        if operator is not None:
-            check_operator(operator)
+        """`operator` goes over those that the rules name, and they over the usual one; `key` is for operators and
+        exceptions that need one.
+        """
+        for name in filter(None, (operator, usual_operator)):
+            check_operator(name)
         if policy.custom_patterns:
             detector = detector.extended(custom_patterns(policy.custom_patterns, policy.name))
         self._detector = detector
@@ -89,6 +93,7 @@ class Checker:
         self._decider = Decider(policy, destination, key=key)
         self._destination = destination
         self._operator = operator
+        self._usual_operator = usual_operator
         self._key = key
         self._labels = labels or {}
         self._min_score = relevant_selectors(policy, destination).min_score
@@ -113,8 +118,6 @@ class Checker:
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
         """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
-        from dlpctl.detect.stream import scan_pieces
-
         relevant = relevant_selectors(self._policy, self._destination, decision_only=True)
         if relevant.selectors is not None and not relevant.selectors:
             return Decision.ALLOWED
@@ -122,39 +125,44 @@ class Checker:
             self._detector if relevant.selectors is None else self._detector.for_known(relevant.selectors)
         )
         decision = Decision.ALLOWED
-        for piece in scan_pieces(detector, chunks, relevant.min_score):
+        for piece in self._pieces(detector, chunks, relevant.min_score):
             ruling = self._ruling(piece.text, piece.findings)
-            if ruling.decision is Decision.BLOCKED:
-                return Decision.BLOCKED
             if ruling.decision is Decision.ALLOWED_WITH_MASKING:
-                decision = ruling.decision
+                _, reason = self._masked(piece.text, ruling.of(Action.MASK), self.masker())
+                decision = Decision.BLOCKED if reason else ruling.decision
+            if Decision.BLOCKED in (decision, ruling.decision):
+                return Decision.BLOCKED
         return decision
 
     def mask(self, text: str, masker: Masker | None = None) -> str:
         """The text with everything replaced that the policy does not let through as it is.
 
-        Raises `MaskingError` where a value would still stand in the result.
+        Raises `StillExposedError` where a value would still stand in the result.
         """
         _, ruling = self._rule(text)
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
-        return self._masked_or_raise(text, hidden, masker or self.masker())
+        return self.masked(text, hidden, masker or self.masker())
 
-    def mask_found(self, text: str, findings: Sequence[Finding], masker: Masker) -> tuple[str, list[str]]:
-        """For a scan in pieces: the piece with the findings replaced, and the types that were."""
-        hidden = [one for one in self._ruling(text, findings).ruled if one.verdict.action is not Action.ALLOW]
-        return self._masked_or_raise(text, hidden, masker), [ruled.finding.type for ruled in hidden]
+    def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
+        """A text that comes in pieces, ready to be masked piece by piece."""
+        for piece in self._pieces(self._detector, chunks, self._min_score):
+            ruling = self._ruling(piece.text, piece.findings)
+            yield Covered(
+                self, piece.text, [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
+            )
+
+    def _pieces(self, detector: Detector, chunks: Iterable[bytes], min_score: float) -> Iterator[Piece]:
+        """The findings piece by piece, or all at once where the policy counts them."""
+        from dlpctl.detect.stream import Piece, scan_pieces
+
+        if not self._decider.counts:
+            yield from scan_pieces(detector, chunks, min_score)
+            return
+        text = b"".join(chunks).decode("utf-8", "surrogateescape")
+        yield Piece(text, detector.scan(text, min_score))
 
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
-
-    @property
-    def detector(self) -> Detector:
-        return self._detector
-
-    @property
-    def min_score(self) -> float:
-        """The lowest score at which a finding can matter to this policy and destination."""
-        return self._min_score
 
     def _rule(self, text: str) -> tuple[list[Finding], Ruling]:
         ruling = self._ruling(text, self._detector.scan(text, self._min_score))
@@ -168,37 +176,63 @@ class Checker:
 
     def _operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
         for finding, verdict in ruled:
-            yield finding, self._operator or verdict.operator or DEFAULT_OPERATOR
+            yield finding, self._operator or verdict.operator or self._usual_operator
 
-    def _masked_or_raise(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
+    def masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
         masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
         if reason:
-            from dlpctl.errors import MaskingError
+            from dlpctl.errors import StillExposedError
 
-            raise MaskingError(
+            raise StillExposedError(
                 f"{reason}; nothing was given out, use --operator redact or leave the value out"
             )
         return masked
 
     def _masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.standing import Value, still_standing
+        from dlpctl.masking.standing import Value, echoes, still_standing
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
             for one in hidden
         ]
-        masked = text
+        masked, shown = self._masked_until_clean(text, hidden, masker)
+        if not shown and still_standing(masked, values):
+            # The same value stands elsewhere, where nothing around it told what it is.
+            verdicts = {one.finding.type: one.verdict for one in hidden}
+            repeated = [
+                Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
+            ]
+            masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+        if shown:
+            return masked, f"the masked text still shows {shown}"
+        left = still_standing(masked, values)
+        return (
+            masked,
+            f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
+        )
+
+    def _masked_until_clean(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
+        """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
         for _ in range(_ROUNDS):
-            masked = mask_text(masked, self._operators(hidden), masker)
-            _, again = self._rule(masked)
+            text = mask_text(text, self._operators(hidden), masker)
+            _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
             if not hidden:
-                break
-        else:
-            return masked, f"the masked text still shows {hidden[0].finding.type}"
-        left = still_standing(masked, values)
-        return masked, f"the masked text still holds a value of {left[0].type}" if left else ""
+                return text, ""
+        return text, hidden[0].finding.type
+
+
+class Covered(NamedTuple):
+    """A piece of a text with what must not stand in it."""
+
+    checker: Checker
+    text: str
+    hidden: list[Ruled]
+
+    def masked(self, masker: Masker) -> str:
+        """The piece with everything replaced; raises `StillExposedError` where a value would still stand in it."""
+        return self.checker.masked(self.text, self.hidden, masker)
 
 
 def _now() -> str:

@@ -20,6 +20,7 @@ COMMANDS = {
     "mask": "mask content, as a filter",
     "unmask": "restore masked tokens",
     "scan": "find sensitive data in files",
+    "explain": "say why something is found, or is not",
     "policy": "look into policies",
     "patterns": "list, show and test patterns",
     "config": "show settings and where they come from",
@@ -101,7 +102,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # Whoever read our output has seen enough. What is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        return 1
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED

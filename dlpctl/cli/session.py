@@ -12,13 +12,15 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
+    from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
-    from dlpctl.policy.model import Policy
+    from dlpctl.policy.model import Catalogue, Policy
     from dlpctl.preflight import Checker
+    from dlpctl.types import Category
 
 
 class Session:
@@ -34,6 +36,11 @@ class Session:
 
         return cls(load_config(), patterns)
 
+    def printer(self) -> Printer:
+        from dlpctl.cli.render import Printer
+
+        return Printer(self.config.color)
+
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
 
@@ -44,28 +51,41 @@ class Session:
         return load_patterns([*builtin_files(), *self._files])
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
+        from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
+        chosen = self.policy(policy)
+        usual = self.config.operator or DEFAULT_OPERATOR
         return Checker(
             self.detector(),
-            self.policy(policy),
+            chosen,
             parse_destination(destination or self.config.destination),
-            operator=operator or self.config.operator,
-            key=self._key_for(operator),
+            operator=operator,
+            usual_operator=usual,
+            key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
 
     def policy(self, name: str | None) -> Policy:
+        """A built-in policy by its name, or one from a file, its names checked."""
         from dlpctl.policy.files import builtin_names
         from dlpctl.policy.model import Policy
 
         wanted = name or self.config.policy
-        return Policy.builtin(wanted) if wanted in builtin_names() else Policy.load(Path(wanted))
+        if wanted in builtin_names():
+            return Policy.builtin(wanted)
+        from dlpctl.preflight import custom_patterns
 
-    def _key_for(self, operator: str | None) -> bytes | None:
-        from dlpctl.masking.operators import OPERATORS
+        return Policy.load(Path(wanted), known_types=self.catalogue(), check_patterns=custom_patterns)
 
-        name = (operator or "").partition(":")[0]
-        return self.key() if name in OPERATORS and OPERATORS[name].needs_key else None
+    def catalogue(self) -> Catalogue:
+        """The types and patterns that a policy may name."""
+        from dlpctl.policy.model import Catalogue
+
+        patterns = self.detector().patterns
+        types: dict[Category, set[str]] = {}
+        for pattern in patterns:
+            types.setdefault(pattern.category, set()).add(pattern.type)
+        return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
 
     def key(self) -> bytes:
         """The key for operators, vaults and fingerprints; made when it is needed first."""
@@ -85,6 +105,15 @@ class Session:
 
         allow = self.config.allow
         return AllowList(allow.values, allow.regexes, allow.paths)
+
+
+def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
+    from dlpctl.masking.operators import OPERATORS
+
+    named = [operator] if operator else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
+    return any(exception.hmac for rule in policy.rules for exception in rule.exceptions) or any(
+        OPERATORS[name].needs_key for full in named if (name := full.partition(":")[0]) in OPERATORS
+    )
 
 
 def _say_compiling() -> None:

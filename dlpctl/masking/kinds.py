@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import lru_cache
 
-from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 
@@ -32,35 +31,56 @@ class Kind(Enum):
     """Secrets of which even the first characters tell too much."""
 
 
-# The first that fits counts; a type that none fits goes by its category.
-_BY_NAME = (
-    (lazy(r"E_?MAIL"), Kind.EMAIL),
-    (lazy(r"PRIVATE_?KEY|PASSWORD|PASSPHRASE|SEED_PHRASE|MNEMONIC|\bPIN\b"), Kind.HIDDEN),
-    (lazy(r"(?:CREDIT|DEBIT|PAYMENT)_CARD$|^CARD_NUMBER|^PAN$"), Kind.CARD),
-    (lazy(r"PHONE|FAX|MOBILE"), Kind.PHONE),
-    (lazy(r"IBAN"), Kind.IBAN),
-    (lazy(r"^(?:US_)?(?:SSN|ITIN)$"), Kind.SSN),
-    (lazy(r"USER_?NAME|LOGIN"), Kind.USERNAME),
-    (lazy(r"NAME$"), Kind.NAME),
-    (lazy(r"^IP(?:V[46])?(?:_|$)"), Kind.IP),
-    (lazy(r"^MAC(?:_|$)"), Kind.MAC),
-    (
-        lazy(r"(?:BITCOIN|BTC|ETH|CRYPTO|WALLET).*ADDRESS|ADDRESS.*(?:BITCOIN|BTC|ETH|CRYPTO)"),
-        Kind.NUMBER,
-    ),
-    (lazy(r"ADDRESS"), Kind.ADDRESS),
-    (lazy(r"UR[IL](?:_|$)"), Kind.URL),
-    (lazy(r"DATE|DOB|BIRTHDAY"), Kind.DATE),
-    (lazy(r"GPS|COORDINATE|LATITUDE|LONGITUDE"), Kind.PLACE),
+# The words of a type's name, most telling first; the first entry whose words are all among them counts.
+_BY_WORDS = (
+    ("EMAIL", Kind.EMAIL),
+    ("PASSWORD", Kind.HIDDEN),
+    ("PASSPHRASE", Kind.HIDDEN),
+    ("PRIVATE KEY", Kind.HIDDEN),
+    ("SEED PHRASE", Kind.HIDDEN),
+    ("MNEMONIC", Kind.HIDDEN),
+    ("PIN", Kind.HIDDEN),
+    ("CREDIT CARD", Kind.CARD),
+    ("DEBIT CARD", Kind.CARD),
+    ("PAYMENT CARD", Kind.CARD),
+    ("CARD NUMBER", Kind.CARD),
+    ("PHONE", Kind.PHONE),
+    ("FAX", Kind.PHONE),
+    ("MOBILE", Kind.PHONE),
+    ("IBAN", Kind.IBAN),
+    ("SSN", Kind.SSN),
+    ("ITIN", Kind.SSN),
+    ("USERNAME", Kind.USERNAME),
+    ("USER NAME", Kind.USERNAME),
+    ("LOGIN", Kind.USERNAME),
+    ("NAME", Kind.NAME),
+    ("IP", Kind.IP),
+    ("IPV4", Kind.IP),
+    ("IPV6", Kind.IP),
+    ("MAC", Kind.MAC),
+    ("BITCOIN", Kind.NUMBER),
+    ("BTC", Kind.NUMBER),
+    ("ETHEREUM", Kind.NUMBER),
+    ("ETH", Kind.NUMBER),
+    ("CRYPTO", Kind.NUMBER),
+    ("WALLET", Kind.NUMBER),
+    ("ADDRESS", Kind.ADDRESS),
+    ("URL", Kind.URL),
+    ("URI", Kind.URL),
+    ("DATE", Kind.DATE),
+    ("DOB", Kind.DATE),
+    ("BIRTHDAY", Kind.DATE),
+    ("GPS", Kind.PLACE),
+    ("COORDINATES", Kind.PLACE),
+    ("LATITUDE", Kind.PLACE),
+    ("LONGITUDE", Kind.PLACE),
 )
 
 
 @lru_cache(maxsize=4096)
 def kind_of(type_name: str, category: Category) -> Kind:
+    words = set(type_name.split("_"))
+    named = next((kind for needed, kind in _BY_WORDS if words.issuperset(needed.split())), None)
     if category is Category.SECRETS:
-        hidden = _BY_NAME[1][0].search(type_name)
-        return Kind.HIDDEN if hidden else Kind.SECRET
-    for pattern, kind in _BY_NAME:
-        if pattern.search(type_name):
-            return kind
-    return Kind.WORDS if category is Category.PHI else Kind.NUMBER
+        return Kind.HIDDEN if named is Kind.HIDDEN else Kind.SECRET
+    return named or (Kind.WORDS if category is Category.PHI else Kind.NUMBER)

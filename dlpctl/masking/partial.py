@@ -23,8 +23,10 @@ _WORD = lazy(r"[^\W\d_]+")
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; every other has three.
-_SHORT_CODES = lazy(r"\+\s?(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])(?=[\s\-.()]|\d)")
-_LONG_CODE = lazy(r"\+\s?\d{3}")
+_SHORT_CODES = frozenset(
+    {"1", "7", "20", "27", *map(str, (30, 31, 32, 33, 34, 36, 39, 40, 41, *range(43, 50), *range(51, 59)))}
+    | {*map(str, (*range(60, 67), 81, 82, 84, 86, *range(90, 96), 98))}
+)
 _YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _URL_HOST = lazy(r"([a-zA-Z][a-zA-Z0-9+.\-]*://)?(?:[^/@?#\s]*@)?([^/?#\s]*)(.*)", re.DOTALL)
 
@@ -78,9 +80,17 @@ def _card(value: str) -> str:
 def _phone(value: str) -> str:
     if len(_DIGIT.findall(value)) < 7:
         return _stars(value)
-    code = _SHORT_CODES.match(value) or _LONG_CODE.match(value)
-    kept = code.group() if code else ""
+    kept = _country_code(value)
     return kept + _keep_last(value[len(kept) :], 2)
+
+
+def _country_code(value: str) -> str:
+    """What a number begins with, up to the end of its country code; nothing without a plus sign."""
+    code = re.match(r"\+\s?(\d{1,3})", value)
+    if not code:
+        return ""
+    shorter = next((end for end in (1, 2) if code.group(1)[:end] in _SHORT_CODES), 3)
+    return value[: code.start(1) + shorter]
 
 
 def _iban(value: str) -> str:

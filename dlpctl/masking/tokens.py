@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 # A name has at most 64 characters and a number nine digits, so that a token that comes in pieces has an end.
-_NAME_THEN_NUMBER = r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}"
-TOKEN = lazy(rf"<({_NAME_THEN_NUMBER})>")
-_PLAIN = lazy(_NAME_THEN_NUMBER)
+_NAME_THEN_NUMBER = lazy(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
 _NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
 
 
@@ -58,7 +56,7 @@ class TokenStore:
     def avoid(self, texts: Iterable[str]) -> None:
         """Give no new token a name that stands in these texts, where it would be taken for one later."""
         for text in texts:
-            self._taken.update(name.upper() for name in _PLAIN.findall(text))
+            self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 
     def token(self, type_name: str, value: str) -> str:
         """The token for a value, a new one if there is none."""

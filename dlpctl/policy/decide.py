@@ -90,7 +90,8 @@ class Decider:
         self.destination = destination
         self._policy = policy
         self._rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
-        self._counted = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
+        self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
+        """Whether the number of findings matters: then the pieces of a text must be decided on together."""
         self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
         self._default = Verdict(policy.default_action or Action.ALLOW, None)
         self.expired: tuple[Exemption, ...] = ()
@@ -115,7 +116,7 @@ class Decider:
     def __call__(self, findings: Sequence[Finding], value_of: ValueOf | None = None) -> Ruling:
         """Decide. Without `value_of` nothing is excepted, and every finding counts as a value of its own."""
         candidates_of = self._candidates
-        acting = self._acting(findings, value_of) if self._counted else frozenset[int]()
+        acting = self._acting(findings, value_of) if self.counts else frozenset[int]()
         ruled: list[Ruled] = []
         decision = Decision.ALLOWED
         for finding in findings:

@@ -15,15 +15,14 @@ _MAX_BYTES = 1 << 20
 
 
 def builtin_names() -> list[str]:
-    return sorted(path.stem for path in _BUILTIN.glob("*.toml"))
+    return sorted(path.stem for path in _BUILTIN.iterdir())
 
 
 def builtin_path(name: str) -> Path:
     names = builtin_names()
     if name not in names:
-        raise PolicyError(
-            f"there is no built-in policy {name!r}{nearest(name, names)}; there are: {', '.join(names)}"
-        )
+        known = ", ".join(names)
+        raise PolicyError(f"there is no built-in policy {name!r}{nearest(name, names)}; there are: {known}")
     return _BUILTIN / f"{name}.toml"
 
 

@@ -192,6 +192,8 @@ def test_counts_are_of_findings_or_of_different_values() -> None:
     def value_of(finding: Finding) -> str:
         return values[finding.start]
 
+    assert Decider(by_count, Destination.VENDOR).counts
+    assert not Decider(Policy.builtin(), Destination.VENDOR).counts
     assert decide(by_count, Destination.VENDOR, findings, value_of=value_of).decision is Decision.BLOCKED
     assert decide(by_count, Destination.VENDOR, findings[:2], value_of=value_of).decision is Decision.ALLOWED
     assert decide(by_value, Destination.VENDOR, findings, value_of=value_of).decision is Decision.ALLOWED

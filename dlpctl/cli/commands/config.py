@@ -42,12 +42,12 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
     from dlpctl.config import SETTINGS, load_config
 
     config = load_config()
-    out = Printer()
+    out = Printer(config.color)
     if form is options.Output.JSON:
         rows = [
             {
                 "key": key,
-                "value": _plain(config[key]),
+                "value": _plain(config.get(key)),
                 "layer": config.origin(key).layer,
                 "origin": config.origin(key).name,
                 "variable": setting.variable,
@@ -57,7 +57,7 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
         ]
         out.json({"settings": rows})
         return
-    table = [(key, _readable(config[key]), config.origin(key).name) for key in SETTINGS]
+    table = [(key, _readable(config.get(key)), config.origin(key).name) for key in SETTINGS]
     out.table(table, head=("setting", "value", "from"))
 
 

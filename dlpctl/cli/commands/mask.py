@@ -51,10 +51,8 @@ def mask(
 
 
 def _masked(file: str, checker: Checker, store: Vault | None, counts: Counter[str]) -> Iterator[bytes]:
-    from dlpctl.detect.stream import scan_pieces
-
-    for piece in scan_pieces(checker.detector, inputs.read_text_chunks(file), checker.min_score):
+    for piece in checker.mask_pieces(inputs.read_text_chunks(file)):
         with opened(store, checker) as masker:
-            masked, hidden = checker.mask_found(piece.text, piece.findings, masker)
-        counts.update(hidden)
+            masked = piece.masked(masker)
+        counts.update(one.finding.type for one in piece.hidden)
         yield masked.encode("utf-8", "surrogateescape")

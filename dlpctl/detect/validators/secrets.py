@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from dlpctl.detect.validators import Validator
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators import secrets_literals as literals
 from dlpctl.detect.validators import secrets_structure as structure
+from dlpctl.detect.validators import validator
 
-VALIDATORS = {
-    name: Validator(name, accepts, proves=False)
-    for name, accepts in {
-        "token": judge.token,
-        "mixed_token": judge.mixed_token,
-        "tail": judge.tail,
-        "uuid": judge.uuid,
-        "secret_or_uuid": judge.secret_or_uuid,
-        "not_placeholder": judge.not_placeholder,
-        "password": literals.password,
-        "unquoted_password": literals.unquoted_password,
-        "secret": literals.secret,
-        "env_password": literals.env_password,
-        "strong_password": literals.strong_password,
-        "secret_or_password": literals.secret_or_password,
-        "strong_or_digits": literals.strong_or_digits,
-        "phrase": literals.phrase,
-        "snmp_community": literals.snmp_community,
-        "url_password": structure.url_password,
-        "basic_auth": structure.basic_auth,
-        "jwt": structure.jwt,
-        "discord_bot": structure.discord_bot,
-        "private_key": structure.private_key,
-        "private_key_body": structure.private_key_body,
-        "base64_private_key": structure.base64_private_key,
-        "putty_key": structure.putty_key,
-        "base64_object": structure.base64_object,
-    }.items()
-} | {
-    name: Validator(name, accepts, proves=True)
-    for name, accepts in {
-        "base62_crc": structure.base62_crc,
-        "gitlab_crc": structure.gitlab_routable,
-        "bech32_key": structure.bech32_key,
-    }.items()
+JUDGED = {
+    "token": judge.token,
+    "mixed_token": judge.mixed_token,
+    "tail": judge.tail,
+    "uuid": judge.uuid,
+    "secret_or_uuid": judge.secret_or_uuid,
+    "not_placeholder": judge.not_placeholder,
+    "password": literals.password,
+    "unquoted_password": literals.unquoted_password,
+    "secret": literals.secret,
+    "env_password": literals.env_password,
+    "strong_password": literals.strong_password,
+    "secret_or_password": literals.secret_or_password,
+    "strong_or_digits": literals.strong_or_digits,
+    "phrase": literals.phrase,
+    "snmp_community": literals.snmp_community,
+    "url_password": structure.url_password,
+    "basic_auth": structure.basic_auth,
+    "jwt": structure.jwt,
+    "discord_bot": structure.discord_bot,
+    "private_key": structure.private_key,
+    "private_key_body": structure.private_key_body,
+    "base64_private_key": structure.base64_private_key,
+    "putty_key": structure.putty_key,
+    "base64_object": structure.base64_object,
 }
+PROVEN = {
+    "base62_crc": structure.base62_crc,
+    "gitlab_crc": structure.gitlab_routable,
+    "bech32_key": structure.bech32_key,
+}
+
+for _names, _proves in ((JUDGED, False), (PROVEN, True)):
+    for _name, _accepts in _names.items():
+        validator(_name, proves=_proves)(_accepts)

@@ -1,0 +1,189 @@
+"""`dlpctl policy`: what a policy says, whether it can, and what a change of it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlpctl.cli import inputs, options
+from dlpctl.cli.session import Session
+from dlpctl.errors import InputError
+
+if TYPE_CHECKING:
+    from dlpctl.detect.engine import Detector
+    from dlpctl.policy.cases import Case, Outcome
+    from dlpctl.policy.compare import Sample
+    from dlpctl.policy.model import Policy
+    from dlpctl.types import Finding
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+PolicyArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="POLICY", help="A policy file or the name of a built-in policy.", show_default=False
+    ),
+]
+
+
+@app.callback()
+def _group() -> None:
+    """Look into policies: files and built-in ones."""
+
+
+@app.command("list")
+def list_policies(form: options.Format = options.Output.HUMAN) -> None:
+    """List the built-in policies to start from."""
+    from dlpctl.policy.files import builtin_names
+    from dlpctl.policy.model import Policy
+
+    session = Session.begin()
+    policies = [Policy.builtin(name) for name in builtin_names()]
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json([policy.to_dict() for policy in policies])
+    else:
+        printer.table(
+            [(policy.name, policy.description) for policy in policies], head=("NAME", "WHAT IT DOES")
+        )
+
+
+@app.command()
+def show(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
+    """Print a policy and its rules."""
+    session = Session.begin()
+    shown = session.policy(policy)
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json(shown.to_dict())
+        return
+    printer.line(f"{printer.style(shown.name, 'bold')} {shown.version}  {shown.description}")
+    rows = [
+        (
+            rule.id,
+            rule.action.value if rule.enabled else "(off)",
+            " ".join(rule.data_types),
+            " ".join(rule.destinations),
+            rule.name,
+        )
+        for rule in shown.rules
+    ]
+    printer.table(rows, head=("RULE", "ACTION", "DATA TYPES", "DESTINATIONS", "NAME"))
+
+
+@app.command()
+def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
+    """Find rules that can never act, what no rule covers, and exceptions that have expired."""
+    from dlpctl.policy.lint import Level
+    from dlpctl.policy.lint import lint as find
+
+    session = Session.begin()
+    found = find(session.policy(policy), session.catalogue())
+    printer = session.printer()
+    colours = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
+    if form is options.Output.JSON:
+        printer.json([one._asdict() for one in found])
+    else:
+        for one in found:
+            place = f"{one.place}: " if one.place else ""
+            printer.line(f"{printer.style(one.level, colours[one.level])}: {place}{one.message}")
+        if not found:
+            printer.line("nothing to say")
+    raise typer.Exit(1 if any(one.level is Level.ERROR for one in found) else 0)
+
+
+@app.command()
+def test(
+    policy: PolicyArgument = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The cases; beside policy.toml it is policy.test.toml."),
+    ] = None,
+    form: options.Format = options.Output.HUMAN,
+) -> None:
+    """Run a table of cases: texts and files with the decision and the types that they should get."""
+    from dlpctl.policy.cases import cases_beside, load_cases, run_cases
+
+    session = Session.begin()
+    tested = session.policy(policy)
+    file = cases or cases_beside(Path(policy or session.config.policy))
+    results = run_cases(load_cases(file), _evaluator(session.detector(), tested))
+    failed = sum(bool(result.problems) for result in results)
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json([{"case": one.case.name, "problems": list(one.problems)} for one in results])
+    else:
+        for result in results:
+            mark = printer.style("fail", "red") if result.problems else printer.style("pass", "green")
+            why = f": {'; '.join(result.problems)}" if result.problems else ""
+            printer.line(f"{mark}  {result.case.name}{why}")
+        printer.line(printer.style(f"{len(results) - failed} passed, {failed} failed", "bold"))
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def diff(
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A policy file or the name of a built-in policy.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    corpus: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Say which decisions on the texts in here change.")
+    ] = None,
+    form: options.Format = options.Output.HUMAN,
+) -> None:
+    """Compare two policies: their rules, and what they decide. Exit status 1 if anything differs."""
+    from dlpctl.policy.compare import changed_decisions, changed_rules
+
+    session = Session.begin()
+    old, new = session.policy(before), session.policy(after)
+    rules = changed_rules(old, new)
+    decisions = []
+    if corpus is not None:
+        score = min(
+            [old.min_score, new.min_score, *(rule.min_score or 1 for rule in (*old.rules, *new.rules))]
+        )
+        decisions = list(changed_decisions(old, new, _samples(corpus, session.detector(), score)))
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json(
+            {"rules": rules, "decisions": [one._asdict() | {"types": list(one.types)} for one in decisions]}
+        )
+    else:
+        for line in rules:
+            printer.line(line)
+        printer.table(
+            (one.name, one.destination, one.before, "->", one.after, " ".join(one.types)) for one in decisions
+        )
+        if not rules and not decisions:
+            printer.line("no difference")
+    raise typer.Exit(1 if rules or decisions else 0)
+
+
+def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sample]:
+    from dlpctl.policy.compare import Sample
+
+    if not corpus.is_dir():
+        raise InputError(f"{corpus}: is not a directory; name one with the texts to compare on")
+    for file in sorted(path for path in corpus.rglob("*") if path.is_file()):
+        text = inputs.read_text(str(file))
+        yield Sample(str(file.relative_to(corpus)), detector.scan(text, min_score), _values_in(text))
+
+
+def _values_in(text: str) -> Callable[[Finding], str]:
+    return lambda finding: text[finding.start : finding.end]
+
+
+def _evaluator(detector: Detector, policy: Policy) -> Callable[[Case], Outcome]:
+    from dlpctl.policy.cases import Outcome
+    from dlpctl.preflight import Checker
+
+    def evaluate(case: Case) -> Outcome:
+        text = inputs.read_text(str(case.file)) if case.text is None else case.text
+        report = Checker(detector, policy, case.destination).check(text)
+        return Outcome(report.decision, frozenset(one.type for one in report.detected))
+
+    return evaluate

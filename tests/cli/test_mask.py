@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TEXT = "Mail john.doe@example.com, card 4111 1111 1111 1111"
+MASKED = "Mail j***@example.com, card **** **** **** 1111"
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_stdout_is_the_masked_text_and_nothing_else(piped, end):
+    result = piped("mask", stdin=f"{TEXT}{end}".encode())
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{MASKED}{end}".encode(), b"")
+
+
+def test_bytes_that_are_not_utf8_stay_as_they_are(piped):
+    result = piped("mask", stdin=b"\xff\xfea \xe9 john.doe@example.com \xc3")
+    assert result.stdout == b"\xff\xfea \xe9 j***@example.com \xc3"
+
+
+def test_empty_input_gives_empty_output(piped):
+    assert piped("mask", stdin=b"").stdout == b""
+
+
+def test_binary_is_refused_with_what_to_do(piped):
+    result = piped("mask", stdin=b"\x7fELF\0\0\0")
+    assert result.returncode == 1
+    assert result.stdout == b""
+    assert b"binary" in result.stderr
+    assert b"dlpctl check FILE" in result.stderr
+
+
+def test_a_paused_source_gets_its_lines_at_once():
+    command = [sys.executable, "-m", "dlpctl", "mask"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"first a@example.com\n")
+        assert process.stdout.readline() == b"first ***@example.com\n"  # the start is over now
+        delays = []
+        for number in range(5):
+            began = time.perf_counter()
+            process.stdin.write(f"line {number} john.doe@example.com\n".encode())
+            assert process.stdout.readline() == f"line {number} j***@example.com\n".encode()
+            delays.append(time.perf_counter() - began)
+        process.stdin.write(b"no line end john.doe@example.com")
+        process.stdin.close()
+        assert process.stdout.read() == b"no line end j***@example.com"
+    assert min(delays) < 0.05
+
+
+def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
+    key = ["-----BEGIN PRIVATE KEY-----", *["A1b2" * 16] * 4, "-----END PRIVATE KEY-----", ""]
+    command = [sys.executable, "-m", "dlpctl", "mask", "--operator", "redact"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdin
+        assert process.stdout
+        for line in key:
+            process.stdin.write(f"{line}\n".encode())
+            time.sleep(0.03)
+        process.stdin.close()
+        assert process.stdout.read() == b"[PRIVATE_KEY]\n\n"
+
+
+def test_a_reader_that_stops_early_is_told_nothing():
+    command = [sys.executable, "-m", "dlpctl", "mask"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        process.stdout.close()
+        assert process.stdin
+        try:
+            process.stdin.write(b"line\n" * 100_000)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.stderr
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 1
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ("redact", "Mail [EMAIL], card [CREDIT_CARD]"),
+        ("remove", "Mail , card "),
+        ("replace:---", "Mail ---, card ---"),
+        ("token", "Mail <EMAIL_1>, card <CREDIT_CARD_1>"),
+    ],
+)
+def test_operators(dlpctl, operator, expected):
+    Path("in.txt").write_text(TEXT)
+    assert dlpctl("mask", "in.txt", "--operator", operator).out == expected
+
+
+def test_the_same_key_gives_the_same_hash(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    first, second = (dlpctl("mask", "in.txt", "--operator", "hash").out for _ in range(2))
+    assert first == second
+    assert "john" not in first
+
+
+def test_a_vault_turns_tokens_back(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    masked = dlpctl("mask", "in.txt", "--vault", "v.vault").out
+    assert masked == "Mail <EMAIL_1>, card <CREDIT_CARD_1>"
+    Path("answer.txt").write_text("I wrote to \\<email\\_1\\> about `<CREDIT_CARD_1>` and <EMAIL_9>.")
+    restored = dlpctl("unmask", "answer.txt", "--vault", "v.vault")
+    assert "john.doe@example.com" in restored.out
+    assert "4111 1111 1111 1111" in restored.out
+    assert "<EMAIL_9>" in restored.out
+    if os.name == "posix":
+        assert Path("v.vault").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_vault_with_another_key_is_refused(dlpctl, monkeypatch):
+    Path("in.txt").write_text(TEXT)
+    dlpctl("mask", "in.txt", "--vault", "v.vault")
+    monkeypatch.setenv("DLPCTL_VAULT_KEY", "ab" * 32)
+    result = dlpctl("unmask", "in.txt", "--vault", "v.vault")
+    assert (result.status, result.out) == (1, "")
+    assert "another key" in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_output_goes_to_a_file_whole_or_not_at_all(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    assert dlpctl("mask", "in.txt", "-o", "out.txt").out == ""
+    assert Path("out.txt").read_text() == MASKED
+    assert dlpctl("mask", "missing.txt", "-o", "out.txt").status == 1
+    assert Path("out.txt").read_text() == MASKED
+    assert sorted(path.name for path in Path().iterdir()) == ["in.txt", "out.txt"]
+    assert "cannot be written" in dlpctl("mask", "in.txt", "-o", "no/such/out.txt").err
+
+
+def test_stats_go_to_stderr(dlpctl):
+    Path("in.txt").write_text(f"{TEXT} x@example.org")
+    result = dlpctl("mask", "in.txt", "--stats")
+    assert "@" in result.out
+    assert result.err == "dlpctl: masked 3 values: 2 EMAIL, 1 CREDIT_CARD\n"
+
+
+def test_a_value_that_repeats_without_its_label_is_masked_too(dlpctl):
+    Path("in.txt").write_text("SSN 219-09-9999, once more 219 09 9999")
+    assert "9 09 9" not in dlpctl("mask", "in.txt").out
+
+
+def test_a_value_that_cannot_be_removed_stops_the_output(dlpctl):
+    Path("in.txt").write_text("john.doe@example.com is am9obi5kb2VAZXhhbXBsZS5jb20= in base64")
+    result = dlpctl("mask", "in.txt")
+    assert (result.status, result.out) == (20, "")
+    assert "still holds a value of EMAIL" in result.err
+    assert "john" not in result.err

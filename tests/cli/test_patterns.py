@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dlpctl.detect.library import builtin_files, load_patterns
+from dlpctl.detect.lint import check_patterns
+
+
+def test_the_library_keeps_its_own_promises():
+    problems = [
+        problem.message for problem in check_patterns(load_patterns(builtin_files())) if problem.is_error
+    ]
+    assert problems == []
+
+
+def test_list_filters(dlpctl):
+    everything = json.loads(dlpctl("patterns", "list", "--format", "json").out)
+    assert {"EMAIL", "SSN", "CREDIT_CARD", "IBAN", "PRIVATE_KEY"} <= {one["type"] for one in everything}
+    emails = json.loads(dlpctl("patterns", "list", "--type", "email", "--format", "json").out)
+    assert {one["type"] for one in emails} == {"EMAIL"}
+    pii = json.loads(dlpctl("patterns", "list", "--category", "pii", "--format", "json").out)
+    assert {one["category"] for one in pii} == {"PII"}
+    assert "iban" in dlpctl("patterns", "list", "--search", "bank account").out
+
+
+def test_show_one_or_name_the_nearest(dlpctl):
+    shown = json.loads(dlpctl("patterns", "show", "email", "--format", "json").out)
+    assert shown["id"] == "email"
+    assert shown["examples"]["match"]
+    assert "regex" in dlpctl("patterns", "show", "email").out
+    result = dlpctl("patterns", "show", "emial")
+    assert result.status == 2
+    assert "did you mean 'email'?" in result.err
+
+
+GOOD = '[[pattern]]\nid = "badge"\ntype = "BADGE"\ncategory = "CUSTOM"\nlabel = "Badge"\nregex = "AC-[0-9]{8}"\nscore = 0.9\n'
+EXAMPLES = '[pattern.examples]\nmatch = ["AC-12345678"]\nskip = ["AC-1234567"]\n'
+
+
+def test_a_good_file_passes(dlpctl):
+    Path("mine.toml").write_text(GOOD + EXAMPLES)
+    result = dlpctl("patterns", "test", "mine.toml")
+    assert (result.status, result.out) == (0, "1 pattern, 0 errors, 0 warnings\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (GOOD + EXAMPLES.replace("AC-12345678", "AC-1"), "pattern 'badge': examples.match[0] is not found"),
+        (
+            GOOD + EXAMPLES.replace('"AC-1234567"', '"AC-12345678"'),
+            "pattern 'badge': examples.skip[0] is found",
+        ),
+        (GOOD.replace("AC-[0-9]{8}", "[a-z]{3}") + EXAMPLES, "is broad"),
+        (GOOD.replace("{8}", "+") + EXAMPLES, "no bound of its own"),
+        (GOOD.replace("AC-", "(?=A)C-"), "lookaround is not supported"),
+        (GOOD.replace("AC-[0-9]{8}", "(A)\\\\1"), "regex:"),
+        (GOOD.replace("AC-[0-9]{8}", "A*"), "matches the empty text"),
+        (GOOD.replace("score", "scroe"), "score is missing"),
+        (GOOD + "weight = 1\n", "weight is not a known key"),
+        (GOOD + 'validators = ["lunh"]\n', "did you mean 'luhn'?"),
+        (GOOD + GOOD, "id is already used"),
+        (GOOD.replace("CUSTOM", "CUSTOMS"), "did you mean 'CUSTOM'?"),
+        ("[[pattern]\n", "is not TOML"),
+        (GOOD + '[pattern.examples]\nmatch = ["{{random:nonsense}}"]\n', "placeholder"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(dlpctl, file, said):
+    Path("mine.toml").write_text(file)
+    result = dlpctl("patterns", "test", "mine.toml")
+    assert said in result.out + result.err
+    assert "mine.toml" in result.out + result.err
+    assert "Traceback" not in result.err

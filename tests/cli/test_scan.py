@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEXT = "one\nMail john.doe@example.com or 219-09-9999 dlpctl\n"
+
+
+def test_nothing_found_is_status_0(dlpctl):
+    Path("in.txt").write_text("nothing to see\n")
+    result = dlpctl("scan", "in.txt")
+    assert (result.status, result.out) == (0, "nothing found\n")
+
+
+def test_human_output_has_place_type_score_and_sample(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    result = dlpctl("scan", "in.txt")
+    assert result.status == 20
+    assert result.out.splitlines()[0].split() == ["in.txt:2:6", "EMAIL", "0.90", "j***@example.com"]
+    assert "john.doe" not in result.out
+    assert "219-09" not in result.out
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_records_for_programs(dlpctl, form):
+    Path("in.txt").write_text(TEXT)
+    out = dlpctl("scan", "in.txt", "--format", form).out
+    records = json.loads(out) if form == "json" else [json.loads(line) for line in out.splitlines()]
+    assert records[0] == {
+        "file": "in.txt",
+        "line": 2,
+        "column": 6,
+        "type": "EMAIL",
+        "category": "PII",
+        "score": 0.9,
+        "sample": "j***@example.com",
+        "pattern_id": "email",
+        "start": 9,
+        "end": 29,
+    }
+    assert [record["type"] for record in records] == ["EMAIL", "SSN"]
+
+
+def test_types_and_thresholds(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    assert "EMAIL" not in dlpctl("scan", "in.txt", "--types", "ssn").out
+    assert dlpctl("scan", "in.txt", "--types", "ssn", "--fail-on", "0.99").status == 10
+    assert dlpctl("scan", "in.txt", "--types", "SNN").status == 2
+    assert dlpctl("scan", "in.txt", "--min-score", "0.99").status == 0
+
+
+def test_the_inline_marker_and_the_allow_list(dlpctl):
+    Path("in.txt").write_text(
+        "a@example.com dlpctl:allow\nb@example.com dlpctl:allow=SSN\nc@example.com\nd@example.com\n"
+    )
+    Path("dlpctl.toml").write_text(
+        '[allow]\nvalues = ["c@example.com"]\nregexes = ["d@.*"]\npaths = ["vendored/*"]\n'
+    )
+    out = dlpctl("scan", "in.txt").out
+    assert "in.txt:2:1" in out
+    assert "1 finding" in out
+    Path("vendored").mkdir()
+    Path("vendored/x.txt").write_text("e@example.com\n")
+    assert dlpctl("scan", "vendored/x.txt").status == 0
+
+
+def test_values_are_shown_on_a_terminal_only(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    result = dlpctl("scan", "in.txt", "--show-values")
+    assert result.status == 2
+    assert "terminal" in result.err
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "dlpctl", "scan", "in.txt", "--show-values"]
+    with subprocess.Popen(command, stdout=slave, stderr=slave) as process:
+        process.wait(60)
+    os.close(slave)
+    assert b"john.doe@example.com" in os.read(master, 65536)
+    os.close(master)
+
+
+def test_further_patterns_come_from_files(dlpctl):
+    Path("mine.toml").write_text(
+        '[[pattern]]\nid = "badge"\ntype = "BADGE"\ncategory = "CUSTOM"\nlabel = "Badge"\nregex = "AC-[0-9]{8}"\nscore = 0.9\n'
+    )
+    Path("in.txt").write_text("AC-12345678")
+    assert dlpctl("scan", "in.txt").status == 0
+    assert "BADGE" in dlpctl("scan", "in.txt", "--patterns", "mine.toml").out
+    Path("dlpctl.toml").write_text('patterns = ["mine.toml"]\n')
+    assert "BADGE" in dlpctl("scan", "in.txt").out

@@ -1,0 +1,125 @@
+"""The README says what is true: its commands run, and print what it shows."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlpctl.config import SETTINGS, Config, load_config
+from dlpctl.policy.files import builtin_names
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS: list[tuple[str, str]] = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (\S+)\n")
+END_OF_COMMAND = "--- end of command ---\n"
+
+posix_shell = pytest.mark.skipif(os.name != "posix" or not shutil.which("sh"), reason="needs a POSIX shell")
+
+
+def of_language(language: str) -> list[str]:
+    return [content for name, content in BLOCKS if name == language]
+
+
+def file_name(block: str) -> str:
+    named = FILE_NAME.match(block)
+    assert named, f"a TOML block begins with the name of its file, not with {block[:20]!r}"
+    return named[1]
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Each command of a console block, and what it prints."""
+    parts = [part.partition("\n") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, expected) for command, _, expected in parts]
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    unwanted = ("FORCE_COLOR", "PYTHONWARNINGS")
+    kept = {
+        key: text for key, text in os.environ.items() if not key.startswith("DLPCTL_") and key not in unwanted
+    }
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return kept | {"PATH": programs, "DLPCTL_HOME": str(tmp_path / "home")}
+
+
+def run(commands: list[str], folder: Path, environ: dict[str, str]) -> list[str]:
+    """What each command prints, in one shell."""
+    script = "".join(f"{command}\necho '{END_OF_COMMAND.strip()}'\n" for command in commands)
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=True,
+        timeout=120,
+    )
+    return done.stdout.split(END_OF_COMMAND)[:-1]
+
+
+def is_as_shown(printed: str, shown: str) -> bool:
+    """`...` stands for anything, and the width of columns does not count, since it depends on the paths in them."""
+    printed, shown = (re.sub(r" {2,}", "  ", text) for text in (printed, shown))
+    pattern = ".*".join(re.escape(part) for part in shown.split("..."))
+    return re.fullmatch(pattern, printed, flags=re.DOTALL) is not None
+
+
+@posix_shell
+def test_commands_print_what_is_shown(tmp_path: Path, environ: dict[str, str]) -> None:
+    folder = tmp_path / "tour"
+    folder.mkdir()
+    ran = 0
+    for language, block in BLOCKS:
+        if language == "toml":
+            (folder / file_name(block)).write_text(block, encoding="utf-8")
+        elif language == "console":
+            steps = commands(block)
+            outputs = run([command for command, _ in steps], folder, environ)
+            for (command, shown), printed in zip(steps, outputs, strict=True):
+                assert is_as_shown(printed, shown), f"$ {command}\n{printed}"
+                ran += 1
+    assert ran > 10
+
+
+@posix_shell
+def test_the_first_command_prints_what_is_shown_below_it(tmp_path: Path, environ: dict[str, str]) -> None:
+    pipe = of_language("sh")[0].rpartition("&& ")[2].replace(".venv/bin/", "")
+    assert run([pipe.strip()], tmp_path, environ) == [of_language("text")[0]]
+
+
+def test_examples_of_the_library_are_true(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DLPCTL_HOME", str(tmp_path))
+    runner = doctest.DocTestRunner(verbose=False)
+    for number, block in enumerate(of_language("pycon"), start=1):
+        example = doctest.DocTestParser().get_doctest(block, {}, f"example {number}", "README.md", 0)
+        report: list[str] = []
+        runner.run(example, out=report.append)
+        assert not runner.failures, "".join(report)
+    assert runner.tries > 3
+
+
+def test_the_configuration_shown_names_every_setting(tmp_path: Path) -> None:
+    (shown,) = (block for block in of_language("toml") if file_name(block) == "dlpctl.toml")
+    (tmp_path / "dlpctl.toml").write_text(shown, encoding="utf-8")
+    config = load_config(environ={"DLPCTL_HOME": str(tmp_path / "home")}, working=tmp_path)
+    for key in SETTINGS:
+        assert config.get(key) != Config().get(key), f"{key} is not shown, or with its default"
+
+
+def test_every_built_in_policy_is_named() -> None:
+    assert [name for name in builtin_names() if f"`{name}`" not in README] == []
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
