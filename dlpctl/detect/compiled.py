@@ -108,6 +108,7 @@ def _fields(pattern: Pattern) -> dict[str, Any]:
         "source",
         "context",
         "width",
+        "trigger",
     )
     return {name: getattr(pattern, name) for name in names}
 

@@ -6,6 +6,7 @@ early as possible, takes what the regex prefers, is no longer than the pattern's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -75,9 +76,18 @@ def compile_regex(regex: str, where: str) -> Any:
         return re2.compile(regex, options)
     except re2.error as problem:
         reason = problem.args[0] if problem.args else "not valid"
-        raise PatternError(
-            f"{where}: regex: {reason.decode() if isinstance(reason, bytes) else reason}"
-        ) from None
+        plain = _plainly(reason.decode() if isinstance(reason, bytes) else str(reason))
+        raise PatternError(f"{where}: regex: {plain}") from None
+
+
+def _plainly(reason: str) -> str:
+    if reason.startswith(
+        ("invalid perl operator: (?=", "invalid perl operator: (?!", "invalid perl operator: (?<")
+    ):
+        return "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+    if re.fullmatch(r"invalid escape sequence: \\[1-9]", reason):
+        return "a reference back to a group is not supported; write out what may be repeated"
+    return reason
 
 
 def direct(regex: Any) -> tuple[Any, Any, Any]:
