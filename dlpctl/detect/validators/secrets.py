@@ -7,7 +7,7 @@ from dlpctl.detect.validators import secrets_literals as literals
 from dlpctl.detect.validators import secrets_structure as structure
 from dlpctl.detect.validators import validator
 
-_JUDGED = {
+JUDGED = {
     "token": judge.token,
     "mixed_token": judge.mixed_token,
     "tail": judge.tail,
@@ -20,6 +20,8 @@ _JUDGED = {
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "secret_or_password": literals.secret_or_password,
+    "strong_or_digits": literals.strong_or_digits,
+    "phrase": literals.phrase,
     "snmp_community": literals.snmp_community,
     "url_password": structure.url_password,
     "basic_auth": structure.basic_auth,
@@ -31,12 +33,12 @@ _JUDGED = {
     "putty_key": structure.putty_key,
     "base64_object": structure.base64_object,
 }
-_PROVEN = {
+PROVEN = {
     "base62_crc": structure.base62_crc,
     "gitlab_crc": structure.gitlab_routable,
     "bech32_key": structure.bech32_key,
 }
 
-for _names, _proves in ((_JUDGED, False), (_PROVEN, True)):
+for _names, _proves in ((JUDGED, False), (PROVEN, True)):
     for _name, _accepts in _names.items():
         validator(_name, proves=_proves)(_accepts)

@@ -7,8 +7,8 @@ of made-up values: runs of one character, sequences, repetition, keyboard rows a
 
 from __future__ import annotations
 
-import itertools
 import re
+from itertools import pairwise
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
 
@@ -51,52 +51,11 @@ _TAIL_PLACEHOLDER = re.compile(
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
 # Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
-_GRAMS = frozenset(
-    [
-        "exam",
-        "samp",
-        "plac",
-        "hang",
-        "your",
-        "here",
-        "xxxx",
-        "dumm",
-        "fake",
-        "reda",
-        "todo",
-        "nser",
-        "repl",
-        "ecre",
-        "assw",
-        "oken",
-        "test",
-        "ooba",
-        "qwer",
-        "sdfg",
-        "xcvb",
-        "dead",
-        "cafe",
-        "badc",
-        "mykey",
-        "ykey",
-        "pike",
-        "1234",
-        "abcd",
-        "0000",
-        "9876",
-        "mask",
-        "enso",
-        "anit",
-        "bfus",
-        "emov",
-        "idde",
-        "riva",
-        "ubli",
-        "ndef",
-        "lore",
-        "ipsu",
-    ]
+_GRAMS_TEXT = (
+    "exam samp plac hang your here xxxx dumm fake reda todo nser repl ecre assw oken test ooba qwer sdfg xcvb dead cafe badc mykey ykey "
+    "pike 1234 abcd 0000 9876 mask enso anit bfus emov idde riva ubli ndef lore ipsu"
 )
+_GRAMS = frozenset(_GRAMS_TEXT.split())
 
 
 def _has(words: re.Pattern[str], value: str) -> bool:
@@ -112,7 +71,7 @@ def wordiness(value: str) -> float:
     if not kinds:
         return 0.0
     total = _WEIGHTS[JOINT][kinds[0]] + _WEIGHTS[kinds[-1]][JOINT]
-    for before, after in itertools.pairwise(kinds):
+    for before, after in pairwise(kinds):
         total += _WEIGHTS[before][after]
     return total / len(kinds)
 
@@ -121,17 +80,21 @@ def is_patterned(value: str) -> bool:
     """Few characters, the same again, or counting up or down: what people type when they make a value up."""
     value = value[:JUDGED]
     length = len(value)
-    if len(set(value)) < min(length // 3 + 1, 6):
+    distinct = len(set(value))
+    if distinct < min(length // 3 + 1, 6):
         return True
     codes = value.encode("latin-1", "replace")
-    if len(set(itertools.pairwise(codes))) < 0.62 * (length - 1):
+    # With many different characters the pairs are different, too.
+    if distinct * 2 < length and len(set(pairwise(codes))) < 0.5 * (length - 1):
         return True
-    steps = [after - before for before, after in itertools.pairwise(codes)]
+    steps = [after - before for before, after in pairwise(codes)]
     limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True
     # a1b2c3d4: two sequences that take turns
-    return [first + second for first, second in itertools.pairwise(steps)].count(1) >= limit
+    if not (value[1::2].isdigit() or value[::2].isdigit()):
+        return False
+    return [first + second for first, second in pairwise(steps)].count(1) >= limit
 
 
 def is_uuid(value: str) -> bool:

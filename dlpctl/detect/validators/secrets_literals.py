@@ -10,13 +10,13 @@ _LONGEST = 256
 
 # What makes a value something that is replaced or evaluated later.
 _TEMPLATE = re.compile(
-    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|^%[sdrvq]$|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
+    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
     r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = re.compile(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[a-z|\[A-Z|\[0-9|\[\^|^\^|</|/>"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 _PATH = re.compile(
@@ -25,190 +25,20 @@ _PATH = re.compile(
     re.IGNORECASE,
 )
 # Words that stand for a password but are none, in the languages that interfaces are often written in.
-_WORDS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passwort",
-        "pass",
-        "pwd",
-        "psw",
-        "passphrase",
-        "passcode",
-        "secret",
-        "secrets",
-        "token",
-        "tokens",
-        "key",
-        "keys",
-        "value",
-        "values",
-        "text",
-        "string",
-        "str",
-        "varchar",
-        "char",
-        "integer",
-        "int",
-        "bool",
-        "boolean",
-        "number",
-        "object",
-        "array",
-        "null",
-        "nil",
-        "none",
-        "true",
-        "false",
-        "undefined",
-        "required",
-        "optional",
-        "nullable",
-        "hidden",
-        "input",
-        "user",
-        "username",
-        "login",
-        "email",
-        "admin",
-        "root",
-        "guest",
-        "anonymous",
-        "test",
-        "testing",
-        "tests",
-        "demo",
-        "default",
-        "sample",
-        "example",
-        "placeholder",
-        "changeme",
-        "change_me",
-        "change-me",
-        "changeit",
-        "replaceme",
-        "replace_me",
-        "fixme",
-        "todo",
-        "tbd",
-        "xxx",
-        "xxxx",
-        "empty",
-        "blank",
-        "unset",
-        "unknown",
-        "invalid",
-        "wrong",
-        "incorrect",
-        "correct",
-        "valid",
-        "missing",
-        "basic",
-        "bearer",
-        "digest",
-        "oauth",
-        "oauth2",
-        "jwt",
-        "ldap",
-        "kerberos",
-        "ntlm",
-        "saml",
-        "sso",
-        "none",
-        "plain",
-        "plaintext",
-        "encrypted",
-        "hashed",
-        "bcrypt",
-        "md5",
-        "sha1",
-        "sha256",
-        "sha512",
-        "base64",
-        "utf8",
-        "utf-8",
-        "ascii",
-        "hex",
-        "disabled",
-        "enabled",
-        "confirm",
-        "confirmation",
-        "forgot",
-        "reset",
-        "update",
-        "new",
-        "old",
-        "current",
-        "show",
-        "hide",
-        "toggle",
-        "contraseña",
-        "contrasena",
-        "clave",
-        "motdepasse",
-        "kennwort",
-        "senha",
-        "wachtwoord",
-        "parola",
-        "lozinka",
-        "heslo",
-        "jelszo",
-        "salasana",
-        "adgangskode",
-        "losenord",
-        "mot-de-passe",
-        "haslo",
-        "sandi",
-        "пароль",
-        "密码",
-        "密碼",
-        "パスワード",
-        "비밀번호",
-        "redacted",
-        "removed",
-        "masked",
-        "censored",
-        "sanitized",
-        "password_here",
-        "passwordhere",
-        "yourpassword",
-        "your_password",
-        "your-password",
-        "mypassword",
-        "my_password",
-        "my-password",
-        "somepassword",
-        "some_password",
-        "the_password",
-        "apassword",
-        "a_password",
-        "thepassword",
-        "testpassword",
-        "test_password",
-        "testpass",
-        "userpassword",
-        "user_password",
-        "dbpassword",
-        "db_password",
-        "pgpassword",
-        "postgres",
-        "mysql",
-        "mariadb",
-        "mongo",
-        "mongodb",
-        "redis",
-        "rabbitmq",
-        "elastic",
-        "docker",
-        "localhost",
-        "prod",
-        "dev",
-        "stage",
-        "staging",
-        "production",
-        "development",
-    ]
-)
+_WORDS_TEXT = """
+    password passwd passwort pass pwd psw passphrase passcode secret secrets token tokens key keys value values text string str varchar
+    char integer int bool boolean number object array null nil none true false undefined required optional nullable hidden input
+    user username login email admin root guest anonymous test testing tests demo default sample example placeholder changeme change_me
+    change-me changeit replaceme replace_me fixme todo tbd xxx xxxx empty blank unset unknown invalid wrong incorrect correct valid missing
+    basic bearer digest oauth oauth2 jwt ldap kerberos ntlm saml sso none plain plaintext encrypted hashed bcrypt md5 sha1 sha256 sha512
+    base64 utf8 utf-8 ascii hex disabled enabled confirm confirmation forgot reset update new old current show hide toggle
+    contraseña contrasena clave motdepasse kennwort senha wachtwoord parola lozinka heslo jelszo salasana adgangskode losenord
+    mot-de-passe haslo sandi пароль 密码 密碼 パスワード 비밀번호 redacted removed masked censored sanitized
+    password_here passwordhere yourpassword your_password your-password mypassword my_password my-password somepassword some_password
+    the_password apassword a_password thepassword testpassword test_password testpass userpassword user_password dbpassword db_password
+    pgpassword postgres mysql mariadb mongo mongodb redis rabbitmq elastic docker localhost prod dev stage staging production development
+    """
+_WORDS = frozenset(_WORDS_TEXT.split())
 _TALKS_ABOUT = re.compile(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
     r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
@@ -222,82 +52,19 @@ _WORD_AND_DIGIT = re.compile(
     re.IGNORECASE,
 )
 # Passwords that are words: the few of every published list of the commonest that name nothing in a program.
-_KNOWN_WORDS = frozenset(
-    [
-        "letmein",
-        "iloveyou",
-        "monkey",
-        "dragon",
-        "sunshine",
-        "princess",
-        "football",
-        "baseball",
-        "shadow",
-        "superman",
-        "batman",
-        "trustno1",
-        "starwars",
-        "whatever",
-        "welcome",
-        "qwerty",
-        "qwertyuiop",
-        "asdfgh",
-        "asdfghjkl",
-        "zxcvbn",
-        "zxcvbnm",
-        "michael",
-        "jennifer",
-        "jordan",
-        "michelle",
-        "charlie",
-        "ashley",
-        "bailey",
-        "passw0rd",
-        "p@ssword",
-        "mustang",
-        "hockey",
-        "ranger",
-        "harley",
-        "buster",
-        "soccer",
-        "killer",
-        "tigger",
-        "jessica",
-        "pepper",
-        "thomas",
-        "summer",
-        "freedom",
-        "hunter",
-        "swordfish",
-        "correcthorsebatterystaple",
-        "opensesame",
-        "hunter2",
-        "ninja",
-        "azerty",
-        "loveme",
-        "flower",
-        "cheese",
-        "computer",
-        "maverick",
-        "cookie",
-        "matrix",
-        "abc123",
-        "s3cr3t",
-        "s3cret",
-        "secr3t",
-        "sup3rs3cr3t",
-        "supersecret",
-        "topsecret",
-        "toor",
-        "raspberry",
-        "alpine",
-        "cisco",
-        "calvin",
-        "changethis",
-    ]
-) - {"changethis"}
+_KNOWN_WORDS_TEXT = """
+    letmein iloveyou monkey dragon sunshine princess football baseball shadow superman batman trustno1 starwars whatever welcome
+    qwerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm michael jennifer jordan michelle charlie ashley bailey passw0rd p@ssword mustang
+    hockey ranger harley buster soccer killer tigger jessica pepper thomas summer freedom hunter swordfish correcthorsebatterystaple
+    opensesame hunter2 ninja azerty loveme flower cheese computer maverick cookie matrix abc123 s3cr3t s3cret secr3t sup3rs3cr3t
+    supersecret topsecret toor raspberry alpine cisco calvin
+    """
+_KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
 # Base64 may begin like a path and hold what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
+_SENTENCE = frozenset(_SENTENCE_TEXT.split())
+_NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
 
@@ -348,7 +115,7 @@ def secret(value: str) -> bool:
         return False
     if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
         return False
-    return judge.is_random(value) and not judge.speaks_of_itself(value)
+    return judge.is_random(value) and not judge.speaks_of_itself(value) and not _NUMBERS.fullmatch(value)
 
 
 def _is_no_literal(value: str, lowered: str) -> bool:
@@ -370,7 +137,7 @@ def _reads_as_text(value: str, digits: int) -> bool:
         return True
     joints = sum([char in " _-.,:/|\\'\"+=" for char in value])
     others = len(value) - joints - sum(map(len, words))
-    return not others and judge.wordiness(value) >= judge.WORDY - 0.25
+    return not others and ("," in value or judge.wordiness(value) >= judge.WORDY - 0.25)
 
 
 def snmp_community(value: str) -> bool:
@@ -399,3 +166,16 @@ def strong_password(value: str) -> bool:
 def secret_or_password(value: str) -> bool:
     """Where the name may say either."""
     return secret(value) or strong_password(value)
+
+
+def strong_or_digits(value: str) -> bool:
+    """A password that is no word: beside a name that may mean something else, it holds digits or is known."""
+    if value.lower() in _KNOWN_WORDS:
+        return True
+    return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def phrase(value: str) -> bool:
+    """Words that somebody chose or drew, not a sentence about a passphrase."""
+    words = value.lower().replace("-", " ").split()
+    return len(words) == len(set(words)) and not _SENTENCE.intersection(words)

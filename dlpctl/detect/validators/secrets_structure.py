@@ -154,34 +154,12 @@ def base64_object(value: str) -> bool:
     return decoded is not None and decoded.lstrip().startswith(b"{") and b'"' in decoded
 
 
-_PUBLIC = frozenset(
-    [
-        "password",
-        "passwd",
-        "pass",
-        "pwd",
-        "secret",
-        "user",
-        "username",
-        "token",
-        "changeme",
-        "change_me",
-        "example",
-        "placeholder",
-        "xxxx",
-        "xxxxx",
-        "none",
-        "null",
-        "x-oauth-basic",
-        "your_password",
-        "yourpassword",
-        "my_password",
-        "mypassword",
-        "your-password",
-        "port",
-        "pw",
-    ]
+_PUBLIC_TEXT = (
+    "password passwd pass pwd secret user username token changeme change_me example placeholder xxxx xxxxx none "
+    "null x-oauth-basic your_password yourpassword my_password mypassword your-password port pw root admin guest "
+    "postgres mysql mariadb redis mongo rabbitmq sa test "
 )
+_PUBLIC = frozenset(_PUBLIC_TEXT.split())
 
 
 def url_password(value: str) -> bool:

@@ -1,0 +1,62 @@
+"""Every kind of secret in the carriers that it travels in, and the code that looks like one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import builtin_files, load_patterns
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "corpora"))
+import secret_values
+
+CARRIERS = (
+    "{name}={value}\n",
+    '  "{name}": "{value}",\n',
+    "{name}: '{value}'\n",
+    'export {name}="{value}"\n',
+    'private static final String {name} = "{value}";\n',
+    '<add key="{name}" value="{value}"/>\n',
+)
+CODE = """
+password = getpass.getpass("Password: ")
+password: str = Field(min_length=8)
+self.password = generate_password_hash(password)
+PASSWORD=${DB_PASSWORD:?}
+password: "{{ lookup('env', 'DB_PASSWORD') }}"
+api_key = os.environ["API_KEY"]
+apiKey: 'YOUR_API_KEY'
+token = lexer.next_token()
+secretName: database-credentials
+tokenUrl: https://login.example.com/oauth/token
+"integrity": "sha512-kQ7vZ2mXw9TfR4bN8sLckQ7vZ2mXw9TfR4bN8sLc=="
+Authorization: Bearer <token>
+postgres://user:password@localhost:5432/app
+const { password, passwordConfirmation } = request.body;
+publicKeyToken=b77a5c561934e089
+resolved "https://registry.example.org/token-types-2.0.0.tgz#b23618af744818299c6fbf125e0fdad98bab7e85"
+"""
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return Detector(load_patterns([file for file in builtin_files() if file.parent.name == "secrets"]))
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) -> None:
+    missed = []
+    for pattern_id in secret_values.pattern_ids():
+        planted = secret_values.draw(pattern_id, CARRIERS.index(carrier))
+        text = carrier.format(name=planted.name, value=planted.value) if planted.name else planted.value
+        if not detector.scan(text):
+            missed.append(pattern_id)
+    assert len(missed) <= 0.005 * len(secret_values.pattern_ids()), missed
+
+
+@pytest.mark.parametrize("line", CODE.strip().splitlines())
+def test_code_is_left_alone(detector: Detector, line: str) -> None:
+    assert detector.scan(f"{line}\n") == []
