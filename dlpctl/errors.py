@@ -55,6 +55,12 @@ class EngineError(DlpctlError):
     code = "engine"
 
 
+class NameDataError(EngineError):
+    """The data file of the tagger for names and addresses is missing, damaged or of another version."""
+
+    code = "name-data"
+
+
 class FormatError(DlpctlError):
     """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
 
@@ -102,3 +108,72 @@ class StillExposedError(DlpctlError):
     code = "still-exposed"
     exit_status = 20
     http_status = 422
+
+
+class RequestError(DlpctlError):
+    """A field of a request that cannot be taken. The message begins with the field."""
+
+    code = "request"
+    exit_status = 2
+    http_status = 422
+
+
+class UnauthorizedError(DlpctlError):
+    """No credential, or one that nobody knows."""
+
+    code = "unauthorized"
+    http_status = 401
+
+
+class ForbiddenError(DlpctlError):
+    """Who asks is known, but may not do this."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class NotFoundError(DlpctlError):
+    """What is asked for does not exist, or not for who asks."""
+
+    code = "not-found"
+    http_status = 404
+
+
+class ConflictError(DlpctlError):
+    """What should be made is there already, or stands against something that is."""
+
+    code = "conflict"
+    http_status = 409
+
+
+class TooLargeError(DlpctlError):
+    """More than a limit allows in one request."""
+
+    code = "too-large"
+    http_status = 413
+
+
+class RateLimitError(DlpctlError):
+    """Too many requests in too short a time."""
+
+    code = "rate-limit"
+    http_status = 429
+
+    def __init__(self, message: str, *, limit: int, retry_after: int) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.retry_after = retry_after
+        """Seconds."""
+
+
+class QuotaError(RateLimitError):
+    """The checks of a license's month are used up."""
+
+    code = "quota"
+
+
+class StoreError(DlpctlError):
+    """The database, or its key file, cannot be used. What was asked for has not been done."""
+
+    code = "store"
+    http_status = 503

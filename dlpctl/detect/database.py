@@ -49,7 +49,7 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     try:
         database.compile(
-            expressions=[_expression(pattern.regex) for pattern in patterns],
+            expressions=[_expression(pattern.trigger or pattern.regex) for pattern in patterns],
             ids=list(range(len(patterns))),
             elements=len(patterns),
             flags=[hyperscan.HS_FLAG_UTF8] * len(patterns),
@@ -57,6 +57,8 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     except hyperscan.error as problem:
         for pattern in patterns:
             max_width(pattern)
+            if pattern.trigger:
+                max_width(pattern._replace(regex=pattern.trigger, id=f"{pattern.id}.trigger"))
         raise EngineError(f"the patterns do not compile together: {problem}") from None
     serialized: bytes = hyperscan.dumpb(database)
     return serialized

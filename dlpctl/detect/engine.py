@@ -50,7 +50,7 @@ class Detector:
     ) -> None:
         """All patterns of the library and of further `files`, or else just `patterns`."""
         if patterns is None:
-            sets = [from_files([*builtin_files(), *files], cache, on_compile)]
+            sets = from_files([*builtin_files(), *files], cache, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache

@@ -24,7 +24,7 @@ _THEMES = {
     "checksums": "luhn verhoeff mod_97",
     "crypto": (
         "base58_address ripple_address bech32_address cashaddr ethereum_address solana_address monero_address "
-        "stellar_address substrate_address bip39_phrase"
+        "stellar_address substrate_address bip39_phrase crypto_base58"
     ),
     "dates": "calendar_date card_expiry",
     "devices": "vin vin_shape imei iccid coordinates has_digits varied_digits plate",
@@ -40,11 +40,12 @@ _THEMES = {
         "us_mbi us_npi dea_number gb_nhs gb_chi au_medicare au_ihi ca_on_health ca_bc_health ca_qc_health "
         "de_kvnr fr_nir ie_ihi hu_taj br_cns nz_nhi in_abha de_lanr loinc"
     ),
+    "national": "national_europe national_americas national_asia_pacific tax_europe tax_americas tax_asia_pacific",
     "network": (
         "email_address email_international user_name has_digit_or_mark ipv4 ipv4_public ipv6 ipv6_public "
         "mac_address url_secret"
     ),
-    "phones": "phone_international phone_nanp phone_national phone_trunk",
+    "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
     "secrets": (
         "token mixed_token tail uuid secret_or_uuid not_placeholder password unquoted_password secret env_password "
         "strong_password secret_or_password snmp_community url_password basic_auth jwt discord_bot private_key "

@@ -214,3 +214,9 @@ def bip39_phrase(value: str) -> bool:
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
     return sha256(entropy).digest()[0] >> 8 - checked == bits & (1 << checked) - 1
+
+
+@validator("crypto_base58", proves=True)
+def crypto_base58(value: str) -> bool:
+    """An address of any of the chains that write base58 with a checksum."""
+    return base58_address(value) or ripple_address(value) or substrate_address(value)

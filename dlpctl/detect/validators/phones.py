@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dlpctl.detect.validators import validator
 
 _LENGTHS = {
@@ -24,6 +26,9 @@ _LENGTHS = {
 """The least and most digits behind each country's code, without the shortest service numbers."""
 _NOT_DIGITS = str.maketrans("", "", " -./()\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 48
+_DATE = re.compile(
+    r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}"
+)
 
 
 def _bare(value: str) -> str:
@@ -83,3 +88,12 @@ def phone_trunk(value: str) -> bool:
     """Nine to twelve digits, of which the first is the 0 that is dialled within the country."""
     text = _bare(value)
     return 9 <= len(text) <= 12 and text[0] == "0" and _plausible(text)
+
+
+@validator("phone_labelled")
+def phone_labelled(value: str) -> bool:
+    """What may stand behind the word for telephone: a number of any plan, not a date."""
+    text = _bare(value)
+    if text.startswith(("+", "00")):
+        return phone_international(value)
+    return not _DATE.search(value[:_LONGEST]) and 7 <= len(text) <= 13 and _plausible(text)

@@ -7,6 +7,7 @@ of made-up values: runs of one character, sequences, repetition, keyboard rows a
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
@@ -111,7 +112,7 @@ def wordiness(value: str) -> float:
     if not kinds:
         return 0.0
     total = _WEIGHTS[JOINT][kinds[0]] + _WEIGHTS[kinds[-1]][JOINT]
-    for before, after in zip(kinds, kinds[1:], strict=False):
+    for before, after in itertools.pairwise(kinds):
         total += _WEIGHTS[before][after]
     return total / len(kinds)
 
@@ -123,14 +124,14 @@ def is_patterned(value: str) -> bool:
     if len(set(value)) < min(length // 3 + 1, 6):
         return True
     codes = value.encode("latin-1", "replace")
-    if len(set(zip(codes, codes[1:], strict=False))) < 0.62 * (length - 1):
+    if len(set(itertools.pairwise(codes))) < 0.62 * (length - 1):
         return True
-    steps = [after - before for before, after in zip(codes, codes[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(codes)]
     limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True
     # a1b2c3d4: two sequences that take turns
-    return [first + second for first, second in zip(steps, steps[1:], strict=False)].count(1) >= limit
+    return [first + second for first, second in itertools.pairwise(steps)].count(1) >= limit
 
 
 def is_uuid(value: str) -> bool:

@@ -1,0 +1,54 @@
+"""Who may do what: a role, and perhaps the one organization that it holds for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from dlpctl.errors import ForbiddenError, NotFoundError
+
+
+class Role(StrEnum):
+    """Each may do what those after it may."""
+
+    ADMIN = "admin"
+    """Organizations, licenses, tokens, the database."""
+    EDITOR = "editor"
+    """Policies, policy groups and an organization's name and settings."""
+    AUDITOR = "auditor"
+    """Reads all but keys."""
+
+
+_RANK = {role: rank for rank, role in enumerate(reversed(Role))}
+
+
+class Access(NamedTuple):
+    """What a token allows. Every service method that is not opened by a key of its own takes one first."""
+
+    role: Role
+    org_id: str | None = None
+    """The only organization that it sees; None sees all."""
+    token_id: str = ""
+
+    @property
+    def sees_keys(self) -> bool:
+        return self.role is not Role.AUDITOR
+
+    def require(self, role: Role) -> None:
+        if _RANK[self.role] < _RANK[role]:
+            raise ForbiddenError(f"this needs the role {role}; the token's role is {self.role}")
+
+    def require_everywhere(self, role: Role) -> None:
+        """For what concerns more than one organization."""
+        self.require(role)
+        if self.org_id is not None:
+            raise ForbiddenError("this needs a token for all organizations; this one is for a single one")
+
+    def see(self, org_id: str) -> None:
+        """An organization that a token does not see is as if it did not exist."""
+        if self.org_id not in (None, org_id):
+            raise NotFoundError("there is no such organization")
+
+
+LOCAL = Access(Role.ADMIN)
+"""Who can read the key file and the database has no need of a token."""

@@ -1,0 +1,203 @@
+"""The audit log of checks: searched, exported, and verified link by link."""
+
+from __future__ import annotations
+
+import hmac
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dlpctl.control.access import Access
+from dlpctl.control.core import Core
+from dlpctl.control.fields import LARGEST
+from dlpctl.control.ledger import Chain, Ends, read_ends
+from dlpctl.control.records import AuditItem, AuditPage, ChainReport
+from dlpctl.control.store import Row
+from dlpctl.errors import RequestError, StoreError
+from dlpctl.regex import lazy
+
+MAX_LIMIT = 1_000
+_MAX_SEARCH = 500
+_WORDS = lazy(r"\w+(?:[-./]\w+)*")
+_AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
+_PAGE = 1_000
+_FROM = "FROM checks JOIN phrases USING (phrase_id)"
+_COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
+_ITEM = f"{_COLUMNS} {_FROM}"
+_BY_ID = "WHERE preflight_id >= ? AND preflight_id < ? AND (? IS NULL OR org_id = ?)"
+_COUNTED_BY_ID = " ".join(("SELECT count(*)", _FROM, _BY_ID))
+_NEWEST = "ORDER BY seq DESC LIMIT ? OFFSET ?"
+_GATHERED = " ".join(
+    (
+        _ITEM,
+        "WHERE seq IN (SELECT seq FROM checks WHERE phrase_id IN temp.wanted AND seq <= ?",
+        _NEWEST,
+        ") ORDER BY seq DESC",
+    )
+)
+# The unary plus keeps SQLite from gathering by the index on phrases.
+_WALKED = _GATHERED.replace("WHERE phrase_id IN", "WHERE +phrase_id IN")
+
+
+class _Filter(NamedTuple):
+    """Which phrases, or which ids, are asked for."""
+
+    org_id: str | None
+    words: str
+    """An FTS5 query."""
+    ids: str
+    """The beginning of ids."""
+
+    @property
+    def everything(self) -> bool:
+        return self.org_id is None and not self.words and not self.ids
+
+    def id_range(self) -> tuple[str, str, str | None, str | None]:
+        return self.ids, f"{self.ids}g", self.org_id, self.org_id
+
+
+class Audit:
+    def __init__(self, core: Core, chain: Chain) -> None:
+        self._core = core
+        self._chain = chain
+
+    def search(
+        self,
+        access: Access,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        org_id: str | None = None,
+        search: str | None = None,
+    ) -> AuditPage:
+        if not 1 <= limit <= MAX_LIMIT:
+            raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
+        if not 0 <= offset <= LARGEST:
+            raise RequestError(f"offset: must be from 0 to {LARGEST}")
+        with self._core.store.reading() as connection:
+            wanted = _filter(connection, access, org_id, search)
+            if wanted is None:
+                return AuditPage((), limit, offset, 0)
+            total, rows = _page(connection, wanted, read_ends(connection, self._chain), limit, offset)
+        return AuditPage(tuple(AuditItem(*row) for row in rows), limit, offset, total)
+
+    def export(
+        self, access: Access, *, org_id: str | None = None, search: str | None = None
+    ) -> Iterator[AuditItem]:
+        """All items, newest first. Checks that are recorded meanwhile are not among them."""
+        with self._core.store.reading() as connection:
+            wanted = _filter(connection, access, org_id, search)
+            if wanted is not None:
+                yield from _all(connection, wanted, read_ends(connection, self._chain))
+
+    def verify(self, access: Access) -> ChainReport:
+        """Follow the chain; an access to one organization may do that too, since the answer tells of no content."""
+        with self._core.store.reading() as connection:
+            try:
+                ends = read_ends(connection, self._chain)
+            except StoreError as error:
+                return ChainReport(False, 0, "", None, error.message)
+            return self._follow(connection, ends)
+
+    def _follow(self, connection: sqlite3.Connection, ends: Ends) -> ChainReport:
+        seq, link = ends.first_seq, ends.first_link
+        start = seq
+        rows = connection.execute(
+            "SELECT seq, preflight_id, license_id, created_at, bytes, is_file, detected, org_id, org_name,"
+            " policy_id, policy_name, policy_version, destination, decision, summary, link"
+            " FROM checks JOIN phrases USING (phrase_id) ORDER BY seq"
+        )
+        for row in rows:
+            said = tuple(row)[:-1]
+            if row["seq"] != seq + 1:
+                return self._broken(
+                    row, seq - start, link, f"{row['seq'] - seq - 1} checks before it are missing"
+                )
+            if not hmac.compare_digest(self._chain.link(link, said), row["link"]):
+                return self._broken(row, seq - start, link, "it, or the link before it, was changed")
+            seq, link = row["seq"], row["link"]
+        if (seq, link) != (ends.last_seq, ends.last_link):
+            missing = ends.last_seq - seq
+            return ChainReport(False, seq - start, link.hex(), None, f"the last {missing} checks are missing")
+        return ChainReport(True, seq - start, link.hex(), None, "")
+
+    def _broken(self, row: Row, checked: int, link: bytes, reason: str) -> ChainReport:
+        return ChainReport(False, checked, link.hex(), row["preflight_id"], reason)
+
+
+def _filter(
+    connection: sqlite3.Connection, access: Access, org: str | None, search: str | None
+) -> _Filter | None:
+    """What to look for; None where nothing can be found."""
+    org_id = None
+    if org is not None:
+        row = None
+        if org.isprintable():
+            row = connection.execute(
+                "SELECT org_id FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
+            ).fetchone()
+        # What is left of an organization that was deleted is found by its id.
+        org_id = row["org_id"] if row else org.encode("ascii", "replace").decode()
+    if access.org_id is not None:
+        if org_id not in (None, access.org_id):
+            return None
+        org_id = access.org_id
+    text = (search or "").strip()
+    if len(text) > _MAX_SEARCH:
+        raise RequestError(f"search: is longer than {_MAX_SEARCH} characters")
+    if _AN_ID.fullmatch(text):
+        return _Filter(org_id, "", text)
+    words = _WORDS.findall(text)
+    if text and not words:
+        return None
+    return _Filter(org_id, " ".join(f'"{word}"*' for word in words), "")
+
+
+def _page(
+    connection: sqlite3.Connection, wanted: _Filter, ends: Ends, limit: int, offset: int
+) -> tuple[int, list[Row]]:
+    if wanted.ids:
+        values = wanted.id_range()
+        total = connection.execute(_COUNTED_BY_ID, values).fetchone()[0]
+        rows = connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", (*values, limit, offset))
+        return total, rows.fetchall()
+    every = ends.last_seq - ends.first_seq
+    if wanted.everything:
+        rows = connection.execute(f"{_ITEM} {_NEWEST}", (limit, offset))
+        return every, rows.fetchall()
+    total, last_seq = _select_phrases(connection, wanted)
+    if offset >= total:
+        return total, []
+    # Either the rows of the phrases are gathered and sorted, or all rows are walked from the newest until enough are found.
+    walked = (offset + limit) * every / total
+    sql = _GATHERED if total * 4 < walked else _WALKED
+    return total, connection.execute(sql, (last_seq, limit, offset)).fetchall()
+
+
+def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
+    """In pages of the one state that the connection sees."""
+    offset = 0
+    while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:
+        yield from (AuditItem(*row) for row in rows)
+        offset += len(rows)
+
+
+def _select_phrases(connection: sqlite3.Connection, wanted: _Filter) -> tuple[int, int]:
+    """Puts the phrases that are asked for into a temporary table; how many checks say them, and the last that does."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (phrase_id INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM temp.wanted")
+    if wanted.words:
+        connection.execute(
+            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases_search"
+            " JOIN phrases ON phrase_id = phrases_search.rowid"
+            " WHERE phrases_search MATCH ? AND (? IS NULL OR phrases.org_id = ?)",
+            (wanted.words, wanted.org_id, wanted.org_id),
+        )
+    else:
+        connection.execute(
+            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases WHERE org_id = ?", (wanted.org_id,)
+        )
+    row = connection.execute(
+        "SELECT coalesce(sum(checks), 0), coalesce(max(last_seq), 0) FROM phrases JOIN temp.wanted USING (phrase_id)"
+    ).fetchone()
+    return row[0], row[1]

@@ -1,0 +1,239 @@
+"""Preflight checks by a policy's key. What is answered is in the store already."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import UTC
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.control.clock import written
+from dlpctl.control.core import Core
+from dlpctl.control.directory import Directory, Standing, license_for
+from dlpctl.control.engine import Engine
+from dlpctl.control.filecheck import check_file
+from dlpctl.control.files import MaskedFiles
+from dlpctl.control.keys import Kind, well_formed
+from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
+from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
+from dlpctl.errors import ForbiddenError, NotFoundError, RequestError, TooLargeError, UnauthorizedError
+from dlpctl.policy.model import Policy
+from dlpctl.types import Destination
+
+if TYPE_CHECKING:
+    from dlpctl.control.store import Batch
+    from dlpctl.preflight import Checker, Report
+
+_FIND = """
+    SELECT checks.*, phrases.*, masked_files.expires_at AS file_expires FROM checks
+    JOIN phrases USING (phrase_id) LEFT JOIN masked_files USING (preflight_id)
+    WHERE preflight_id = ? AND org_id = ?"""
+
+
+class Limits(NamedTuple):
+    """How much one check may bring."""
+
+    text_bytes: int = 1 << 20
+    file_bytes: int = 50 << 20
+
+
+class Checks:
+    def __init__(
+        self,
+        core: Core,
+        engine: Engine,
+        directory: Directory,
+        chain: Chain,
+        files: MaskedFiles,
+        limits: Limits,
+    ) -> None:
+        self._core = core
+        self._engine = engine
+        self._directory = directory
+        self._chain = chain
+        self._files = files
+        self._limits = limits
+
+    def identify(self, api_key: str | None) -> str:
+        with self._core.store.reading() as connection:
+            return self._identify(connection, api_key)
+
+    def check_text(
+        self,
+        api_key: str | None,
+        text: str,
+        destination: str,
+        *,
+        org_id: str | None = None,
+        policy_id: str | None = None,
+    ) -> CheckResult:
+        standing = self._authorize(api_key, org_id, policy_id)
+        to = _destination(destination)
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > self._limits.text_bytes:
+            raise TooLargeError(
+                f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
+            )
+        report = self._checker(standing, to).check(text)
+        return self._record(standing, to, report, size)
+
+    def check_file(
+        self,
+        api_key: str | None,
+        data: bytes,
+        name: str,
+        destination: str,
+        *,
+        org_id: str | None = None,
+        policy_id: str | None = None,
+    ) -> CheckResult:
+        standing = self._authorize(api_key, org_id, policy_id)
+        to = _destination(destination)
+        if len(data) > self._limits.file_bytes:
+            raise TooLargeError(
+                f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
+            )
+        report, masked = check_file(self._checker(standing, to), data, to)
+        if masked is None:
+            return self._record(standing, to, report, len(data), is_file=True)
+        self._files.put(report.preflight_id, name, masked)
+        try:
+            return self._record(
+                standing, to, report, len(data), is_file=True, file_expires=self._files.expiry()
+            )
+        except BaseException:
+            self._files.drop(report.preflight_id)
+            raise
+
+    def get(self, api_key: str | None, preflight_id: str) -> CheckResult:
+        with self._core.store.reading() as connection:
+            row = self._find(connection, api_key, preflight_id)
+        expires = row["file_expires"]
+        return CheckResult(
+            row["preflight_id"],
+            row["decision"],
+            row["summary"],
+            tuple(CheckedDetection(*one) for one in json.loads(row["detected"])),
+            None,
+            self._files.url(preflight_id, expires) if expires and expires > self._core.now() else None,
+            row["policy_version"],
+            row["created_at"],
+            bool(row["is_file"]),
+        )
+
+    def file(
+        self, api_key: str | None, preflight_id: str, expires: str | None, signature: str | None
+    ) -> MaskedFile:
+        with self._core.store.reading() as connection:
+            self._find(connection, api_key, preflight_id)
+        return self._files.fetch(preflight_id, expires, signature)
+
+    def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
+        if not api_key:
+            raise UnauthorizedError("send the policy's key in the header X-Service-API-Key")
+        if well_formed(Kind.POLICY, api_key):
+            policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
+            if policy_id is not None:
+                return policy_id
+        raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
+
+    def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:
+        now = self._core.clock()
+        with self._core.store.reading() as connection:
+            own = self._directory.standing(connection, self._identify(connection, api_key))
+            if own is None:
+                raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
+            if org_id is not None and org_id not in (own.org_id, own.org_slug):
+                raise ForbiddenError("org_id: the policy key belongs to another organization")
+            if not own.is_active:
+                raise ForbiddenError(f"the policy {own.policy_id} is not active")
+            chosen = own
+            if policy_id not in (None, own.policy_id):
+                other = (
+                    self._directory.standing(connection, str(policy_id))
+                    if str(policy_id).isprintable()
+                    else None
+                )
+                if other is None or other.org_id != own.org_id:
+                    raise NotFoundError("policy_id: the key's organization has no such policy")
+                chosen = other
+            month = written(now)[:7]
+            license_for(chosen, now, lambda license_id: checks_of_month(connection, license_id, month))
+        return chosen
+
+    def _checker(self, standing: Standing, to: Destination) -> Checker:
+        return self._engine.checker(
+            standing.policy_id,
+            standing.version,
+            to,
+            self._core.clock().astimezone(UTC).date(),
+            lambda: self._load(standing),
+        )
+
+    def _load(self, standing: Standing) -> Policy:
+        with self._core.store.reading() as connection:
+            row = connection.execute(
+                "SELECT body FROM policy_versions WHERE policy_id = ? AND version = ?",
+                (standing.policy_id, standing.version),
+            ).fetchone()
+        if row is None:
+            raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
+        return Policy.from_dict(json.loads(row["body"]))
+
+    def _record(
+        self,
+        standing: Standing,
+        to: Destination,
+        report: Report,
+        size: int,
+        *,
+        is_file: bool = False,
+        file_expires: str | None = None,
+    ) -> CheckResult:
+        now = self._core.clock()
+        entry = Entry(
+            standing.policy_id,
+            report.preflight_id,
+            now,
+            written(now),
+            to.value,
+            report.decision.value,
+            report.summary,
+            report.detected,
+            report.policy_version,
+            size,
+            is_file,
+            file_expires,
+        )
+
+        def job(batch: Batch) -> None:
+            batch.tally(Ledger, lambda: Ledger(batch, self._directory, self._chain)).record(entry)
+
+        self._core.store.run(job)
+        return CheckResult(
+            report.preflight_id,
+            entry.decision,
+            report.summary,
+            tuple(CheckedDetection(*one) for one in report.detected),
+            report.masked_content,
+            self._files.url(report.preflight_id, file_expires) if file_expires else None,
+            report.policy_version,
+            entry.created_at,
+            is_file,
+        )
+
+    def _find(self, connection: sqlite3.Connection, api_key: str | None, preflight_id: str) -> sqlite3.Row:
+        own = self._directory.standing(connection, self._identify(connection, api_key))
+        row: sqlite3.Row | None = None
+        if own is not None and preflight_id.isprintable():
+            row = connection.execute(_FIND, (preflight_id, own.org_id)).fetchone()
+        if row is None:
+            raise NotFoundError("there is no such check in the key's organization")
+        return row
+
+
+def _destination(name: str) -> Destination:
+    try:
+        return Destination(name)
+    except ValueError:
+        raise RequestError(f"destination: must be one of {', '.join(Destination)}") from None

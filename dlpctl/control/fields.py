@@ -1,0 +1,105 @@
+"""Reading a request's JSON object field by field; what is wrong is an error that begins with the field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from dlpctl.control.clock import written
+from dlpctl.errors import RequestError
+from dlpctl.policy.files import nearest
+
+MAX_NAME = 200
+MAX_DESCRIPTION = 4_000
+_MAX_ITEMS = 1_000
+LARGEST = 2**63 - 1
+
+
+def fail(field: str, problem: str) -> NoReturn:
+    raise RequestError(f"{field}: {problem}")
+
+
+class Fields:
+    def __init__(self, body: object, known: Iterable[str]) -> None:
+        if not isinstance(body, Mapping):
+            raise RequestError("the request must be a JSON object")
+        known = list(known)
+        for key in body:
+            if key not in known:
+                fail(_shown(str(key)), f"is not a field here{nearest(str(key), known)}")
+        self._body: Mapping[str, Any] = body
+
+    def __contains__(self, field: str) -> bool:
+        return field in self._body
+
+    def given(self, field: str) -> Any:
+        """As it stands, or None."""
+        return self._body.get(field)
+
+    def name(self, field: str = "name") -> str:
+        """A short text on one line; it must be there."""
+        if field not in self._body:
+            fail(field, "is missing")
+        text = self.text(field).strip()
+        if not text:
+            fail(field, "must not be empty")
+        if len(text) > MAX_NAME:
+            fail(field, f"is longer than {MAX_NAME} characters")
+        if not text.isprintable():
+            fail(field, "holds characters that cannot be printed")
+        return text
+
+    def text(self, field: str, default: str = "") -> str:
+        value = self._body.get(field, default)
+        if not isinstance(value, str):
+            fail(field, "must be text")
+        if len(value) > MAX_DESCRIPTION:
+            fail(field, f"is longer than {MAX_DESCRIPTION:,} characters")
+        if not all(line.isprintable() for line in value.replace("\t", " ").splitlines()):
+            fail(field, "holds characters that cannot be printed")
+        return value
+
+    def flag(self, field: str, default: bool) -> bool:
+        value = self._body.get(field, default)
+        if not isinstance(value, bool):
+            fail(field, "must be true or false")
+        return value
+
+    def whole(self, field: str, low: int, high: int = LARGEST) -> int:
+        value = self._body.get(field)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            fail(field, f"must be a whole number from {low:,} to {high:,}")
+        return value
+
+    def texts(self, field: str) -> list[str]:
+        value = self._body.get(field, [])
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            fail(field, "must be a list of texts")
+        if len(value) > _MAX_ITEMS:
+            fail(field, f"holds more than {_MAX_ITEMS:,} items")
+        return list(dict.fromkeys(value))
+
+    def choice(self, field: str, options: Iterable[str]) -> str:
+        options = list(options)
+        value = self._body.get(field)
+        if value not in options:
+            what = "is missing" if field not in self._body else f"{_shown(value)} is none of these"
+            fail(field, f"{what}: {', '.join(options)}")
+        return str(value)
+
+    def moment(self, field: str) -> str:
+        """A day or a moment in ISO 8601; without an offset it is UTC."""
+        value = self._body.get(field)
+        try:
+            moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+            if moment is not None:
+                return written(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        except (ValueError, OverflowError):
+            pass
+        fail(field, 'must be a moment in ISO 8601, such as "2027-01-31T12:00:00Z"')
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,112 @@
+"""Masked copies of files: encrypted, fetched by a signed URL, gone when it expires."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.control.clock import written
+from dlpctl.control.core import Core
+from dlpctl.control.records import MaskedFile
+from dlpctl.errors import ForbiddenError, NotFoundError, StoreError
+
+if TYPE_CHECKING:
+    from dlpctl.control.store import Batch
+
+LIFETIME = timedelta(minutes=15)
+_NONCE_BYTES = 12
+_NAME_BYTES = 255
+
+
+class MaskedFiles:
+    def __init__(self, core: Core, folder: Path) -> None:
+        self._core = core
+        self._folder = folder
+        self._key = core.ring.key_for("files")
+        self._signatures = core.ring.key_for("file-urls")
+
+    def put(self, preflight_id: str, name: str, data: bytes) -> None:
+        """On the disk before the check is recorded; what no check came of is swept away."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        named = name.encode("utf-8", "replace")[:_NAME_BYTES]
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        sealed = nonce + AESGCM(self._key).encrypt(
+            nonce, bytes([len(named)]) + named + data, preflight_id.encode()
+        )
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._folder / preflight_id, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(sealed)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as problem:
+            raise StoreError(f"{self._folder}: a masked file cannot be kept: {problem.strerror}") from None
+
+    def drop(self, preflight_id: str) -> None:
+        with suppress(OSError):
+            (self._folder / preflight_id).unlink()
+
+    def url(self, preflight_id: str, expires_at: str) -> str:
+        expires = str(int(datetime.fromisoformat(expires_at).timestamp()))
+        signature = self._signature(preflight_id, expires)
+        return f"/api/preflight/{preflight_id}/file?expires={expires}&signature={signature}"
+
+    def fetch(self, preflight_id: str, expires: str | None, signature: str | None) -> MaskedFile:
+        expected = self._signature(preflight_id, expires or "")
+        if not hmac.compare_digest(expected.encode(), (signature or "").encode("utf-8", "replace")):
+            raise ForbiddenError("the address of this file is not signed by this service")
+        if int(expires or 0) <= self._core.clock().timestamp():
+            raise ForbiddenError("the address of this file has expired; check the file again")
+        return self._opened(preflight_id)
+
+    def sweep(self) -> int:
+        """Remove what has expired."""
+        now = self._core.now()
+
+        def job(batch: Batch) -> list[str]:
+            rows = batch.execute(
+                "DELETE FROM masked_files WHERE expires_at <= ? RETURNING preflight_id", (now,)
+            )
+            return [row["preflight_id"] for row in rows.fetchall()]
+
+        expired = self._core.store.run(job)
+        for preflight_id in expired:
+            self.drop(preflight_id)
+        oldest = (self._core.clock() - LIFETIME).timestamp()
+        if self._folder.is_dir():
+            for file in self._folder.iterdir():
+                with suppress(OSError):
+                    if file.stat().st_mtime < oldest:
+                        file.unlink()
+        return len(expired)
+
+    def expiry(self) -> str:
+        return written(self._core.clock() + LIFETIME)
+
+    def _signature(self, preflight_id: str, expires: str) -> str:
+        said = f"{preflight_id}:{expires}".encode("utf-8", "replace")
+        return hmac.digest(self._signatures, said, "sha256").hex()
+
+    def _opened(self, preflight_id: str) -> MaskedFile:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        try:
+            sealed = (self._folder / preflight_id).read_bytes()
+        except OSError:
+            raise NotFoundError("the masked file is gone; check the file again") from None
+        try:
+            plain = AESGCM(self._key).decrypt(
+                sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], preflight_id.encode()
+            )
+        except (InvalidTag, ValueError):
+            raise StoreError("the masked file was changed or damaged; check the file again") from None
+        end = 1 + plain[0]
+        return MaskedFile(plain[1:end].decode("utf-8", "ignore"), plain[end:])

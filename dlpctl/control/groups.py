@@ -1,0 +1,163 @@
+"""Policy groups: named sets of policies, which licenses cover."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dlpctl.control.access import Access, Role
+from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.fields import Fields, fail
+from dlpctl.control.records import Group
+from dlpctl.control.store import Batch, Row, changed
+from dlpctl.errors import ConflictError
+
+_FIND = """
+    SELECT * FROM policy_groups WHERE org_id = :org_id AND (group_id = :given OR name = :given)
+    ORDER BY group_id = :given DESC"""
+
+
+class Groups:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def list(self, access: Access, org: str) -> tuple[Group, ...]:
+        with self._core.store.reading() as connection:
+            org_id = find_organization(connection, access, org)["org_id"]
+            rows = connection.execute(
+                "SELECT * FROM policy_groups WHERE org_id = ? ORDER BY is_default DESC, name", (org_id,)
+            ).fetchall()
+            return tuple(_group(connection, row) for row in rows)
+
+    def get(self, access: Access, org: str, group: str) -> Group:
+        with self._core.store.reading() as connection:
+            return _group(connection, _find(connection, access, org, group))
+
+    def create(self, access: Access, org: str, body: Mapping[str, Any]) -> Group:
+        access.require(Role.EDITOR)
+        fields = Fields(body, ("name", "description", "policy_ids"))
+        name, description, policies = fields.name(), fields.text("description"), fields.texts("policy_ids")
+
+        def job(batch: Batch) -> Group:
+            org_id = find_organization(batch.connection, access, org)["org_id"]
+            _refuse_taken(batch, org_id, name)
+            group_id = insert_group(batch, org_id, name, description, now=self._core.now())
+            _set_policies(batch, org_id, group_id, policies)
+            changed(batch)
+            return _group(batch.connection, _find(batch.connection, access, org_id, group_id))
+
+        return self._core.store.run(job)
+
+    def update(self, access: Access, org: str, group: str, body: Mapping[str, Any]) -> Group:
+        access.require(Role.EDITOR)
+        fields = Fields(body, ("name", "description", "policy_ids"))
+        name = fields.name() if "name" in fields else None
+        description = fields.text("description") if "description" in fields else None
+        policies = fields.texts("policy_ids") if "policy_ids" in fields else None
+
+        def job(batch: Batch) -> Group:
+            row = _find(batch.connection, access, org, group)
+            if name is not None and name != row["name"]:
+                _refuse_taken(batch, row["org_id"], name)
+            batch.execute(
+                "UPDATE policy_groups SET name = ?, description = ?, updated_at = ? WHERE group_id = ?",
+                (
+                    row["name"] if name is None else name,
+                    row["description"] if description is None else description,
+                    self._core.now(),
+                    row["group_id"],
+                ),
+            )
+            if policies is not None:
+                batch.execute("DELETE FROM group_policies WHERE group_id = ?", (row["group_id"],))
+                _set_policies(batch, row["org_id"], row["group_id"], policies)
+            changed(batch)
+            return _group(batch.connection, _find(batch.connection, access, row["org_id"], row["group_id"]))
+
+        return self._core.store.run(job)
+
+    def delete(self, access: Access, org: str, group: str) -> None:
+        """The policies stay; the default group cannot go."""
+        access.require(Role.EDITOR)
+
+        def job(batch: Batch) -> None:
+            row = _find(batch.connection, access, org, group)
+            if row["is_default"]:
+                raise ConflictError("the default policy group cannot be deleted")
+            batch.execute("DELETE FROM policy_groups WHERE group_id = ?", (row["group_id"],))
+            changed(batch)
+
+        self._core.store.run(job)
+
+
+def insert_group(
+    batch: Batch, org_id: str, name: str, description: str, *, now: str, is_default: bool = False
+) -> str:
+    group_id = new_id("grp")
+    batch.execute(
+        "INSERT INTO policy_groups (group_id, org_id, name, description, is_default, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (group_id, org_id, name, description, is_default, now, now),
+    )
+    return group_id
+
+
+def group_ids(batch: Batch, org_id: str, groups: Iterable[str], field: str) -> list[str]:
+    """The groups by name or id; the default group where none is named."""
+    named = list(groups)
+    if not named:
+        rows = batch.execute(
+            "SELECT group_id FROM policy_groups WHERE org_id = ? AND is_default", (org_id,)
+        ).fetchall()
+        return [row["group_id"] for row in rows]
+    found = []
+    for group in named:
+        row = (
+            batch.execute(_FIND, {"org_id": org_id, "given": group}).fetchone()
+            if group.isprintable()
+            else None
+        )
+        if row is None:
+            fail(field, f"the organization has no policy group {group!r}")
+        found.append(row["group_id"])
+    return found
+
+
+def _find(connection: sqlite3.Connection, access: Access, org: str, group: str) -> Row:
+    org_id = find_organization(connection, access, org)["org_id"]
+    return find(connection, _FIND, org_id, group, "policy group")
+
+
+def _refuse_taken(batch: Batch, org_id: str, name: str) -> None:
+    taken = batch.execute("SELECT 1 FROM policy_groups WHERE org_id = ? AND name = ?", (org_id, name))
+    if taken.fetchone():
+        raise ConflictError(f"name: there is a policy group {name!r} already")
+
+
+def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[str]) -> None:
+    for policy_id in policies:
+        added = policy_id.isprintable() and batch.execute(
+            "INSERT INTO group_policies SELECT ?, policy_id FROM policies WHERE org_id = ? AND policy_id = ?",
+            (group_id, org_id, policy_id),
+        )
+        if not added or not added.rowcount:
+            fail("policy_ids", f"the organization has no policy {policy_id!r}")
+
+
+def _group(connection: sqlite3.Connection, row: Row) -> Group:
+    policies = connection.execute(
+        "SELECT policy_id FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
+        " ORDER BY created_at, policies.rowid",
+        (row["group_id"],),
+    )
+    return Group(
+        row["group_id"],
+        row["org_id"],
+        row["name"],
+        row["description"],
+        bool(row["is_default"]),
+        tuple(policy["policy_id"] for policy in policies),
+        row["created_at"],
+        row["updated_at"],
+    )

@@ -1,0 +1,223 @@
+"""Writes checks: the row, its link in the chain, the quota, and the sums that analytics reads, all in one transaction."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from dlpctl.control.directory import Directory, Standing, license_for
+from dlpctl.control.keys import KeyRing
+from dlpctl.control.store import Batch
+from dlpctl.errors import ForbiddenError, StoreError
+
+_OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
+START = bytes(32)
+"""The link before the first."""
+
+
+class Entry(NamedTuple):
+    """A check that is to be recorded."""
+
+    policy_id: str
+    preflight_id: str
+    moment: datetime
+    created_at: str
+    destination: str
+    decision: str
+    summary: str
+    detected: tuple[tuple[str, int, str | None], ...]
+    policy_version: str
+    size: int
+    """Bytes of the content."""
+    is_file: bool
+    file_expires: str | None = None
+
+
+class Chain:
+    """Each link is a keyed hash over the link before it and over all that the log says of the check."""
+
+    def __init__(self, ring: KeyRing) -> None:
+        self._links = ring.key_for("chain")
+        self._seals = ring.key_for("chain-seal")
+
+    def link(self, before: bytes, said: Sequence[Any]) -> bytes:
+        return hmac.digest(self._links, before + json.dumps(said, separators=(",", ":")).encode(), "sha256")
+
+    def seal(self, ends: Ends) -> bytes:
+        said = f"{ends.first_seq}:{ends.first_link.hex()}:{ends.last_seq}:{ends.last_link.hex()}"
+        return hmac.digest(self._seals, said.encode(), "sha256")
+
+
+class Ends(NamedTuple):
+    """Where the chain begins (after the last check that was pruned) and ends."""
+
+    first_seq: int = 0
+    first_link: bytes = START
+    last_seq: int = 0
+    last_link: bytes = START
+
+
+def read_ends(connection: sqlite3.Connection, chain: Chain) -> Ends:
+    row = connection.execute("SELECT * FROM chain").fetchone()
+    if row is None:
+        if connection.execute("SELECT 1 FROM checks").fetchone():
+            raise StoreError("the end of the audit log's chain is missing; see 'dlpctl audit verify'")
+        return Ends()
+    ends = Ends(row["first_seq"], row["first_link"], row["last_seq"], row["last_link"])
+    if not hmac.compare_digest(chain.seal(ends), row["seal"]):
+        raise StoreError(
+            "the end of the audit log's chain is not what was written; see 'dlpctl audit verify'"
+        )
+    return ends
+
+
+def write_ends(connection: sqlite3.Connection, chain: Chain, ends: Ends) -> None:
+    connection.execute("INSERT OR REPLACE INTO chain VALUES (1, ?, ?, ?, ?, ?)", (*ends, chain.seal(ends)))
+
+
+class Ledger:
+    """The checks of one transaction."""
+
+    def __init__(self, batch: Batch, directory: Directory, chain: Chain) -> None:
+        self._db = batch.connection
+        self._directory = directory
+        self._chain = chain
+        self._ends = read_ends(self._db, chain)
+        self._used: dict[tuple[str, str], int] = {}
+        self._phrases: dict[bytes, int] = {}
+        self._said: Counter[int] = Counter()
+        self._days: dict[tuple[str, str], list[int]] = {}
+        self._types: Counter[tuple[str, str, str]] = Counter()
+
+    def record(self, entry: Entry) -> None:
+        """Raises, before anything is written, where the policy or its license does not allow the check any more."""
+        standing = self._directory.standing(self._db, entry.policy_id)
+        if standing is None:
+            raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
+        month = entry.created_at[:7]
+        terms = license_for(standing, entry.moment, lambda license_id: self._checks(license_id, month))
+        detected = entry.detected
+        if not standing.keeps_samples:
+            detected = tuple((name, count, None) for name, count, _ in detected)
+        phrase_id = self._phrase(standing, entry)
+        seq = self._ends.last_seq + 1
+        said = json.dumps(detected, separators=(",", ":"))
+        link = self._chain.link(
+            self._ends.last_link,
+            (
+                seq,
+                entry.preflight_id,
+                terms.license_id,
+                entry.created_at,
+                entry.size,
+                int(entry.is_file),
+                said,
+                standing.org_id,
+                standing.org_name,
+                standing.policy_id,
+                standing.policy_name,
+                entry.policy_version,
+                entry.destination,
+                entry.decision,
+                entry.summary,
+            ),
+        )
+        self._db.execute(
+            "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                seq,
+                entry.preflight_id,
+                phrase_id,
+                terms.license_id,
+                entry.created_at,
+                entry.size,
+                entry.is_file,
+                said,
+                link,
+            ),
+        )
+        if entry.file_expires:
+            self._db.execute(
+                "INSERT INTO masked_files VALUES (?, ?)", (entry.preflight_id, entry.file_expires)
+            )
+        self._ends = self._ends._replace(last_seq=seq, last_link=link)
+        self._used[terms.license_id, month] += 1
+        self._said[phrase_id] += 1
+        self._count(standing.org_id, entry)
+
+    def _checks(self, license_id: str, month: str) -> int:
+        if (license_id, month) not in self._used:
+            self._used[license_id, month] = checks_of_month(self._db, license_id, month)
+        return self._used[license_id, month]
+
+    def _phrase(self, standing: Standing, entry: Entry) -> int:
+        texts = (
+            standing.org_id,
+            standing.org_name,
+            standing.policy_id,
+            standing.policy_name,
+            entry.policy_version,
+            entry.destination,
+            entry.decision,
+            entry.summary,
+        )
+        digest = blake2b("\0".join(texts).encode(), digest_size=16).digest()
+        phrase_id = self._phrases.get(digest)
+        if phrase_id is None:
+            row = self._db.execute("SELECT phrase_id FROM phrases WHERE digest = ?", (digest,)).fetchone()
+            if row is None:
+                row = self._db.execute(
+                    "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
+                    " destination, decision, summary, checks, last_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
+                    " RETURNING phrase_id",
+                    (digest, *texts),
+                ).fetchone()
+            phrase_id = self._phrases[digest] = row["phrase_id"]
+        return phrase_id
+
+    def _count(self, org_id: str, entry: Entry) -> None:
+        day = entry.created_at[:10]
+        sums = self._days.setdefault((org_id, day), [0] * 6)
+        sums[_OUTCOMES[entry.decision]] += 1
+        sums[3] += entry.size
+        if entry.decision != "ALLOWED":
+            sums[4] += entry.size
+            sums[5] += sum(count for _, count, _ in entry.detected)
+        for name, count, _ in entry.detected:
+            self._types[org_id, day, name] += count
+
+    def flush(self) -> None:
+        write_ends(self._db, self._chain, self._ends)
+        self._db.executemany(
+            "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET checks = excluded.checks",
+            ((*key, checks) for key, checks in self._used.items() if checks),
+        )
+        self._db.executemany(
+            "UPDATE phrases SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
+            ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
+        )
+        self._db.executemany(
+            "INSERT INTO daily VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+            " allowed = allowed + excluded.allowed, masked = masked + excluded.masked,"
+            " blocked = blocked + excluded.blocked, bytes = bytes + excluded.bytes,"
+            " bytes_protected = bytes_protected + excluded.bytes_protected,"
+            " exposures = exposures + excluded.exposures",
+            ((*key, *sums) for key, sums in self._days.items()),
+        )
+        self._db.executemany(
+            "INSERT INTO daily_types VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET found = found + excluded.found",
+            ((*key, found) for key, found in self._types.items()),
+        )
+
+
+def checks_of_month(connection: sqlite3.Connection, license_id: str, month: str) -> int:
+    row = connection.execute(
+        "SELECT checks FROM usage WHERE license_id = ? AND month = ?", (license_id, month)
+    ).fetchone()
+    return row["checks"] if row else 0

@@ -1,0 +1,232 @@
+"""Licenses: what an organization may check, how often, and until when."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from dlpctl.control.access import LOCAL, Access, Role
+from dlpctl.control.clock import written
+from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.fields import Fields, fail
+from dlpctl.control.groups import group_ids
+from dlpctl.control.keys import Kind, mint, shortened, well_formed
+from dlpctl.control.records import UNLIMITED, License, PublicKey, Validation
+from dlpctl.control.signing import Signer, policy_config
+from dlpctl.control.store import Batch, Row, changed
+from dlpctl.errors import ConflictError, ForbiddenError, UnauthorizedError
+
+_FIND = "SELECT * FROM licenses WHERE org_id = :org_id AND license_id = :given"
+
+
+class Plan(NamedTuple):
+    license_type: str
+    checks: int
+    days: int
+
+    @staticmethod
+    def of(license_type: str) -> Plan:
+        return PLANS[license_type]
+
+
+PLANS = {
+    plan.license_type: plan
+    for plan in (Plan("trial", 1_000, 30), Plan("standard", 50_000, 365), Plan("enterprise", UNLIMITED, 365))
+}
+
+
+class Licenses:
+    def __init__(self, core: Core, signer: Signer) -> None:
+        self._core = core
+        self._signer = signer
+
+    def list(self, access: Access, org: str) -> tuple[License, ...]:
+        with self._core.store.reading() as connection:
+            org_id = find_organization(connection, access, org)["org_id"]
+            rows = connection.execute(
+                "SELECT * FROM licenses WHERE org_id = ? ORDER BY created_at, rowid", (org_id,)
+            ).fetchall()
+            return tuple(stored_license(connection, self._core, access, row) for row in rows)
+
+    def create(self, access: Access, org: str, body: Mapping[str, Any]) -> License:
+        access.require_everywhere(Role.ADMIN)
+        fields = Fields(body, ("license_type", "expires_at", "max_checks_per_month", "policy_groups"))
+        plan = Plan.of(fields.choice("license_type", PLANS))
+        if "max_checks_per_month" in fields:
+            plan = plan._replace(checks=fields.whole("max_checks_per_month", 0, UNLIMITED))
+        expires = self._future(fields) if "expires_at" in fields else None
+        groups = fields.texts("policy_groups")
+
+        def job(batch: Batch) -> License:
+            org_id = find_organization(batch.connection, access, org)["org_id"]
+            covered = group_ids(batch, org_id, groups, "policy_groups")
+            made = insert_license(batch, self._core, org_id, plan, covered, expires)
+            changed(batch)
+            return made
+
+        return self._core.store.run(job)
+
+    def extend(self, access: Access, org: str, license_id: str, body: Mapping[str, Any]) -> License:
+        access.require_everywhere(Role.ADMIN)
+        fields = Fields(body, ("license_type", "expires_at", "max_checks_per_month"))
+        expires = self._future(fields) if "expires_at" in fields else None
+        plan = PLANS[fields.choice("license_type", PLANS)] if "license_type" in fields else None
+        checks = plan.checks if plan else None
+        if "max_checks_per_month" in fields:
+            checks = fields.whole("max_checks_per_month", 0, UNLIMITED)
+
+        def job(batch: Batch) -> License:
+            row = _find(batch.connection, access, org, license_id)
+            if row["revoked_at"]:
+                raise ConflictError("the license is revoked; create another one")
+            batch.execute(
+                "UPDATE licenses SET license_type = ?, expires_at = ?, max_checks_per_month = ?, updated_at = ?"
+                " WHERE license_id = ?",
+                (
+                    plan.license_type if plan else row["license_type"],
+                    expires or row["expires_at"],
+                    row["max_checks_per_month"] if checks is None else checks,
+                    self._core.now(),
+                    license_id,
+                ),
+            )
+            changed(batch)
+            again = _find(batch.connection, access, org, license_id)
+            return stored_license(batch.connection, self._core, access, again)
+
+        return self._core.store.run(job)
+
+    def revoke(self, access: Access, org: str, license_id: str) -> None:
+        """Also deactivates the policies of its groups, from the very next check on."""
+        access.require_everywhere(Role.ADMIN)
+
+        def job(batch: Batch) -> None:
+            row = _find(batch.connection, access, org, license_id)
+            if row["revoked_at"]:
+                return
+            now = self._core.now()
+            batch.execute(
+                "UPDATE licenses SET revoked_at = ?, updated_at = ? WHERE license_id = ?",
+                (now, now, license_id),
+            )
+            batch.execute(
+                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id IN ("
+                " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?)",
+                (now, license_id),
+            )
+            changed(batch)
+
+        self._core.store.run(job)
+
+    def validate(self, license_key: str | None) -> Validation:
+        core = self._core
+        if not license_key:
+            raise UnauthorizedError("send the license key as 'Authorization: Bearer <LICENSE_KEY>'")
+        with core.store.reading() as connection:
+            row = (
+                connection.execute(
+                    "SELECT * FROM licenses WHERE key_lookup = ?", (core.ring.lookup(license_key),)
+                ).fetchone()
+                if well_formed(Kind.LICENSE, license_key)
+                else None
+            )
+            if row is None:
+                raise UnauthorizedError("the license key is unknown")
+            if why := not_usable(row, core.now()):
+                raise ForbiddenError(why)
+            config = policy_config(connection, row["license_id"])
+        token = self._signer.token(row, config)
+        return Validation(
+            valid=True,
+            expires=row["expires_at"],
+            org_id=row["org_id"],
+            policy_version=config.policy_version,
+            policy_config=config.to_dict(),
+            policy_groups=config.group_names,
+            default_policy_group=config.default_group,
+            jwt_token=token,
+        )
+
+    def public_key(self, key_id: str | None = None) -> PublicKey:
+        return self._signer.public_key(key_id)
+
+    def rotate_keys(self, access: Access) -> PublicKey:
+        """Tokens are signed by a new key; those that are out stay good until they expire."""
+        access.require_everywhere(Role.ADMIN)
+        return self._signer.rotate()
+
+    def _future(self, fields: Fields) -> str:
+        moment = fields.moment("expires_at")
+        if moment <= self._core.now():
+            fail("expires_at", "must be in the future")
+        return moment
+
+
+def insert_license(
+    batch: Batch, core: Core, org_id: str, plan: Plan, groups: Iterable[str], expires: str | None = None
+) -> License:
+    """The first of the groups is the license's default one."""
+    license_id, key, now = new_id("lic"), mint(Kind.LICENSE), core.now()
+    batch.execute(
+        "INSERT INTO licenses (license_id, org_id, license_type, key_lookup, key_sealed, expires_at,"
+        " max_checks_per_month, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            license_id,
+            org_id,
+            plan.license_type,
+            core.ring.lookup(key),
+            core.ring.seal(key.encode(), license_id),
+            expires or written(core.clock() + timedelta(days=plan.days)),
+            plan.checks,
+            now,
+            now,
+        ),
+    )
+    for place, group_id in enumerate(groups):
+        batch.execute("INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, place == 0))
+    row = batch.execute("SELECT * FROM licenses WHERE license_id = ?", (license_id,)).fetchone()
+    return stored_license(batch.connection, core, LOCAL, row)
+
+
+def not_usable(row: Row, now: str) -> str:
+    """Why a license is no good, or nothing."""
+    if row["revoked_at"]:
+        return f"the license {row['license_id']} was revoked on {row['revoked_at']}"
+    if row["expires_at"] <= now:
+        return f"the license {row['license_id']} expired on {row['expires_at']}"
+    return ""
+
+
+def stored_license(connection: sqlite3.Connection, core: Core, access: Access, row: Row) -> License:
+    now = core.now()
+    groups = connection.execute(
+        "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING (group_id)"
+        " WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
+        (row["license_id"],),
+    ).fetchall()
+    used = connection.execute(
+        "SELECT checks FROM usage WHERE license_id = ? AND month = ?", (row["license_id"], now[:7])
+    ).fetchone()
+    key = core.ring.open(row["key_sealed"], row["license_id"]).decode()
+    status = "revoked" if row["revoked_at"] else "expired" if row["expires_at"] <= now else "active"
+    return License(
+        row["license_id"],
+        row["org_id"],
+        key if access.sees_keys else shortened(key),
+        row["license_type"],
+        status,
+        row["expires_at"],
+        row["max_checks_per_month"],
+        groups[0]["name"] if groups else "",
+        row["created_at"],
+        row["updated_at"],
+        tuple(group["name"] for group in groups),
+        used["checks"] if used else 0,
+    )
+
+
+def _find(connection: sqlite3.Connection, access: Access, org: str, license_id: str) -> Row:
+    org_id = find_organization(connection, access, org)["org_id"]
+    return find(connection, _FIND, org_id, license_id, "license")

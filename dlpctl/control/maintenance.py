@@ -1,0 +1,127 @@
+"""Looking after the database: whole, backed up, small, and without what is too old to be kept."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+from dlpctl.control.clock import written
+from dlpctl.control.core import Core
+from dlpctl.control.files import MaskedFiles
+from dlpctl.control.ledger import Chain, read_ends, write_ends
+from dlpctl.control.migrations import STEPS
+from dlpctl.control.store import Batch
+from dlpctl.errors import StoreError
+
+_AT_ONCE = 5_000
+
+
+class Maintenance:
+    def __init__(self, core: Core, chain: Chain, files: MaskedFiles) -> None:
+        self._core = core
+        self._chain = chain
+        self._files = files
+
+    def ready(self) -> None:
+        """Raises `StoreError` where a check could not be recorded now."""
+        self._core.store.run(
+            lambda batch: batch.execute("INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))")
+        )
+
+    def check(self) -> tuple[str, ...]:
+        """What is wrong with the database; nothing where it is whole."""
+        with self._core.store.reading() as connection:
+            return problems(connection)
+
+    def backup(self, target: Path) -> None:
+        """A copy that is whole while others go on writing. The key file is not part of it: keep that elsewhere."""
+        if target.exists():
+            raise StoreError(f"{target}: exists already; name another file, or remove it")
+        try:
+            os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError as problem:
+            raise StoreError(f"{target}: cannot be written: {problem.strerror}") from None
+        with self._core.store.reading() as connection, closing(sqlite3.connect(target)) as copy:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+
+    def restore(self, source: Path) -> None:
+        """Put a backup in the place of what is there, through the database itself, so that other processes see it whole."""
+        if not source.is_file():
+            raise StoreError(f"{source}: there is no such file")
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
+            backup.row_factory = sqlite3.Row
+            self._accept(source, backup)
+            with self._core.store.alone() as connection:
+                backup.backup(connection)
+        self._core.store.upgrade()
+
+    def _accept(self, source: Path, backup: sqlite3.Connection) -> None:
+        try:
+            wrong = problems(backup)
+            version = backup.execute("PRAGMA user_version").fetchone()[0]
+            check = backup.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+        except sqlite3.Error as problem:
+            raise StoreError(f"{source}: is not a backup of dlpctl: {problem}") from None
+        if wrong:
+            raise StoreError(f"{source}: is damaged: {wrong[0]}")
+        if version > len(STEPS):
+            raise StoreError(f"{source}: a newer dlpctl has written it; upgrade dlpctl")
+        if check is None or check["value"] != self._core.ring.key_for("check"):
+            raise StoreError(
+                f"{source}: was made with another key file; put that one beside the database first"
+            )
+
+    def vacuum(self) -> None:
+        with self._core.store.alone() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def prune(self, older_than: timedelta) -> int:
+        """Removes checks, not what analytics counted of them. The chain then begins after the last that was removed."""
+        before = written(self._core.clock() - older_than)
+        removed = 0
+
+        def job(batch: Batch) -> int:
+            return self._prune_some(batch, before)
+
+        while some := self._core.store.run(job):
+            removed += some
+        return removed
+
+    def _prune_some(self, batch: Batch, before: str) -> int:
+        ends = read_ends(batch.connection, self._chain)
+        last = batch.execute(
+            "SELECT seq, link FROM checks WHERE seq <= ? AND created_at < ? ORDER BY seq DESC LIMIT 1",
+            (ends.first_seq + _AT_ONCE, before),
+        ).fetchone()
+        if last is None:
+            return 0
+        batch.execute(
+            "UPDATE phrases SET checks = phrases.checks - gone.checks FROM"
+            " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
+            " WHERE phrases.phrase_id = gone.phrase_id",
+            (last["seq"],),
+        )
+        removed = batch.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
+        batch.execute("DELETE FROM phrases WHERE checks = 0")
+        write_ends(
+            batch.connection, self._chain, ends._replace(first_seq=last["seq"], first_link=last["link"])
+        )
+        return removed
+
+    def sweep(self) -> int:
+        """Removes masked files that have expired."""
+        return self._files.sweep()
+
+
+def problems(connection: sqlite3.Connection) -> tuple[str, ...]:
+    found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+    found += [
+        f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+        for row in connection.execute("PRAGMA foreign_key_check")
+    ]
+    return tuple(found)

@@ -1,0 +1,144 @@
+"""Organizations. One comes with a trial license, and with a default policy in a default policy group."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from dlpctl.control.access import Access, Role
+from dlpctl.control.core import Core, find_organization, new_id
+from dlpctl.control.fields import Fields, fail
+from dlpctl.control.groups import insert_group
+from dlpctl.control.licenses import Plan, insert_license
+from dlpctl.control.policies import insert_policy
+from dlpctl.control.records import CreatedOrganization, Organization
+from dlpctl.control.store import Batch, Row, changed
+from dlpctl.errors import ConflictError
+from dlpctl.policy.model import Policy
+from dlpctl.regex import lazy
+
+_SLUG = lazy(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NOT_IN_SLUGS = lazy(r"[^a-z0-9]+")
+_COLOUR = lazy(r"#[0-9a-fA-F]{6}")
+_EMAIL = lazy(r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63}){1,8}")
+_MAX_SETTINGS = 64
+_MAX_SETTINGS_BYTES = 16_384
+RETENTION_MODES = ("METADATA", "NONE")
+
+
+class Organizations:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def list(self, access: Access) -> tuple[Organization, ...]:
+        with self._core.store.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
+                (access.org_id, access.org_id),
+            ).fetchall()
+        return tuple(_organization(row) for row in rows)
+
+    def create(self, access: Access, body: Mapping[str, Any]) -> CreatedOrganization:
+        access.require_everywhere(Role.ADMIN)
+        fields = Fields(body, ("name", "slug", "settings"))
+        name = fields.name()
+        slug = _slug(fields.text("slug")) if "slug" in fields else _slug_from(name)
+        settings = _settings(fields.given("settings") if "settings" in fields else {}, {})
+
+        def job(batch: Batch) -> CreatedOrganization:
+            if batch.execute("SELECT 1 FROM organizations WHERE slug = ?", (slug,)).fetchone():
+                raise ConflictError(f"slug: {slug!r} is taken; choose another one")
+            now = self._core.now()
+            org_id = new_id("org")
+            batch.execute(
+                "INSERT INTO organizations (org_id, name, slug, settings, created_at, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (org_id, name, slug, json.dumps(settings), now, now),
+            )
+            group_id = insert_group(batch, org_id, "default", "", is_default=True, now=now)
+            policy = Policy.builtin()
+            insert_policy(batch, self._core, org_id, policy, [group_id], is_active=True)
+            licensed = insert_license(batch, self._core, org_id, Plan.of("trial"), [group_id])
+            changed(batch)
+            made = Organization(org_id, name, slug, settings, now, now)
+            return CreatedOrganization(made, licensed)
+
+        return self._core.store.run(job)
+
+    def get(self, access: Access, org: str) -> Organization:
+        with self._core.store.reading() as connection:
+            return _organization(find_organization(connection, access, org))
+
+    def update(self, access: Access, org: str, body: Mapping[str, Any]) -> Organization:
+        access.require(Role.EDITOR)
+        fields = Fields(body, ("name", "settings"))
+        name = fields.name() if "name" in fields else None
+
+        def job(batch: Batch) -> Organization:
+            row = find_organization(batch.connection, access, org)
+            settings = json.loads(row["settings"])
+            if "settings" in fields:
+                settings = _settings(fields.given("settings"), settings)
+            now = self._core.now()
+            batch.execute(
+                "UPDATE organizations SET name = ?, settings = ?, updated_at = ? WHERE org_id = ?",
+                (name or row["name"], json.dumps(settings), now, row["org_id"]),
+            )
+            changed(batch)
+            return _organization(find_organization(batch.connection, access, row["org_id"]))
+
+        return self._core.store.run(job)
+
+    def delete(self, access: Access, org: str) -> None:
+        """Its policies, groups, licenses, tokens and analytics go with it; the audit log stays."""
+        access.require_everywhere(Role.ADMIN)
+
+        def job(batch: Batch) -> None:
+            row = find_organization(batch.connection, access, org)
+            batch.execute("DELETE FROM organizations WHERE org_id = ?", (row["org_id"],))
+            changed(batch)
+
+        self._core.store.run(job)
+
+
+def _organization(row: Row) -> Organization:
+    return Organization(
+        row["org_id"],
+        row["name"],
+        row["slug"],
+        json.loads(row["settings"]),
+        row["created_at"],
+        row["updated_at"],
+    )
+
+
+def _slug(given: str) -> str:
+    if not _SLUG.fullmatch(given):
+        fail("slug", "must be 1 to 63 lower-case letters, digits and inner hyphens")
+    return given
+
+
+def _slug_from(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = _NOT_IN_SLUGS.sub("-", plain).strip("-")[:63].strip("-")
+    if not slug:
+        fail("slug", f"cannot be made from the name {name!r}; give one")
+    return slug
+
+
+def _settings(given: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        fail("settings", "must be an object")
+    merged = {key: value for key, value in {**before, **given}.items() if value is not None}
+    for key, value in merged.items():
+        if key == "primary_color" and not (isinstance(value, str) and _COLOUR.fullmatch(value)):
+            fail("settings.primary_color", 'must be a colour such as "#3366cc"')
+        if key == "admin_email" and not (isinstance(value, str) and _EMAIL.fullmatch(value)):
+            fail("settings.admin_email", "must be an e-mail address")
+        if key == "retention" and value not in RETENTION_MODES:
+            fail("settings.retention", f"must be one of {', '.join(RETENTION_MODES)}")
+    if len(merged) > _MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
+        fail("settings", f"must have at most {_MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
+    return merged

@@ -1,0 +1,211 @@
+"""Policies in the store: each with its own key, and with all versions that it ever had."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dlpctl.control.access import Access, Role
+from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.engine import Engine
+from dlpctl.control.fields import MAX_NAME, Fields, fail
+from dlpctl.control.groups import group_ids
+from dlpctl.control.keys import Kind, mint, shortened
+from dlpctl.control.records import PolicyKey, PolicyVersion, StoredPolicy
+from dlpctl.control.store import Batch, Row, changed
+from dlpctl.policy.model import Policy
+
+_CONTENT = (
+    "name",
+    "description",
+    "version",
+    "tags",
+    "rules",
+    "minScore",
+    "defaultAction",
+    "customPatterns",
+)
+_ANSWERED = ("policy_id", "org_id", "api_key", "created_at", "updated_at")
+"""What an answer holds besides; ignored, so that an answer can be sent back changed."""
+_KNOWN = (*_CONTENT, "is_active", "groups", *_ANSWERED)
+_FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
+
+
+class Policies:
+    def __init__(self, core: Core, engine: Engine) -> None:
+        self._core = core
+        self._engine = engine
+
+    def list(self, access: Access, org: str) -> tuple[StoredPolicy, ...]:
+        with self._core.store.reading() as connection:
+            org_id = find_organization(connection, access, org)["org_id"]
+            rows = connection.execute(
+                "SELECT * FROM policies WHERE org_id = ? ORDER BY created_at, rowid", (org_id,)
+            ).fetchall()
+        return tuple(self._answer(access, row) for row in rows)
+
+    def get(self, access: Access, org: str, policy_id: str) -> StoredPolicy:
+        with self._core.store.reading() as connection:
+            row = _find(connection, access, org, policy_id)
+        return self._answer(access, row)
+
+    def create(self, access: Access, org: str, body: Mapping[str, Any]) -> StoredPolicy:
+        access.require(Role.EDITOR)
+        fields = Fields(body, _KNOWN)
+        policy = self._policy({key: body[key] for key in _CONTENT if key in body})
+        is_active, groups = fields.flag("is_active", True), fields.texts("groups")
+
+        def job(batch: Batch) -> Row:
+            org_id = find_organization(batch.connection, access, org)["org_id"]
+            members = group_ids(batch, org_id, groups, "groups")
+            policy_id = insert_policy(batch, self._core, org_id, policy, members, is_active=is_active)
+            changed(batch)
+            return _find(batch.connection, access, org_id, policy_id)
+
+        return self._answer(access, self._core.store.run(job))
+
+    def update(self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]) -> StoredPolicy:
+        """A change of what the policy says makes a new version; switching it on or off does not."""
+        access.require(Role.EDITOR)
+        fields = Fields(body, _KNOWN)
+        content = {key: body[key] for key in _CONTENT if key in body}
+        groups = fields.texts("groups") if "groups" in fields else None
+        # Patterns are compiled here once, to find what is wrong before the write lock is taken.
+        self._policy(self.get(access, org, policy_id).policy.to_dict() | content)
+
+        def job(batch: Batch) -> Row:
+            row = _find(batch.connection, access, org, policy_id)
+            before = _stored(row)
+            after = Policy.from_dict(before.to_dict() | content)
+            is_active = fields.flag("is_active", bool(row["is_active"]))
+            if after._replace(version="") == before._replace(version=""):
+                after = before
+            elif _number(after.version) <= _number(before.version):
+                major, minor = _number(before.version)
+                after = after._replace(version=f"{major}.{minor + 1}")
+            if after == before and is_active == bool(row["is_active"]) and groups is None:
+                return row
+            now = self._core.now()
+            text = json.dumps(after.to_dict())
+            batch.execute(
+                "UPDATE policies SET body = ?, is_active = ?, updated_at = ? WHERE policy_id = ?",
+                (text, is_active, now, policy_id),
+            )
+            if after != before:
+                batch.execute(
+                    "INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, after.version, text, now)
+                )
+            if groups is not None:
+                _join_groups(batch, policy_id, group_ids(batch, row["org_id"], groups, "groups"))
+            changed(batch)
+            return _find(batch.connection, access, row["org_id"], policy_id)
+
+        return self._answer(access, self._core.store.run(job))
+
+    def delete(self, access: Access, org: str, policy_id: str) -> None:
+        access.require(Role.EDITOR)
+
+        def job(batch: Batch) -> None:
+            row = _find(batch.connection, access, org, policy_id)
+            batch.execute("DELETE FROM policies WHERE policy_id = ?", (row["policy_id"],))
+            changed(batch)
+
+        self._core.store.run(job)
+
+    def regenerate_key(self, access: Access, org: str, policy_id: str) -> PolicyKey:
+        """The old key opens nothing from now on."""
+        access.require(Role.EDITOR)
+        key = mint(Kind.POLICY)
+
+        def job(batch: Batch) -> None:
+            _find(batch.connection, access, org, policy_id)
+            batch.execute(
+                "UPDATE policies SET key_lookup = ?, key_sealed = ?, updated_at = ? WHERE policy_id = ?",
+                (
+                    self._core.ring.lookup(key),
+                    self._core.ring.seal(key.encode(), policy_id),
+                    self._core.now(),
+                    policy_id,
+                ),
+            )
+            changed(batch)
+
+        self._core.store.run(job)
+        return PolicyKey(key, policy_id)
+
+    def versions(self, access: Access, org: str, policy_id: str) -> tuple[PolicyVersion, ...]:
+        """Newest first."""
+        with self._core.store.reading() as connection:
+            _find(connection, access, org, policy_id)
+            rows = connection.execute(
+                "SELECT * FROM policy_versions WHERE policy_id = ? ORDER BY rowid DESC", (policy_id,)
+            ).fetchall()
+        return tuple(
+            PolicyVersion(policy_id, row["version"], row["created_at"], _stored(row)) for row in rows
+        )
+
+    def _policy(self, content: Mapping[str, Any]) -> Policy:
+        policy = self._engine.policy(content)
+        for field, text in (("name", policy.name), *(("tags", tag) for tag in policy.tags)):
+            if len(text) > MAX_NAME or not text.isprintable():
+                fail(field, f"must have at most {MAX_NAME} characters, all of which can be printed")
+        return policy
+
+    def _answer(self, access: Access, row: Row) -> StoredPolicy:
+        key = self._core.ring.open(row["key_sealed"], row["policy_id"]).decode()
+        return StoredPolicy(
+            row["policy_id"],
+            row["org_id"],
+            _stored(row),
+            bool(row["is_active"]),
+            key if access.sees_keys else shortened(key),
+            row["created_at"],
+            row["updated_at"],
+        )
+
+
+def insert_policy(
+    batch: Batch, core: Core, org_id: str, policy: Policy, groups: Iterable[str], *, is_active: bool
+) -> str:
+    policy_id, key, now = new_id("pol"), mint(Kind.POLICY), core.now()
+    text = json.dumps(policy.to_dict())
+    batch.execute(
+        "INSERT INTO policies (policy_id, org_id, body, is_active, key_lookup, key_sealed, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            policy_id,
+            org_id,
+            text,
+            is_active,
+            core.ring.lookup(key),
+            core.ring.seal(key.encode(), policy_id),
+            now,
+            now,
+        ),
+    )
+    batch.execute("INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, policy.version, text, now))
+    _join_groups(batch, policy_id, groups)
+    return policy_id
+
+
+def _join_groups(batch: Batch, policy_id: str, groups: Iterable[str]) -> None:
+    batch.execute("DELETE FROM group_policies WHERE policy_id = ?", (policy_id,))
+    for group_id in groups:
+        batch.execute("INSERT INTO group_policies VALUES (?, ?)", (group_id, policy_id))
+
+
+def _find(connection: sqlite3.Connection, access: Access, org: str, policy_id: str) -> Row:
+    org_id = find_organization(connection, access, org)["org_id"]
+    return find(connection, _FIND, org_id, policy_id, "policy")
+
+
+def _stored(row: Row) -> Policy:
+    """Its names were checked when it was stored; a pattern that is gone since must not make it unreadable."""
+    return Policy.from_dict(json.loads(row["body"]))
+
+
+def _number(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor)

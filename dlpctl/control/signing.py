@@ -1,0 +1,175 @@
+"""Signed tokens for licenses: RS256, each key with an id, old keys kept so that what they signed can be verified."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.control.core import Core, new_id
+from dlpctl.control.records import PublicKey
+from dlpctl.control.store import Batch, Row
+from dlpctl.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+ALGORITHM = "RS256"
+ISSUER = "dlpctl"
+TOKEN_LIFETIME = timedelta(hours=24)
+"""How long a client may work on without asking again."""
+_KEY_BITS = 3072
+_NEWEST = "SELECT * FROM signing_keys ORDER BY rowid DESC LIMIT 1"
+
+
+class PolicyConfig(NamedTuple):
+    """The policies that a license covers."""
+
+    policies: tuple[Mapping[str, Any], ...]
+    groups: Mapping[str, tuple[str, ...]]
+    """Name to policy ids."""
+    default_group: str
+    default_policy_id: str | None
+    """The first active policy of the default group."""
+    policy_version: str
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        return tuple(self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "default_policy_id": self.default_policy_id,
+            "groups": {name: list(ids) for name, ids in self.groups.items()},
+            "policies": [dict(policy) for policy in self.policies],
+        }
+
+    def digest(self) -> str:
+        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def policy_config(connection: sqlite3.Connection, license_id: str) -> PolicyConfig:
+    groups: dict[str, tuple[str, ...]] = {}
+    policies: dict[str, Mapping[str, Any]] = {}
+    default_group, default_policy_id = "", None
+    for group in connection.execute(
+        "SELECT group_id, name, license_groups.is_default FROM license_groups"
+        " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
+        (license_id,),
+    ).fetchall():
+        rows = connection.execute(
+            "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
+            " ORDER BY created_at, policies.rowid",
+            (group["group_id"],),
+        ).fetchall()
+        groups[group["name"]] = tuple(row["policy_id"] for row in rows)
+        for row in rows:
+            policies[row["policy_id"]] = {
+                "policy_id": row["policy_id"],
+                "is_active": bool(row["is_active"]),
+            } | json.loads(row["body"])
+        if group["is_default"]:
+            default_group = group["name"]
+            default_policy_id = next((row["policy_id"] for row in rows if row["is_active"]), None)
+    version = str(policies[default_policy_id]["version"]) if default_policy_id else ""
+    return PolicyConfig(tuple(policies.values()), groups, default_group, default_policy_id, version)
+
+
+class Signer:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._loaded: tuple[str, RSAPrivateKey] | None = None
+
+    def token(self, license_row: Row, config: PolicyConfig) -> str:
+        import jwt
+
+        now = self._core.clock()
+        expires = min(now + TOKEN_LIFETIME, datetime.fromisoformat(license_row["expires_at"]))
+        key_id, key = self._private_key()
+        claims = {
+            "iss": ISSUER,
+            "sub": license_row["license_id"],
+            "org_id": license_row["org_id"],
+            "license_id": license_row["license_id"],
+            "type": license_row["license_type"],
+            "policy_version": config.policy_version,
+            "policy_hash": config.digest(),
+            "iat": int(now.timestamp()),
+            "exp": int(expires.timestamp()),
+            "jti": secrets.token_hex(16),
+        }
+        return jwt.encode(claims, key, algorithm=ALGORITHM, headers={"kid": key_id})
+
+    def public_key(self, key_id: str | None) -> PublicKey:
+        if key_id is None:
+            self._newest()
+        with self._core.store.reading() as connection:
+            row = (
+                connection.execute(_NEWEST).fetchone()
+                if key_id is None
+                else key_id.isprintable()
+                and connection.execute("SELECT * FROM signing_keys WHERE key_id = ?", (key_id,)).fetchone()
+            )
+        if not row:
+            raise NotFoundError("there is no public key with this key_id")
+        return PublicKey(row["key_id"], row["public_key"], ALGORITHM)
+
+    def rotate(self) -> PublicKey:
+        insert = self._new_key()
+        return self.public_key(self._core.store.run(insert))
+
+    def _private_key(self) -> tuple[str, RSAPrivateKey]:
+        """Of the newest key; another process may have rotated it, so the store is asked each time."""
+        from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+        from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+        row = self._newest()
+        if self._loaded is None or self._loaded[0] != row["key_id"]:
+            key = load_der_private_key(self._core.ring.open(row["private_sealed"], row["key_id"]), None)
+            assert isinstance(key, RSAPrivateKey)
+            self._loaded = (row["key_id"], key)
+        return self._loaded
+
+    def _newest(self) -> Row:
+        with self._core.store.reading() as connection:
+            row: Row | None = connection.execute(_NEWEST).fetchone()
+        if row is None:
+            insert = self._new_key()
+
+            def first(batch: Batch) -> Row:
+                if batch.execute(_NEWEST).fetchone() is None:
+                    insert(batch)
+                made: Row = batch.execute(_NEWEST).fetchone()
+                return made
+
+            row = self._core.store.run(first)
+        return row
+
+    def _new_key(self) -> Callable[[Batch], str]:
+        """A job that stores a key which is made now: that takes too long to hold the write lock meanwhile."""
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        key_id = new_id("key")
+        key = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS)
+        private = key.private_bytes(
+            serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        public = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        sealed = self._core.ring.seal(private, key_id)
+
+        def insert(batch: Batch) -> str:
+            batch.execute(
+                "INSERT INTO signing_keys VALUES (?, ?, ?, ?)",
+                (key_id, public.decode(), sealed, self._core.now()),
+            )
+            return key_id
+
+        return insert

@@ -1,0 +1,117 @@
+"""Admin tokens. A token is shown when it is made; the store knows it by its HMAC alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dlpctl.control.access import Access, Role
+from dlpctl.control.core import Core, find_organization, new_id
+from dlpctl.control.fields import Fields, fail
+from dlpctl.control.keys import Kind, mint, well_formed
+from dlpctl.control.records import Token
+from dlpctl.control.store import Batch, Row
+from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
+
+
+class Tokens:
+    def __init__(self, core: Core, first_file: Path) -> None:
+        self._core = core
+        self._first_file = first_file
+
+    def authenticate(self, token: str | None) -> Access:
+        if not token:
+            raise UnauthorizedError("send an admin token as 'Authorization: Bearer <TOKEN>'")
+        row = None
+        if well_formed(Kind.ADMIN, token):
+            with self._core.store.reading() as connection:
+                row = connection.execute(
+                    "SELECT * FROM tokens WHERE lookup = ?", (self._core.ring.lookup(token),)
+                ).fetchone()
+        if row is None:
+            raise UnauthorizedError("the admin token is unknown")
+        if row["expires_at"] and row["expires_at"] <= self._core.now():
+            raise UnauthorizedError(f"the admin token expired on {row['expires_at']}")
+        return Access(Role(row["role"]), row["org_id"], row["token_id"])
+
+    def list(self, access: Access) -> tuple[Token, ...]:
+        access.require(Role.ADMIN)
+        with self._core.store.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM tokens WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
+                (access.org_id, access.org_id),
+            ).fetchall()
+        return tuple(_token(row) for row in rows)
+
+    def create(self, access: Access, body: Mapping[str, Any]) -> Token:
+        """An administrator of one organization makes tokens for that one."""
+        access.require(Role.ADMIN)
+        fields = Fields(body, ("role", "org_id", "name", "expires_at"))
+        role = fields.choice("role", Role)
+        org = fields.given("org_id")
+        if org is not None and not isinstance(org, str):
+            fail("org_id", "must be text")
+        if org is None and access.org_id is not None:
+            raise ForbiddenError("org_id: this token makes tokens for its own organization only; name it")
+        name = fields.name() if "name" in fields else ""
+        expires = fields.moment("expires_at") if fields.given("expires_at") is not None else None
+        if expires and expires <= self._core.now():
+            fail("expires_at", "must be in the future")
+        return self._make(access, role, org, name, expires)
+
+    def revoke(self, access: Access, token_id: str) -> None:
+        access.require(Role.ADMIN)
+
+        def job(batch: Batch) -> None:
+            found = token_id.isprintable() and batch.execute(
+                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?)",
+                (token_id, access.org_id, access.org_id),
+            )
+            if not found or not found.rowcount:
+                raise NotFoundError("there is no such token")
+
+        self._core.store.run(job)
+
+    def first(self) -> Path:
+        """The file with the first token, for the command line of this user; made where it or its token is missing."""
+        file = self._first_file
+        try:
+            self.authenticate(file.read_text("ascii").strip())
+        except (OSError, UnicodeDecodeError, UnauthorizedError):
+            made = self._make(Access(Role.ADMIN), Role.ADMIN, None, "first", None)
+            _write_privately(file, f"{made.token}\n")
+        return file
+
+    def _make(self, access: Access, role: str, org: str | None, name: str, expires: str | None) -> Token:
+        key, token_id, now = mint(Kind.ADMIN), new_id("tok"), self._core.now()
+
+        def job(batch: Batch) -> Token:
+            org_id = find_organization(batch.connection, access, org)["org_id"] if org is not None else None
+            batch.execute(
+                "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (token_id, name, role, org_id, self._core.ring.lookup(key), now, expires),
+            )
+            return Token(token_id, name, role, org_id, now, expires, key)
+
+        return self._core.store.run(job)
+
+
+def _token(row: Row) -> Token:
+    return Token(
+        row["token_id"], row["name"], row["role"], row["org_id"], row["created_at"], row["expires_at"]
+    )
+
+
+def _write_privately(file: Path, text: str) -> None:
+    from tempfile import NamedTemporaryFile
+
+    try:
+        with NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as temporary:
+            temporary.write(text)
+            temporary.flush()
+            os.fsync(temporary.fileno())
+        Path(temporary.name).replace(file)
+    except OSError as problem:
+        raise StoreError(f"{file}: cannot be written: {problem.strerror}") from None

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dlpctl.control.access import LOCAL
+from dlpctl.control.service import ControlPlane
+from dlpctl.errors import ConflictError, ForbiddenError, StoreError
+
+_WORKER = Path(__file__).with_name("worker.py")
+EMAIL = "write to jane.doe@corp.example.net"
+
+
+@pytest.fixture
+def home(tmp_path, detector):
+    """A folder with an organization, and its key; by the real clock, as the workers have it."""
+    with ControlPlane.open(tmp_path / "data", lambda: detector) as control:
+        control.organizations.create(LOCAL, {"name": "Acme"})
+        control.licenses.create(LOCAL, "acme", {"license_type": "standard"})
+        yield control, control.policies.list(LOCAL, "acme")[0].api_key
+
+
+def _start(control, key, threads, each):
+    command = [sys.executable, str(_WORKER), str(control.folder), key, str(threads), str(each)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+def _assert_all_there(control, acknowledged):
+    with closing(sqlite3.connect(control.folder / "control.db")) as database:
+        stored = {row[0] for row in database.execute("SELECT preflight_id FROM checks")}
+    assert acknowledged <= stored
+    assert control.maintenance.check() == ()
+    report = control.audit.verify(LOCAL)
+    assert (report.intact, report.checked) == (True, len(stored))
+    assert sum(one.checks_this_month for one in control.licenses.list(LOCAL, "acme")) == len(stored)
+    assert control.analytics.organization(LOCAL, "acme").total_checks == len(stored)
+    assert control.audit.search(LOCAL, search="acme").total == len(stored)
+
+
+def _kill(control, key, after):
+    """Kills a worker under load; what it had answered by then."""
+    with _start(control, key, 8, 100_000) as process:
+        lines = [process.stdout.readline().strip() for _ in range(after)]
+        process.kill()
+        lines += process.stdout.read().split("\n")
+    # The last line may have been cut off.
+    return {line for line in lines if line.startswith("pf_") and len(line) == 27}
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(50, marks=pytest.mark.slow)])
+def test_every_answered_check_survives_a_kill(home, times):
+    control, key = home
+    acknowledged = set()
+    for number in range(times):
+        acknowledged |= _kill(control, key, 20 + 37 * number % 150)
+    assert len(acknowledged) >= 20 * times
+    _assert_all_there(control, acknowledged)
+
+
+def test_never_one_check_too_many_over_processes_and_threads(home):
+    control, key = home
+    for one in control.licenses.list(LOCAL, "acme"):
+        control.licenses.extend(LOCAL, "acme", one.license_id, {"max_checks_per_month": 150})
+    workers = [_start(control, key, 6, 100) for _ in range(2)]
+    lines = [line for worker in workers for line in worker.communicate(timeout=60)[0].split()]
+    answered = {line for line in lines if line.startswith("pf_")}
+    assert len(answered) == 300
+    assert lines.count("quota") == 12
+    _assert_all_there(control, answered)
+
+
+def test_revoking_in_another_process_stops_the_next_check(home, detector):
+    control, key = home
+    with ControlPlane.open(control.folder, lambda: detector) as other:
+        other.checks.check_text(key, EMAIL, "VENDOR")
+        for one in control.licenses.list(LOCAL, "acme"):
+            control.licenses.revoke(LOCAL, "acme", one.license_id)
+        with pytest.raises(ForbiddenError, match="not active"):
+            other.checks.check_text(key, EMAIL, "VENDOR")
+
+
+def test_a_database_that_is_locked_for_three_seconds_delays(home):
+    control, key = home
+    with closing(sqlite3.connect(control.folder / "control.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answers = []
+        waiting = threading.Thread(
+            target=lambda: answers.append(control.checks.check_text(key, EMAIL, "VENDOR"))
+        )
+        began = time.monotonic()
+        waiting.start()
+        time.sleep(3)
+        assert not answers
+        other.execute("ROLLBACK")
+        waiting.join(timeout=10)
+    assert answers
+    assert 3 <= time.monotonic() - began < 10
+    assert control.audit.search(LOCAL).total == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes")
+def test_a_full_disk_refuses_and_recovers(home):
+    import resource
+    import signal
+
+    control, key = home
+    control.checks.check_text(key, EMAIL, "VENDOR")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        with pytest.raises(StoreError, match="room") as caught:
+            control.checks.check_text(key, EMAIL, "VENDOR")
+        with pytest.raises(StoreError):
+            control.maintenance.ready()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.http_status == 503
+    control.maintenance.ready()
+    made = control.checks.check_text(key, EMAIL, "VENDOR")
+    assert control.audit.search(LOCAL).items[0].preflight_id == made.preflight_id
+    assert control.audit.verify(LOCAL).checked == 2
+    assert control.licenses.list(LOCAL, "acme")[1].checks_this_month == 2
+
+
+def test_a_job_that_fails_takes_no_other_with_it(home):
+    control, key = home
+    stop = threading.Event()
+    errors = []
+
+    def collide():
+        while not stop.is_set():
+            try:
+                control.organizations.create(LOCAL, {"name": "Acme"})
+            except ConflictError as error:
+                errors.append(error.http_status)
+
+    rival = threading.Thread(target=collide)
+    rival.start()
+    for _ in range(50):
+        control.checks.check_text(key, EMAIL, "VENDOR")
+    stop.set()
+    rival.join()
+    assert set(errors) == {409}
+    assert control.audit.verify(LOCAL).checked == 50
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes")
+def test_a_key_file_that_others_may_read_is_refused_with_the_way_out(home, detector):
+    control, _ = home
+    file = control.folder / "control.key"
+    file.chmod(0o644)
+    with pytest.raises(StoreError, match=f"chmod 600 {file}"):
+        ControlPlane.open(control.folder, lambda: detector)
+
+
+def test_a_missing_or_wrong_key_file_is_refused(home, detector):
+    control, _ = home
+    file = control.folder / "control.key"
+    file.unlink()
+    with pytest.raises(StoreError, match=r"control\.key"):
+        ControlPlane.open(control.folder, lambda: detector)
+    file.touch(0o600)
+    file.write_text("00" * 32)
+    with pytest.raises(StoreError, match="not the key"):
+        ControlPlane.open(control.folder, lambda: detector)

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from sqlite_utils import Database
+
+from dlpctl.control.migrations import STEPS
+from dlpctl.control.store import Store
+from dlpctl.errors import StoreError
+
+_ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
+_PHRASE = (
+    "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
+    " 'Blocked because of it', 3, 3)"
+)
+
+
+def _schema(file):
+    with closing(sqlite3.connect(file)) as database:
+        return sorted(
+            (name, " ".join((sql or "").split()))
+            for name, sql in database.execute("SELECT name, sql FROM sqlite_master")
+        )
+
+
+@pytest.mark.parametrize("version", range(1, len(STEPS) + 1))
+def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, version):
+    file = tmp_path / "old.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as old:
+        for step in STEPS[:version]:
+            step(Database(old))
+        old.execute(f"PRAGMA user_version = {version}")
+        old.execute(_ORGANIZATION)
+        if version >= 4:
+            old.execute(_PHRASE)
+    Store(file).close()
+    Store(tmp_path / "new.db").close()
+    assert _schema(file) == _schema(tmp_path / "new.db")
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
+        assert database.execute("SELECT name FROM organizations").fetchall() == [("Acme",)]
+        found = database.execute("SELECT rowid FROM phrases_search WHERE phrases_search MATCH 'blocked'")
+        assert found.fetchall() == ([(1,)] if version >= 4 else [])
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):
+    def fails(db):
+        db.execute("CREATE TABLE half (x)")
+        db.execute("CREATE TABLE half (x)")
+
+    Store(tmp_path / "a.db").close()
+    before = _schema(tmp_path / "a.db")
+    monkeypatch.setattr("dlpctl.control.store.STEPS", (*STEPS, fails))
+    with pytest.raises(StoreError, match="half"):
+        Store(tmp_path / "a.db")
+    assert _schema(tmp_path / "a.db") == before
+
+
+def test_a_newer_database_is_refused(tmp_path):
+    Store(tmp_path / "a.db").close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        database.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    with pytest.raises(StoreError, match="newer"):
+        Store(tmp_path / "a.db")
+
+
+def test_what_is_no_database_is_refused(tmp_path):
+    (tmp_path / "a.db").write_bytes(b"not a database" * 500)
+    with pytest.raises(StoreError, match="db restore"):
+        Store(tmp_path / "a.db")
