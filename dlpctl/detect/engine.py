@@ -54,7 +54,7 @@ class Detector:
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
-        self._sets = sets
+        self.sets = sets
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._runners: dict[int, _Runner] = {}
         self._selected: frozenset[int] | None = None
@@ -82,9 +82,9 @@ class Detector:
         """A detector that also finds what these patterns describe."""
         unique([*self.patterns, *patterns])
         wider = self._copy()
-        wider._sets = [*self._sets, from_patterns(patterns, self._cache)]
-        wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
-        wider.widest = max(each.widest for each in wider._sets)
+        wider.sets = [*self.sets, from_patterns(patterns, self._cache)]
+        wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
+        wider.widest = max(each.widest for each in wider.sets)
         wider._local = threading.local()
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
@@ -98,7 +98,7 @@ class Detector:
 
     @property
     def patterns(self) -> list[Pattern]:
-        return [record.pattern for each in self._sets for record in each.records]
+        return [record.pattern for each in self.sets for record in each.records]
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
@@ -180,7 +180,7 @@ class Detector:
         runner = self._runners.get(index)
         if runner is None:
             at = next(at for at, first in enumerate(self._firsts[1:]) if index < first)
-            runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
+            runner = self._runners[index] = _Runner(self.sets[at], index - self._firsts[at], index)
         return runner
 
     def traces(self, text: str) -> Iterator[Trace]:
@@ -208,7 +208,7 @@ class Detector:
 
     def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
         """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
-        for at, each in enumerate(self._sets):
+        for at, each in enumerate(self.sets):
             if each.database is None:
                 continue
             first = self._firsts[at]
@@ -227,7 +227,7 @@ class Detector:
         if at not in scratches:
             import hyperscan
 
-            scratches[at] = hyperscan.Scratch(self._sets[at].database)
+            scratches[at] = hyperscan.Scratch(self.sets[at].database)
         scratch: hyperscan.Scratch = scratches[at]
         return scratch
 
