@@ -150,9 +150,7 @@ class Detector:
         found = list(found)
         while fresh and waiting:
             places = sorted((one.start, one.end) for one in fresh)
-            near = [
-                index for index, ends in waiting.items() if _meet(ends, self._runner(index).width, places)
-            ]
+            near = [index for index, ends in waiting.items() if self._runner(index).meets(ends, places)]
             fresh = [
                 one
                 for index in near
@@ -270,6 +268,7 @@ class _Runner:
 
     __slots__ = (
         "_accepts",
+        "_beyond",
         "_checks",
         "_index",
         "_judge",
@@ -290,6 +289,7 @@ class _Runner:
         self._index = index
         self._matcher = Matcher(pattern, record.width, record.bounded)
         self._checks = pattern.validators
+        self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
@@ -333,6 +333,18 @@ class _Runner:
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
+    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
+        """Whether a match with one of these hits can overlap one of the places."""
+        at = 0
+        for end in ends:
+            while at < len(places) and places[at][1] <= end - self.width:
+                at += 1
+            if at == len(places):
+                return False
+            if places[at][0] < end + self._beyond:
+                return True
+        return False
+
 
 def encode(text: str) -> bytes:
     """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
@@ -369,16 +381,3 @@ def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
         if not accept(value):
             return False
     return True
-
-
-def _meet(ends: list[int], width: int, places: list[tuple[int, int]]) -> bool:
-    """Whether a match of at most `width` bytes with one of these ends can overlap one of the places."""
-    at = 0
-    for end in ends:
-        while at < len(places) and places[at][1] <= end - width:
-            at += 1
-        if at == len(places):
-            return False
-        if places[at][0] < end:
-            return True
-    return False

@@ -101,7 +101,7 @@ def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
     import hyperscan
 
     data = text.encode()
-    databases = [(each.database, hyperscan.Scratch(each.database)) for each in detector.sets]
+    databases = [(each.database, hyperscan.Scratch(each.database)) for each in detector.sets if each.database]
 
     def scan() -> None:
         for database, scratch in databases:
