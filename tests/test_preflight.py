@@ -23,10 +23,8 @@ TEXTS = [text for pattern in PATTERNS for text in examples(pattern, "match")]
 
 
 @pytest.fixture(scope="module")
-def detector(tmp_path_factory: pytest.TempPathFactory) -> Detector:
-    from dlpctl.detect.cache import Cache
-
-    return Detector(cache=Cache(tmp_path_factory.getbasetemp() / "preflight-cache"))
+def detector(library: Detector) -> Detector:
+    return library
 
 
 def policy(action: str, types: list[str], **more: object) -> Policy:

@@ -41,7 +41,8 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
+def environ(tmp_path: Path, compiled_cache: Path) -> dict[str, str]:
+    shutil.copytree(compiled_cache, tmp_path / "home" / "cache")
     unwanted = ("FORCE_COLOR", "PYTHONWARNINGS")
     kept = {
         key: text for key, text in os.environ.items() if not key.startswith("DLPCTL_") and key not in unwanted
@@ -97,8 +98,10 @@ def test_the_first_command_prints_what_is_shown_below_it(tmp_path: Path, environ
     assert run([pipe.strip()], tmp_path, environ) == [of_language("text")[0]]
 
 
-def test_examples_of_the_library_are_true(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DLPCTL_HOME", str(tmp_path))
+def test_examples_of_the_library_are_true(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    monkeypatch.setenv("DLPCTL_HOME", environ["DLPCTL_HOME"])
     runner = doctest.DocTestRunner(verbose=False)
     for number, block in enumerate(of_language("pycon"), start=1):
         example = doctest.DocTestParser().get_doctest(block, {}, f"example {number}", "README.md", 0)

@@ -49,8 +49,11 @@ class Detector:
         on_compile: Callable[[], None] | None = None,
     ) -> None:
         """All patterns of the library and of further `files`, or else just `patterns`."""
+        files = tuple(files)
         if patterns is None:
-            sets = from_files([*builtin_files(), *files], cache, on_compile)
+            sets = from_files(builtin_files(), cache, on_compile)
+            if files:
+                sets += from_files(files, cache, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -60,6 +63,8 @@ class Detector:
         self._selected: frozenset[int] | None = None
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
+        if files:
+            unique(self.patterns)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
@@ -86,6 +91,9 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
         wider.widest = max(each.widest for each in wider.sets)
         wider._local = threading.local()
+        wider._runners = dict(
+            self._runners
+        )  # theirs alone from here on: other extensions use the same indexes
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))

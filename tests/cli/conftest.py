@@ -19,16 +19,14 @@ class Result(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def _own_home(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _own_home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings and keys of each test are its own; compiled patterns are shared, since they are the same."""
     for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
         monkeypatch.delenv(name)
-    shared = tmp_path_factory.getbasetemp() / "shared-cache"
-    for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data"), ("CACHE", shared)):
+    for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):
         folder.mkdir(mode=0o700, exist_ok=True)
         monkeypatch.setenv(f"XDG_{variable}_HOME", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)

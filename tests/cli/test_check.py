@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from dlpctl.detect.validators.secrets_examples import pem_key
+
 EMAIL = "write to john.doe@example.com"
-KEY = f"-----BEGIN PRIVATE KEY-----\n{'A1b2' * 16}\n-----END PRIVATE KEY-----"
+KEY = pem_key(Random(7))
 
 
 @pytest.mark.parametrize(

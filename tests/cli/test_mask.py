@@ -5,8 +5,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
+
+from dlpctl.detect.validators.secrets_examples import pem_key
 
 TEXT = "Mail john.doe@example.com, card 4111 1111 1111 1111"
 MASKED = "Mail j***@example.com, card **** **** **** 1111"
@@ -55,7 +58,7 @@ def test_a_paused_source_gets_its_lines_at_once():
 
 
 def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
-    key = ["-----BEGIN PRIVATE KEY-----", *["A1b2" * 16] * 4, "-----END PRIVATE KEY-----", ""]
+    key = [*pem_key(Random(7)).splitlines(), ""]
     command = [sys.executable, "-m", "dlpctl", "mask", "--operator", "redact"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         assert process.stdin

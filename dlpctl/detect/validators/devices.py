@@ -15,6 +15,7 @@ _VIN_VALUES = dict(
     )
 )
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COORDINATE = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -83,6 +84,16 @@ def varied_digits(value: str) -> bool:
 
 @validator("plate")
 def plate(value: str) -> bool:
-    """A vehicle's plate: five to nine letters and digits with a digit among them."""
+    """A vehicle's plate: four to ten letters and digits with a digit among them."""
     bare = compact(value)
-    return alphanumeric(bare) and 4 <= len(bare) <= 9 and any(char.isdigit() for char in bare)
+    return alphanumeric(bare) and 4 <= len(bare) <= 10 and any(char.isdigit() for char in bare)
+
+
+@validator("degrees")
+def degrees(value: str) -> bool:
+    """Degrees of latitude and longitude, with minutes and seconds below sixty where they are given."""
+    north, _, east = value[:96].upper().replace("S", "N").partition("N")
+    parts = [[float(number) for number in _NUMBER.findall(side)] for side in (north, east)]
+    if not all(0 < len(side) <= 3 and all(rest < 60 for rest in side[1:]) for side in parts):
+        return False
+    return parts[0][0] <= 90 and parts[1][0] <= 180
