@@ -61,7 +61,7 @@ class Detector:
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
-        self._sets = sets
+        self.sets = sets
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._runners: dict[int, _Runner] = {}
         self._selected: frozenset[int] | None = None
@@ -91,9 +91,9 @@ class Detector:
         """A detector that also finds what these patterns describe."""
         unique([*self.patterns, *patterns])
         wider = self._copy()
-        wider._sets = [*self._sets, from_patterns(patterns, self._cache)]
-        wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
-        wider.widest = max(each.widest for each in wider._sets)
+        wider.sets = [*self.sets, from_patterns(patterns, self._cache)]
+        wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
+        wider.widest = max(each.widest for each in wider.sets)
         wider._local = threading.local()
         wider._runners = dict(
             self._runners
@@ -110,7 +110,7 @@ class Detector:
 
     @property
     def patterns(self) -> list[Pattern]:
-        return [record.pattern for each in self._sets for record in each.records]
+        return [record.pattern for each in self.sets for record in each.records]
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
@@ -162,9 +162,7 @@ class Detector:
         found = list(found)
         while fresh and waiting:
             places = sorted((one.start, one.end) for one in fresh)
-            near = [
-                index for index, ends in waiting.items() if _meet(ends, self._runner(index).width, places)
-            ]
+            near = [index for index, ends in waiting.items() if self._runner(index).meets(ends, places)]
             fresh = [
                 one
                 for index in near
@@ -192,7 +190,7 @@ class Detector:
         runner = self._runners.get(index)
         if runner is None:
             at = next(at for at, first in enumerate(self._firsts[1:]) if index < first)
-            runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
+            runner = self._runners[index] = _Runner(self.sets[at], index - self._firsts[at], index)
         return runner
 
     def traces(self, text: str) -> Iterator[Trace]:
@@ -220,7 +218,7 @@ class Detector:
 
     def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
         """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
-        for at, each in enumerate(self._sets):
+        for at, each in enumerate(self.sets):
             if each.database is None:
                 continue
             first = self._firsts[at]
@@ -239,7 +237,7 @@ class Detector:
         if at not in scratches:
             import hyperscan
 
-            scratches[at] = hyperscan.Scratch(self._sets[at].database)
+            scratches[at] = hyperscan.Scratch(self.sets[at].database)
         scratch: hyperscan.Scratch = scratches[at]
         return scratch
 
@@ -291,6 +289,7 @@ class _Runner:
 
     __slots__ = (
         "_accepts",
+        "_beyond",
         "_checks",
         "_index",
         "_judge",
@@ -311,6 +310,7 @@ class _Runner:
         self._index = index
         self._matcher = Matcher(pattern, record.width, record.bounded)
         self._checks = pattern.validators
+        self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
@@ -354,6 +354,18 @@ class _Runner:
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
+    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
+        """Whether a match with one of these hits can overlap one of the places."""
+        at = 0
+        for end in ends:
+            while at < len(places) and places[at][1] <= end - self.width:
+                at += 1
+            if at == len(places):
+                return False
+            if places[at][0] < end + self._beyond:
+                return True
+        return False
+
 
 def encode(text: str) -> bytes:
     """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
@@ -390,16 +402,3 @@ def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
         if not accept(value):
             return False
     return True
-
-
-def _meet(ends: list[int], width: int, places: list[tuple[int, int]]) -> bool:
-    """Whether a match of at most `width` bytes with one of these ends can overlap one of the places."""
-    at = 0
-    for end in ends:
-        while at < len(places) and places[at][1] <= end - width:
-            at += 1
-        if at == len(places):
-            return False
-        if places[at][0] < end:
-            return True
-    return False

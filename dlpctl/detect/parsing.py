@@ -188,6 +188,7 @@ KEYS = {
         "keywords",
         "context",
         "width",
+        "trigger",
         "region",
         "references",
         "examples",

@@ -54,6 +54,9 @@ _TABLES: dict[str, dict[str, Any]] = {
     "chain": {"regex": "[a-z][0-9][a-z]", "score": 0.65},
     "chain-on": {"regex": "[0-9][a-z][0-9]", "score": 0.66},
     "too-weak": {"regex": "[a-z0-9]{4}", "score": 0.3},
+    # A first pass that ends before the match does.
+    "triggered": {"regex": "[a-z]{1,4}=[0-9]{2,4}", "trigger": "="},
+    "triggered-late": {"regex": "[0-9]{1,3};[a-z]{2,}", "trigger": "[0-9];", "width": 9, "score": 0.75},
     # Context.
     "near": {
         "regex": "[0-9]{3}",

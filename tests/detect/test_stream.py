@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from streaming import in_pieces
 from synthetic import custom
 
 from dlpctl.detect import stream
+from dlpctl.detect.database import max_width
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
 from dlpctl.detect.lint import examples
 from dlpctl.detect.pattern import Pattern
 
-BUILTIN = load_patterns(builtin_files())
+NARROW = [each for each in load_patterns(builtin_files()) if max_width(each)[0] < 600]
 
 
 @pytest.fixture
@@ -20,23 +26,26 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "CHUNK", 1)
 
 
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize(
-    "pattern", [each for each in BUILTIN if (each.width or 0) < 4096], ids=lambda each: each.id
-)
-def test_seam_through_every_byte_of_an_example(pattern: Pattern) -> None:
+def seam_through_every_byte(pattern: Pattern) -> None:
     """With chunks of a byte a seam is tried at every byte."""
     detector = Detector([pattern])
-    for example in examples(pattern, "match")[:3]:
-        data = f"{example}\n".encode() + b" " * 2 * detector.widest + f"é {example}".encode()
-        expected = detector.scan_bytes(data)
-        assert expected
-        for shift in range(3):
-            padding = b"." * shift
-            pieces = [padding + data[:1], *(data[at : at + 97] for at in range(1, len(data), 97))]
-            given, findings = in_pieces(detector, pieces)
-            assert given == padding + data
-            assert findings == detector.scan_bytes(padding + data)
+    example = examples(pattern, "match")[0]
+    data = f"{example}\n".encode() + b" " * 2 * detector.widest + f"é {example}".encode()
+    pieces = (data[at : at + 97] for at in range(0, len(data), 97))
+    assert in_pieces(detector, pieces) == (data, detector.scan_bytes(data))
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("pattern", NARROW[::20], ids=lambda each: each.id)
+def test_seam_through_every_byte_of_an_example(pattern: Pattern) -> None:
+    seam_through_every_byte(pattern)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_chunks")
+def test_seam_through_every_byte_of_every_example() -> None:
+    for pattern in NARROW:
+        seam_through_every_byte(pattern)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -73,16 +82,49 @@ def test_endless_chain_is_cut_between_findings(monkeypatch: pytest.MonkeyPatch) 
     assert findings == detector.scan_bytes(data)
 
 
-def test_a_pause_gives_out_complete_lines(library: Detector) -> None:
+MAIL = custom("mail", r"\b[a-z]+@example\.com\b")
+KEY = custom("key", "-----BEGIN [A-Z ]{1,20}-----[0-9A-Za-z\\s]{1,200}-----END [A-Z ]{1,20}-----")
+
+
+def test_a_pause_gives_out_complete_lines() -> None:
     chunks = iter([b"mail john@example.com\nand mary@exam", b"", b"ple.com\n"])
-    pieces = [piece.text for piece in stream.scan_pieces(library, chunks)]
-    assert pieces == ["mail john@example.com\n", "and mary@example.com\n"]
+    pieces = list(stream.scan_pieces(Detector([MAIL]), chunks))
+    assert [piece.text for piece in pieces] == ["mail john@example.com\n", "and mary@example.com\n"]
+    assert [len(piece.findings) for piece in pieces] == [1, 1]
 
 
-def test_a_pause_within_a_block_waits_for_its_end(library: Detector) -> None:
-    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "A1b2C3d4" * 8 + "\n-----END RSA PRIVATE KEY-----\n"
-    pieces = list(
-        stream.scan_pieces(library, iter([b"x\n" + key[:50].encode(), b"", key[50:].encode(), b""]))
-    )
+def test_a_pause_within_a_block_waits_for_its_end() -> None:
+    key = "-----BEGIN SECRET KEY-----\n" + "A1b2C3d4" * 8 + "\n-----END SECRET KEY-----\n"
+    chunks = iter([b"x\n" + key[:50].encode(), b"", key[50:].encode(), b""])
+    pieces = list(stream.scan_pieces(Detector([KEY, MAIL]), chunks))
     assert "".join(piece.text for piece in pieces) == "x\n" + key
-    assert [finding.type for piece in pieces for finding in piece.findings] == ["PRIVATE_KEY"]
+    assert [finding.type for piece in pieces for finding in piece.findings] == ["KEY"]
+
+
+STREAM = """
+import resource, sys
+from synthetic import custom
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.stream import scan_pieces
+
+def mebibytes(count):
+    block = b"the water was cold and john@example.com went home again \\n" + b"it is a far cry from here to there, they said" * 22
+    block *= (1 << 20) // len(block)
+    for _ in range((count << 20) // len(block)):
+        yield block
+
+detector = Detector([custom("mail", r"\\b[a-z]+@example\\.com\\b")])
+count = sum(len(piece.findings) for piece in scan_pieces(detector, mebibytes(int(sys.argv[1]))))
+print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "darwin" else 1))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks POSIX for the memory")
+@pytest.mark.parametrize("mebibytes", [64, pytest.param(2048, marks=pytest.mark.slow)])
+def test_memory_does_not_grow_with_the_stream(mebibytes: int) -> None:
+    command = [sys.executable, "-c", STREAM, str(mebibytes)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    findings, kibibytes = map(int, ran.stdout.split())
+    assert findings > mebibytes * 900
+    assert kibibytes < 150 * 1024

@@ -1,0 +1,32 @@
+"""The benchmarks run, and say what they promise to; how fast it is is for them to say, not for a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def figures(*command: str) -> Any:
+    ran = subprocess.run(
+        [sys.executable, *command, "--short", "--json"], capture_output=True, text=True, cwd=HERE
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_engine() -> None:
+    measured = figures("engine.py")
+    assert set(measured["throughput"]) == {"standard library", "1 a KB", "10 a KB", "100 a KB"}
+    assert all(each["MB/s"] > 0 for each in measured["throughput"].values())
+    assert measured["latency"]["p50 ms"] <= measured["latency"]["p99 ms"]
+    assert "worst" in measured["growth"]
+    assert "memory" in measured
+
+
+def test_cold_start() -> None:
+    assert figures("cold_start.py")["ratio"] > 1
