@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import sqlite3
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core
@@ -24,19 +24,41 @@ _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
 _COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
 _ITEM = f"{_COLUMNS} {_FROM}"
-_BY_ID = "WHERE preflight_id >= ? AND preflight_id < ? AND (? IS NULL OR org_id = ?)"
+_BY_ID = "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
 _COUNTED_BY_ID = " ".join(("SELECT count(*)", _FROM, _BY_ID))
-_NEWEST = "ORDER BY seq DESC LIMIT ? OFFSET ?"
-_GATHERED = " ".join(
-    (
-        _ITEM,
-        "WHERE seq IN (SELECT seq FROM checks WHERE phrase_id IN temp.wanted AND seq <= ?",
-        _NEWEST,
-        ") ORDER BY seq DESC",
-    )
+_NEWEST = "ORDER BY seq DESC LIMIT :limit OFFSET :offset"
+_MATCHING = "SELECT rowid FROM phrases_search WHERE phrases_search MATCH :words"
+_SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM phrase_counts"
+_ANY_ORG = "(:org_id IS NULL OR org_id = :org_id)"
+
+
+class _Way(NamedTuple):
+    """How the checks of a filter are counted, and found: by looking at all from the newest on, or by gathering those of its phrases."""
+
+    sums: str
+    walked: str
+    gathered: str
+
+    @classmethod
+    def of(cls, phrases: str, sums: str, walked: str) -> _Way:
+        found = "WHERE seq IN (SELECT seq FROM checks WHERE phrase_id IN ("
+        walking = "WHERE seq IN (SELECT seq FROM checks CROSS JOIN phrase_counts USING (phrase_id) WHERE"
+        end = f"AND seq <= :last_seq {_NEWEST}) ORDER BY seq DESC"
+        return cls(
+            f"{_SUMS} WHERE {sums}",
+            " ".join((_ITEM, walking, walked, end)),
+            " ".join((_ITEM, found, phrases, ")", end)),
+        )
+
+
+_BY_ORG = _Way.of(
+    "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id", "org_id = :org_id", "org_id = :org_id"
 )
-# The unary plus keeps SQLite from gathering by the index on phrases.
-_WALKED = _GATHERED.replace("WHERE phrase_id IN", "WHERE +phrase_id IN")
+_BY_WORDS = _Way.of(
+    " ".join(("SELECT phrase_id FROM phrase_counts WHERE phrase_id IN (", _MATCHING, ") AND", _ANY_ORG)),
+    f"phrase_id IN ({_MATCHING}) AND {_ANY_ORG}",
+    f"{_ANY_ORG} AND EXISTS ({_MATCHING} AND rowid = checks.phrase_id)",
+)
 
 
 class _Filter(NamedTuple):
@@ -52,8 +74,8 @@ class _Filter(NamedTuple):
     def everything(self) -> bool:
         return self.org_id is None and not self.words and not self.ids
 
-    def id_range(self) -> tuple[str, str, str | None, str | None]:
-        return self.ids, f"{self.ids}g", self.org_id, self.org_id
+    def values(self) -> dict[str, Any]:
+        return {"org_id": self.org_id, "words": self.words, "begin": self.ids, "end": f"{self.ids}g"}
 
 
 class Audit:
@@ -156,22 +178,24 @@ def _filter(
 def _page(
     connection: sqlite3.Connection, wanted: _Filter, ends: Ends, limit: int, offset: int
 ) -> tuple[int, list[Row]]:
+    values = wanted.values() | {"limit": limit, "offset": offset}
     if wanted.ids:
-        values = wanted.id_range()
         total = connection.execute(_COUNTED_BY_ID, values).fetchone()[0]
-        rows = connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", (*values, limit, offset))
-        return total, rows.fetchall()
+        return total, connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", values).fetchall()
     every = ends.last_seq - ends.first_seq
     if wanted.everything:
-        rows = connection.execute(f"{_ITEM} {_NEWEST}", (limit, offset))
+        # No number is missing in the log, so where to begin needs no counting.
+        rows = connection.execute(
+            f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (max(ends.last_seq - offset, 0), limit)
+        )
         return every, rows.fetchall()
-    total, last_seq = _select_phrases(connection, wanted)
+    way = _BY_WORDS if wanted.words else _BY_ORG
+    total, last_seq = connection.execute(way.sums, values).fetchone()
     if offset >= total:
         return total, []
-    # Either the rows of the phrases are gathered and sorted, or all rows are walked from the newest until enough are found.
-    walked = (offset + limit) * every / total
-    sql = _GATHERED if total * 4 < walked else _WALKED
-    return total, connection.execute(sql, (last_seq, limit, offset)).fetchall()
+    walks = (offset + limit) * every / total
+    sql = way.gathered if total < walks else way.walked
+    return total, connection.execute(sql, values | {"last_seq": last_seq}).fetchall()
 
 
 def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
@@ -180,24 +204,3 @@ def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterato
     while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:
         yield from (AuditItem(*row) for row in rows)
         offset += len(rows)
-
-
-def _select_phrases(connection: sqlite3.Connection, wanted: _Filter) -> tuple[int, int]:
-    """Puts the phrases that are asked for into a temporary table; how many checks say them, and the last that does."""
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (phrase_id INTEGER PRIMARY KEY)")
-    connection.execute("DELETE FROM temp.wanted")
-    if wanted.words:
-        connection.execute(
-            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases_search"
-            " JOIN phrases ON phrase_id = phrases_search.rowid"
-            " WHERE phrases_search MATCH ? AND (? IS NULL OR phrases.org_id = ?)",
-            (wanted.words, wanted.org_id, wanted.org_id),
-        )
-    else:
-        connection.execute(
-            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases WHERE org_id = ?", (wanted.org_id,)
-        )
-    row = connection.execute(
-        "SELECT coalesce(sum(checks), 0), coalesce(max(last_seq), 0) FROM phrases JOIN temp.wanted USING (phrase_id)"
-    ).fetchone()
-    return row[0], row[1]
