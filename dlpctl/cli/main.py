@@ -31,6 +31,7 @@ COMMANDS = {
     "analytics": "show what the checks came to",
     "audit": "search, export and verify the log of checks",
     "db": "look after the database",
+    "apply": "create and change organizations as a file says",
 }
 INTERRUPTED = 130
 _UsageError: Any = typer.BadParameter.__base__

@@ -14,6 +14,7 @@ from dlpctl.cli.session import Session
 
 if TYPE_CHECKING:
     from dlpctl.backend import Backend, LocalBackend
+    from dlpctl.policy.model import Policy
 
 Org = Annotated[str, typer.Argument(metavar="ORG", help="The organization's id or slug.")]
 Expires = Annotated[
@@ -41,6 +42,11 @@ def backend() -> Iterator[Backend]:
 def given(**fields: Any) -> dict[str, Any]:
     """The fields that the user has given."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def whole(policy: Policy) -> dict[str, Any]:
+    """What a policy says, with nothing left of what was said before it."""
+    return {"minScore": None, "defaultAction": None, "customPatterns": None} | policy.to_dict()
 
 
 def show_list(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], form: Output, none: str) -> None:
