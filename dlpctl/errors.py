@@ -55,6 +55,12 @@ class EngineError(DlpctlError):
     code = "engine"
 
 
+class NameDataError(EngineError):
+    """The data file of the tagger for names and addresses is missing, damaged or of another version."""
+
+    code = "name-data"
+
+
 class FormatError(DlpctlError):
     """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
 

@@ -77,12 +77,15 @@ class Checker:
         destination: Destination,
         *,
         operator: str | None = None,
+        usual_operator: str = DEFAULT_OPERATOR,
         key: bytes | None = None,
         labels: Labels | None = None,
     ) -> None:
-        """`operator` goes over those that the rules name; `key` is for operators and exceptions that need one."""
-        if operator is not None:
-            check_operator(operator)
+        """`operator` goes over those that the rules name, and they over the usual one; `key` is for operators and
+        exceptions that need one.
+        """
+        for name in filter(None, (operator, usual_operator)):
+            check_operator(name)
         if policy.custom_patterns:
             detector = detector.extended(custom_patterns(policy.custom_patterns, policy.name))
         self._detector = detector
@@ -90,6 +93,7 @@ class Checker:
         self._decider = Decider(policy, destination, key=key)
         self._destination = destination
         self._operator = operator
+        self._usual_operator = usual_operator
         self._key = key
         self._labels = labels or {}
         self._min_score = relevant_selectors(policy, destination).min_score
@@ -172,7 +176,7 @@ class Checker:
 
     def _operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
         for finding, verdict in ruled:
-            yield finding, self._operator or verdict.operator or DEFAULT_OPERATOR
+            yield finding, self._operator or verdict.operator or self._usual_operator
 
     def masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
         masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")

@@ -20,6 +20,7 @@ COMMANDS = {
     "mask": "mask content, as a filter",
     "unmask": "restore masked tokens",
     "scan": "find sensitive data in files",
+    "explain": "say why something is found, or is not",
     "policy": "look into policies",
     "patterns": "list, show and test patterns",
     "config": "show settings and where they come from",

@@ -12,19 +12,21 @@ _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1",
 _DECISION_COLOURS = {"ALLOWED": "green", "ALLOWED_WITH_MASKING": "yellow", "BLOCKED": "red"}
 
 
-def coloured(stream: IO[str]) -> bool:
-    """https://no-color.org, and the habit of its counterpart FORCE_COLOR."""
+def coloured(stream: IO[str], when: str = "auto") -> bool:
+    """What the setting says; where it leaves it open, https://no-color.org and the habit of its counterpart FORCE_COLOR."""
+    if when != "auto":
+        return when == "always"
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 class Printer:
-    """Writes to one stream."""
+    """Writes to stdout."""
 
-    def __init__(self, stream: IO[str] | None = None) -> None:
-        self._stream = stream or sys.stdout
-        self._coloured = coloured(self._stream)
+    def __init__(self, color: str = "auto") -> None:
+        self._stream = sys.stdout
+        self._coloured = coloured(self._stream, color)
 
     def line(self, text: str = "") -> None:
         self._stream.write(f"{text}\n")

@@ -12,6 +12,7 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
+    from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
@@ -35,6 +36,11 @@ class Session:
 
         return cls(load_config(), patterns)
 
+    def printer(self) -> Printer:
+        from dlpctl.cli.render import Printer
+
+        return Printer(self.config.color)
+
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
 
@@ -45,16 +51,18 @@ class Session:
         return load_patterns([*builtin_files(), *self._files])
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
+        from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
         chosen = self.policy(policy)
-        operator = operator or self.config.operator
+        usual = self.config.operator or DEFAULT_OPERATOR
         return Checker(
             self.detector(),
             chosen,
             parse_destination(destination or self.config.destination),
             operator=operator,
-            key=self.key() if _needs_key(chosen, operator) else None,
+            usual_operator=usual,
+            key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
 
     def policy(self, name: str | None) -> Policy:
@@ -99,10 +107,10 @@ class Session:
         return AllowList(allow.values, allow.regexes, allow.paths)
 
 
-def _needs_key(policy: Policy, operator: str | None) -> bool:
+def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
     from dlpctl.masking.operators import OPERATORS
 
-    named = [operator] if operator else [name for rule in policy.rules for _, name in rule.masking]
+    named = [operator] if operator else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
     return any(exception.hmac for rule in policy.rules for exception in rule.exceptions) or any(
         OPERATORS[name].needs_key for full in named if (name := full.partition(":")[0]) in OPERATORS
     )

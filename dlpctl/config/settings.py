@@ -68,7 +68,7 @@ SETTINGS = {
         Setting("min_score", number(0, 1), "What a finding must score for 'scan' to list it."),
         Setting("destination", DESTINATION, "Where content goes if no flag says so."),
         Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
-        Setting("operator", TEXT, "How to mask, whatever the policy says."),
+        Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),

@@ -19,6 +19,7 @@ from dlpctl.regex import lazy
 MAX_LIMIT = 1_000
 _MAX_SEARCH = 500
 _WORDS = lazy(r"\w+(?:[-./]\w+)*")
+_AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
 _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
@@ -27,9 +28,9 @@ _ITEM = f"{_COLUMNS} {_FROM}"
 _BY_ID = "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
 _COUNTED_BY_ID = " ".join(("SELECT count(*)", _FROM, _BY_ID))
 _NEWEST = "ORDER BY seq DESC LIMIT :limit OFFSET :offset"
-_MATCHING = "SELECT rowid FROM phrases_search WHERE phrases_search MATCH :words"
-_SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM phrase_counts"
-_ANY_ORG = "(:org_id IS NULL OR org_id = :org_id)"
+_SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM"
+_FOUND = "WHERE seq IN (SELECT seq FROM checks WHERE"
+_SORTED = ") ORDER BY seq DESC"
 
 
 class _Way(NamedTuple):
@@ -40,24 +41,21 @@ class _Way(NamedTuple):
     gathered: str
 
     @classmethod
-    def of(cls, phrases: str, sums: str, walked: str) -> _Way:
-        found = "WHERE seq IN (SELECT seq FROM checks WHERE phrase_id IN ("
-        walking = "WHERE seq IN (SELECT seq FROM checks CROSS JOIN phrase_counts USING (phrase_id) WHERE"
-        end = f"AND seq <= :last_seq {_NEWEST}) ORDER BY seq DESC"
-        return cls(
-            f"{_SUMS} WHERE {sums}",
-            " ".join((_ITEM, walking, walked, end)),
-            " ".join((_ITEM, found, phrases, ")", end)),
+    def of(cls, sums: str, phrases: str) -> _Way:
+        # The unary plus keeps SQLite from gathering by the index on phrases.
+        walked, gathered = (
+            " ".join((_ITEM, _FOUND, column, "IN (", phrases, ") AND seq <= :last_seq", _NEWEST, _SORTED))
+            for column in ("+phrase_id", "phrase_id")
         )
+        return cls(" ".join((_SUMS, sums)), walked, gathered)
 
 
 _BY_ORG = _Way.of(
-    "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id", "org_id = :org_id", "org_id = :org_id"
+    "phrase_counts WHERE org_id = :org_id", "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id"
 )
 _BY_WORDS = _Way.of(
-    " ".join(("SELECT phrase_id FROM phrase_counts WHERE phrase_id IN (", _MATCHING, ") AND", _ANY_ORG)),
-    f"phrase_id IN ({_MATCHING}) AND {_ANY_ORG}",
-    f"{_ANY_ORG} AND EXISTS ({_MATCHING} AND rowid = checks.phrase_id)",
+    "phrases_search CROSS JOIN phrase_counts ON phrase_id = phrases_search.rowid WHERE phrases_search MATCH :words",
+    "SELECT rowid FROM phrases_search WHERE phrases_search MATCH :words",
 )
 
 
@@ -159,7 +157,9 @@ def _filter(
                 "SELECT org_id FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
             ).fetchone()
         # What is left of an organization that was deleted is found by its id.
-        org_id = row["org_id"] if row else org.encode("ascii", "replace").decode()
+        org_id = row["org_id"] if row else org
+        if not _AN_ORG.fullmatch(org_id):
+            return None
     if access.org_id is not None:
         if org_id not in (None, access.org_id):
             return None
@@ -172,7 +172,11 @@ def _filter(
     words = _WORDS.findall(text)
     if text and not words:
         return None
-    return _Filter(org_id, " ".join(f'"{word}"*' for word in words), "")
+    if not words:
+        return _Filter(org_id, "", "")
+    # The last word may be unfinished, as it is while somebody types. The organization is one more word, in a column of its own.
+    query = " ".join(f'"{word}"' for word in words) + "*"
+    return _Filter(org_id, f'({query}) AND org_id : "{org_id}"' if org_id else query, "")
 
 
 def _page(

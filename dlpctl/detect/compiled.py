@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 from dlpctl import __version__
 from dlpctl.detect.cache import Cache
-from dlpctl.detect.pattern import Context, Pattern
+from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 8
+_FORMAT = 2
+"""Goes up whenever a block is made otherwise, so that none of an older kind is read."""
 
 
 class Compiled:
@@ -66,23 +68,25 @@ def _record(fields: dict[str, Any]) -> Record:
     fields["context"] = (
         Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
     )
-    width, bounded = fields.pop("width"), fields.pop("bounded")
+    width, bounded = fields.pop("at_most"), fields.pop("bounded")
     return Record(Pattern(**fields), width, bounded)
 
 
 def pack(patterns: Sequence[Pattern]) -> bytes:
     """Compile the patterns into a block; a regex that either engine refuses is an error that names it."""
     from dlpctl.detect.database import compile_database, max_width
-    from dlpctl.detect.matcher import compile_regex
+    from dlpctl.detect.matcher import compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")
     widest = 0
     for pattern in patterns:
-        compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
+        where = f"{pattern.source}: pattern '{pattern.id}'"
+        if matches_nothing(compile_regex(pattern.regex, where)):
+            raise PatternError(f"{where}: regex: matches the empty text; make something in it required")
         width, bounded = max_width(pattern)
         widest = max(widest, width + _context_width(pattern))
-        records.append(json.dumps(_fields(pattern) | {"width": width, "bounded": bounded}).encode())
+        records.append(json.dumps(_fields(pattern) | {"at_most": width, "bounded": bounded}).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     database = compile_database(patterns) if patterns else b""
     return b"".join(
@@ -103,13 +107,18 @@ def _fields(pattern: Pattern) -> dict[str, Any]:
         "region",
         "source",
         "context",
+        "width",
+        "trigger",
     )
     return {name: getattr(pattern, name) for name in names}
 
 
 def _context_width(pattern: Pattern) -> int:
+    """Bytes around a value that can change its score."""
     context = pattern.context
-    return max(context.before, context.after) if context else 0
+    if context is None:
+        return max(BEFORE, AFTER) if pattern.keywords else 0
+    return max(context.before, context.after)
 
 
 def from_files(
@@ -132,7 +141,7 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
 
     unique(patterns)
     return _cached(
-        json.dumps([_fields(pattern) | {"width": pattern.width} for pattern in patterns]),
+        json.dumps([_fields(pattern) for pattern in patterns]),
         lambda: pack(patterns),
         cache,
     )
@@ -151,7 +160,7 @@ def _cached(
         return Compiled(make())
     from dlpctl.detect.database import version
 
-    key = f"{__version__} {version()} {content}".encode("utf-8", "surrogateescape")
+    key = f"{_FORMAT} {__version__} {version()} {content}".encode("utf-8", "surrogateescape")
     name = f"{_PREFIX}{zlib.crc32(key):08x}"
     block = cache.read(name)
     if block is not None and block.startswith(_framed(key)):

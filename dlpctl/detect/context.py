@@ -17,14 +17,24 @@ _GAP = r"[\s_.-]{0,2}"
 class Judge:
     """Scores one pattern's matches by what stands around them."""
 
-    __slots__ = ("_after", "_before", "_context", "_has_keyword", "_next_word", "_score", "plain_score")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_context",
+        "_has_against",
+        "_has_keyword",
+        "_next_word",
+        "_score",
+        "plain_score",
+    )
 
     def __init__(self, pattern: Pattern) -> None:
         context = pattern.context
         self._score = pattern.score
         self._context = context
-        self._next_word = direct(_words_regex(context.words, context.against)) if context else None
+        self._next_word: Any = direct(_words_regex(context.words, context.against)) if context else None
         self._has_keyword = direct(_keywords_regex(pattern.keywords)) if pattern.keywords else None
+        self._has_against = bool(context and context.against)
         self._before = context.before if context else BEFORE
         self._after = context.after if context else AFTER
         self.plain_score = None if context or pattern.keywords else pattern.score
@@ -38,18 +48,46 @@ class Judge:
             match, unanchored, _ = self._has_keyword
             if match(unanchored, data, first, last)[0][0] < 0:
                 return 0.0
-        if self._next_word is None or self._context is None:
+        if self._context is None:
             return self._score
+        word = self._nearest(data, first, start, end, last)
+        if word is None:
+            return self._score
+        return self._context.score if word[1][0] >= 0 else self._context.against_score
+
+    def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
+        """The groups of the word that decides: the last one before the value, else the first behind it."""
         match, unanchored, _ = self._next_word
+        found = match(unanchored, data, first, last)
+        begin, stop = found[0]
+        if begin < 0:
+            return None
+        if not self._has_against and (stop <= start or begin >= end):
+            return found  # any word will do
         nearest, found = None, match(unanchored, data, first, start)
         while found[0][0] >= 0:
             nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)
         if nearest is None:
             found = match(unanchored, data, end, last)
-            if found[0][0] < 0:
-                return self._score
-            nearest = found
-        return self._context.score if nearest[1][0] >= 0 else self._context.against_score
+            nearest = found if found[0][0] >= 0 else None
+        return nearest
+
+    def explain(self, data: bytes, start: int, end: int) -> tuple[float, list[str]]:
+        """The score, and how it came about; for people."""
+        score = self.score(data, start, end)
+        steps = [f"the pattern alone scores {self._score:g}"]
+        first, last = max(0, start - self._before), min(len(data), end + self._after)
+        if self._has_keyword is not None:
+            match, unanchored, _ = self._has_keyword
+            begin, stop = match(unanchored, data, first, last)[0]
+            near = f"keyword '{data[begin:stop].decode(errors='replace')}' is near" if begin >= 0 else ""
+            steps.append(near or "none of its keywords is near: 0")
+        if self._context is not None and score:
+            word = self._nearest(data, first, start, end, last)
+            if word is not None:
+                begin, stop = word[1] if word[1][0] >= 0 else word[2]
+                steps.append(f"'{data[begin:stop].decode(errors='replace')}' is near: {score:g}")
+        return score, steps
 
 
 def _alternatives(words: tuple[str, ...]) -> str:

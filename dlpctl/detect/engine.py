@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.compiled import Compiled, from_files, from_patterns
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
+
+_new = tuple.__new__
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
@@ -82,6 +84,7 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider._sets)]
         wider.widest = max(each.widest for each in wider._sets)
         wider._local = threading.local()
+        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
         return wider
@@ -97,10 +100,7 @@ class Detector:
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            data = _SURROGATES.sub("\ufffd", text).encode()
+        data = encode(text)
         found = resolve(self.candidates(data, min_score))
         return self.findings(found, data if len(data) != len(text) else None)
 
@@ -120,7 +120,7 @@ class Detector:
         if not hits:
             return []
         selected = self._selected
-        if selected is None:
+        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
             return [
                 one
                 for index, ends in hits.items()
@@ -166,10 +166,10 @@ class Detector:
         ends: list[int],
         min_score: float,
         progress: dict[int, list[int]] | None,
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         runner = self._runner(index)
         if runner.best < min_score:
-            return iter(())
+            return []
         return runner.run(
             data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
         )
@@ -180,6 +180,14 @@ class Detector:
             at = next(at for at, first in enumerate(self._firsts[1:]) if index < first)
             runner = self._runners[index] = _Runner(self._sets[at], index - self._firsts[at], index)
         return runner
+
+    def traces(self, text: str) -> Iterator[Trace]:
+        """Every match of every pattern with its way to a score: slow, for explanations."""
+        data = encode(text)
+        selected = self._selected
+        for index, ends in self._hits(data).items():
+            if selected is None or index in selected:
+                yield from self._runner(index).traces(data, ends)
 
     def _hits(self, data: bytes) -> Hits:
         hits: Hits = defaultdict(list)
@@ -208,21 +216,36 @@ class Detector:
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
-        findings = []
-        selected = self._selected
+        findings: list[Finding] = []
+        selected, runners = self._selected, self._runners
         position = characters = 0
         for start, end, score, _proven, index in found:
             if selected is not None and index not in selected:
                 continue
-            runner = self._runners[index]
             if encoded is None:
                 first, last = start, end
             else:
                 first = characters + len(encoded[position:start].decode())
                 last = first + len(encoded[start:end].decode())
                 position, characters = end, last
-            findings.append(Finding(runner.type, runner.category, first, last, score, runner.id))
+            runner = runners[index]
+            # A named tuple made without its own constructor, which costs four times as much.
+            findings.append(
+                _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
+            )
         return findings
+
+
+class Trace(NamedTuple):
+    """One match of one pattern: what became of it, whether it counts or not."""
+
+    finding: Finding
+    label: str
+    best: float
+    """The score that the pattern gives at best."""
+    refused_by: str
+    """The validator that refused it, or nothing."""
+    steps: list[str]
 
 
 class _Runner:
@@ -230,6 +253,7 @@ class _Runner:
 
     __slots__ = (
         "_accepts",
+        "_checks",
         "_index",
         "_judge",
         "_matcher",
@@ -237,6 +261,7 @@ class _Runner:
         "best",
         "category",
         "id",
+        "label",
         "type",
         "width",
     )
@@ -247,29 +272,57 @@ class _Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._checks = pattern.validators
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
+        self.label = pattern.label
         self.type = pattern.type
         self.width = record.width
 
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
-    ) -> Iterator[Candidate]:
+    ) -> list[Candidate]:
         """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
         accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
-        plain_score = self._judge.plain_score
+        score = plain_score = self._judge.plain_score
+        found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
             if accepts and not _all_accept(accepts, data[start:end].decode()):
                 continue
-            score = plain_score if plain_score is not None else judge(data, start, end)
-            if score >= min_score:
-                yield Candidate(start, end, score, proven, index)
+            if plain_score is None:
+                score = judge(data, start, end)
+                if score < min_score:
+                    continue
+            found.append(_new(Candidate, (start, end, score, proven, index)))
+        return found
+
+    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
+        """The matches among the hits, with what became of each."""
+        for start, end in self._matcher.spans(data, ends):
+            value = data[start:end].decode()
+            refused = next(
+                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                "",
+            )
+            score, steps = self._judge.explain(data, start, end)
+            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            first = len(data[:start].decode())
+            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+
+def encode(text: str) -> bytes:
+    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def valid_utf8(data: bytes) -> bytes:

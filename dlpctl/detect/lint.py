@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from random import Random
 from typing import NamedTuple
 
-from dlpctl.detect.database import max_width
-from dlpctl.detect.engine import THRESHOLD, Detector
+from dlpctl.detect.database import compile_database, max_width
+from dlpctl.detect.engine import THRESHOLD, Detector, Trace
+from dlpctl.detect.matcher import compile_regex
 from dlpctl.detect.pattern import Pattern
 from dlpctl.detect.placeholders import expand
 from dlpctl.detect.prose import PROSE
@@ -18,8 +20,9 @@ from dlpctl.errors import PatternError
 
 _BROAD = 1 / 10_000
 """Findings by words of prose from which on a pattern is called too broad."""
-_COSTLY_WIDTH = 4_096
 _COSTLY_SECONDS = 0.3
+_TIMED = 50
+"""The most patterns that are compiled one by one to see what each costs."""
 _EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
 
 
@@ -45,47 +48,75 @@ def makers() -> Mapping[str, Callable[[Random], str]]:
 
 def check_patterns(patterns: Sequence[Pattern]) -> Iterator[Problem]:
     """All problems of the patterns, each with file, pattern and key."""
+    widths: dict[str, tuple[int, bool]] = {}
     for pattern in patterns:
-        where = f"{pattern.source}: pattern '{pattern.id}'"
         try:
-            yield from _check(pattern, where)
+            compile_regex(pattern.regex, _where(pattern))
+            widths[pattern.id] = max_width(pattern)
         except PatternError as problem:
-            message = problem.message
-            yield Problem(message if message.startswith(where) else f"{where}: {message}", is_error=True)
+            yield Problem(problem.message, is_error=True)
+    usable = [pattern for pattern in patterns if pattern.id in widths]
+    detector = Detector(usable)  # one for all: compiling them together costs less than each by itself
+    in_prose = Counter(trace.finding.pattern_id for trace in detector.traces(PROSE) if _counts(trace))
+    for pattern in usable:
+        width, bounded = widths[pattern.id]
+        try:
+            yield from _broken_examples(pattern, detector)
+        except PatternError as problem:
+            yield Problem(f"{_where(pattern)}: examples: {problem.message}", is_error=True)
+        seconds = _seconds_to_compile(pattern) if len(usable) <= _TIMED else 0.0
+        yield from _warnings(pattern, width, bounded, in_prose[pattern.id], seconds)
 
 
-def _check(pattern: Pattern, where: str) -> Iterator[Problem]:
-    width, bounded = max_width(pattern)
-    began = time.perf_counter()
-    detector = Detector([pattern])
-    seconds = time.perf_counter() - began
+def _where(pattern: Pattern) -> str:
+    return f"{pattern.source}: pattern '{pattern.id}'"
+
+
+def _counts(trace: Trace) -> bool:
+    return not trace.refused_by and trace.finding.score >= THRESHOLD
+
+
+def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
     for index, text in enumerate(examples(pattern, "match")):
-        if not detector.scan(text, THRESHOLD):
-            best = max((finding.score for finding in detector.scan(text, 0.0)), default=None)
-            why = "is not found" if best is None else f"is found with {best:g}, below {THRESHOLD:g}"
-            yield Problem(f"{where}: examples.match[{index}] {why}", is_error=True)
-    for index, text in enumerate(examples(pattern, "skip")):
-        if detector.scan(text, THRESHOLD):
-            yield Problem(f"{where}: examples.skip[{index}] is found", is_error=True)
-    for kind in ("match", "skip"):
-        if not getattr(pattern, kind):
+        traces = [trace for trace in detector.traces(text) if trace.finding.pattern_id == pattern.id]
+        if not any(map(_counts, traces)):
             yield Problem(
-                f"{where}: examples.{kind} is missing: give what it should {'find' if kind == 'match' else 'leave alone'}",
-                is_error=False,
+                f"{_where(pattern)}: examples.match[{index}] is not found{_nearly(traces)}", is_error=True
             )
+    for index, text in enumerate(examples(pattern, "skip")):
+        if any(trace.finding.pattern_id == pattern.id and _counts(trace) for trace in detector.traces(text)):
+            yield Problem(f"{_where(pattern)}: examples.skip[{index}] is found", is_error=True)
+
+
+def _nearly(traces: Sequence[Trace]) -> str:
+    """Why a match of the regex does not count."""
+    for trace in traces:
+        if trace.refused_by:
+            return f": validator '{trace.refused_by}' refuses it"
+        return f": it scores {trace.finding.score:g}, below {THRESHOLD:g}"
+    return ""
+
+
+def _warnings(
+    pattern: Pattern, width: int, bounded: bool, in_prose: int, seconds: float
+) -> Iterator[Problem]:
+    for kind, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
+        if not getattr(pattern, kind):
+            yield Problem(f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False)
     words = len(PROSE.split())
-    found = len(detector.scan(PROSE, THRESHOLD))
-    if found > words * _BROAD:
-        yield Problem(
-            f"{where}: regex is broad: it finds {found} places in {words:,} words of plain prose",
-            is_error=False,
+    said = []
+    if in_prose > words * _BROAD:
+        said.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
+    if not bounded and not pattern.width:
+        said.append(
+            f"has no bound of its own; matches are limited to {width:,} bytes, or to what 'width' says"
         )
-    if not bounded:
-        yield Problem(
-            f"{where}: regex has no bound of its own; matches are limited to {width:,} bytes", is_error=False
-        )
-    if width > _COSTLY_WIDTH or seconds > _COSTLY_SECONDS:
-        yield Problem(
-            f"{where}: regex is costly: matches of {width:,} bytes, {seconds:.1f} s to compile",
-            is_error=False,
-        )
+    if seconds > _COSTLY_SECONDS:
+        said.append(f"is costly: {seconds:.1f} s to compile")
+    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in said)
+
+
+def _seconds_to_compile(pattern: Pattern) -> float:
+    began = time.process_time()
+    compile_database([pattern])
+    return time.process_time() - began

@@ -6,14 +6,12 @@ early as possible, takes what the regex prefers, is no longer than the pattern's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dlpctl.detect.pattern import Pattern
 from dlpctl.errors import PatternError
-
-_RESTARTS = 16
-"""How often one hit of an unbounded regex may meet a match that is too long before the hit is given up."""
 
 _NOTHING = (-1, -1)
 
@@ -39,11 +37,12 @@ class Matcher:
             if end <= resume:
                 continue
             first, last = end - width, end + width
-            groups = match(unanchored, data, max(resume, first), min(size, last))
+            groups = match(unanchored, data, max(first, resume), min(size, last))
             if not bounded:
                 groups = self._not_too_long(data, groups, end)
             start, stop = groups[0]
             if start < 0 or start > end:
+                resume = end + 1  # nothing begins up to here, so that no hit searches again what others have
                 continue
             if group:
                 start, value_end = groups[group]
@@ -55,17 +54,17 @@ class Matcher:
             resume = stop
 
     def _not_too_long(self, data: bytes, groups: Any, end: int) -> Any:
-        """The first match from `groups` on that keeps to the width."""
+        """The first match from `groups` on that keeps to the width and begins no later than `end`."""
         size, width = len(data), self.width
-        for _ in range(_RESTARTS):
-            start, stop = groups[0]
-            if start < 0 or stop - start <= width:
-                return groups
+        last = min(size, end + width)
+        start, stop = groups[0]
+        while 0 <= start <= end and stop - start > width:
             shorter = self._match(self._anchored, data, start, min(size, start + width))
             if shorter[0] != _NOTHING:
                 return shorter
-            groups = self._match(self._unanchored, data, start + 1, min(size, end + width))
-        return [_NOTHING]
+            groups = self._match(self._unanchored, data, start + 1, last)
+            start, stop = groups[0]
+        return groups
 
 
 def compile_regex(regex: str, where: str) -> Any:
@@ -77,9 +76,18 @@ def compile_regex(regex: str, where: str) -> Any:
         return re2.compile(regex, options)
     except re2.error as problem:
         reason = problem.args[0] if problem.args else "not valid"
-        raise PatternError(
-            f"{where}: regex: {reason.decode() if isinstance(reason, bytes) else reason}"
-        ) from None
+        plain = _plainly(reason.decode() if isinstance(reason, bytes) else str(reason))
+        raise PatternError(f"{where}: regex: {plain}") from None
+
+
+def _plainly(reason: str) -> str:
+    if reason.startswith(
+        ("invalid perl operator: (?=", "invalid perl operator: (?!", "invalid perl operator: (?<")
+    ):
+        return "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+    if re.fullmatch(r"invalid escape sequence: \\[1-9]", reason):
+        return "a reference back to a group is not supported; write out what may be repeated"
+    return reason
 
 
 def direct(regex: Any) -> tuple[Any, Any, Any]:
@@ -91,3 +99,14 @@ def direct(regex: Any) -> tuple[Any, Any, Any]:
     from re2 import _re2
 
     return regex._regexp.Match, _re2.RE2.Anchor.UNANCHORED, _re2.RE2.Anchor.ANCHOR_START
+
+
+def matches_nothing(regex: Any) -> bool:
+    """Whether an empty match is possible, between any two kinds of character or at an end of the text."""
+    match, _, anchored = direct(regex)
+    sides = (b"", b"a", b" ", b"\n")
+    return any(
+        match(anchored, before + after, len(before), len(before))[0] != _NOTHING
+        for before in sides
+        for after in sides
+    )

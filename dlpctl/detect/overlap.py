@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _CERTAIN = 0.75
@@ -31,27 +30,40 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     cluster: list[Candidate] = []
     reach = -1
     for candidate in candidates:
-        if candidate.start >= reach and cluster:
-            kept += cluster if len(cluster) == 1 else _winners(cluster)
-            cluster = []
-        cluster.append(candidate)
-        reach = max(reach, candidate.end)
+        start, end, *_ = candidate
+        if start >= reach:
+            kept += cluster if len(cluster) < 2 else _winners(cluster)
+            cluster = [candidate]
+            reach = end
+        else:
+            cluster.append(candidate)
+            reach = max(reach, end)
     kept += cluster if len(cluster) < 2 else _winners(cluster)
     return kept
 
 
+def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
+    """From where to where sorted candidates overlap in a chain; those of two clusters have no say in each other."""
+    first, reach = 0, 0
+    for candidate in candidates:
+        if candidate.start >= reach:
+            if reach:
+                yield first, reach
+            first = candidate.start
+        reach = max(reach, candidate.end)
+    if reach:
+        yield first, reach
+
+
 def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
-    ranked = sorted(_without_contained(cluster), key=_rank)
-    starts: list[int] = []
-    ends: list[int] = []
+    offset = cluster[0].start
+    taken = bytearray(max(candidate.end for candidate in cluster) - offset)
     winners: list[Candidate] = []
-    for candidate in ranked:
-        at = bisect_left(ends, candidate.start + 1)
-        if at < len(starts) and starts[at] < candidate.end:
-            continue
-        insort(starts, candidate.start)
-        insort(ends, candidate.end)
-        winners.append(candidate)
+    for candidate in sorted(_without_contained(cluster), key=_rank):
+        start, end = candidate.start - offset, candidate.end - offset
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
+            winners.append(candidate)
     winners.sort()
     return winners
 
@@ -64,15 +76,12 @@ def _rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
 def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
     """Without the candidates inside a longer one that beats them.
 
-    In the order of start (longest first), the stack holds what may still contain something: each ends no later than the one below it.
+    Few can still contain something at any place, since the values of one pattern do not overlap each other.
     """
     left: list[Candidate] = []
     outers: list[Candidate] = []
-    for candidate in sorted(
-        cluster, key=lambda one: (one.start, -one.end, not one.proven, -one.score, one.pattern)
-    ):
-        while outers and outers[-1].end < candidate.end:
-            outers.pop()
+    for candidate in sorted(cluster, key=lambda one: (one.start, -one.end)):
+        outers = [outer for outer in outers if outer.end > candidate.start]
         if any(
             _contains(outer, candidate) and outer.score >= min(candidate.score, _CERTAIN) for outer in outers
         ):

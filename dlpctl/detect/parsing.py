@@ -36,6 +36,7 @@ def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: 
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
         width=reader.whole("width", 1, WIDEST) if "width" in table else None,
+        trigger=_with_fragments(reader, reader.text("trigger"), fragments) if "trigger" in table else None,
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),

@@ -33,6 +33,8 @@ class Pattern(NamedTuple):
     keywords: tuple[str, ...] = ()
     context: Context | None = None
     width: int | None = None
+    trigger: str | None = None
+    """A simpler regex that every match holds a match of: what the first pass looks for where the regex itself is costly there."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

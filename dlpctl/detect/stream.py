@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
-from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.overlap import Candidate, clusters, resolve
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20
@@ -79,13 +79,14 @@ class _Window:
         raw = bytes(self._data if end is None else self._data[:end])
         data = valid_utf8(raw)
         progress = {index: [place] for index, place in self._resume.items()}
-        found = [
+        candidates = [
             one
-            for one in resolve(self._detector.candidates(data, self._min_score, progress))
-            if one.start >= self._given
+            for one in self._detector.candidates(data, self._min_score, progress)
+            if one.start >= self._given  # what began before was given out with the piece before
         ]
+        found = resolve(candidates)
         if end is None:
-            end = self._seam(data, found)
+            end = self._seam(data, candidates, found)
         if end <= self._given:
             return
         ready = [
@@ -105,15 +106,16 @@ class _Window:
         del self._data[:keep_from]
         self._given = end - keep_from
 
-    def _seam(self, data: bytes, found: list[Candidate]) -> int:
-        """Where to cut: as late as the margin allows, and through no finding."""
+    def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
+        """Where to cut: as late as the margin allows, and where nothing on one side has a say in what is found on the other.
+
+        A chain of candidates that overlap each other must end some time; then it is cut between two findings.
+        """
         latest = _character_start(data, len(data) - self.margin)
-        seam = latest
-        for one in reversed(found):
-            if one.end <= seam:
-                break
-            seam = min(seam, one.start)
-        return seam if seam > self._given or self.waiting < _PATIENCE * CHUNK else latest
+        seam = next((first for first, last in clusters(candidates) if first < latest < last), latest)
+        if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
+            return seam
+        return next((one.start for one in found if one.start < latest < one.end), latest)
 
 
 def _character_start(data: bytes, position: int) -> int:

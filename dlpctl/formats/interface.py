@@ -7,10 +7,19 @@ which the format writes into a copy of the file, everything else kept as it was.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+from dlpctl.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+class NotThisFormatError(FormatError):
+    """The file is not of the format after all: it should be read as the next one that claims it."""
 
 
 class Segment(NamedTuple):
@@ -57,26 +66,40 @@ class Child(NamedTuple):
     name: str
     """File name, for sniffing and for people."""
     data: bytes
+    spare: bool = False
+    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked is then dropped."""
 
 
 class View:
-    """A text for detectors, joined from pieces of segments and from separators that stand in no segment."""
+    """A text for detectors, joined from pieces of segments and from separators that stand in no segment.
 
-    __slots__ = ("_pieces", "_starts", "name", "text")
+    Pieces are kept as plain numbers: a table of a million cells has a million of them.
+    """
 
-    def __init__(self, name: str, parts: Sequence[Piece | str], segments: Sequence[Segment]) -> None:
+    __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "text")
+
+    def __init__(
+        self, name: str, parts: Iterable[Piece | str], segments: Sequence[Segment], context: str = ""
+    ) -> None:
         self.name = name
+        self.context = context
+        """Words that label everything in the view: the header of the column that it holds."""
         texts: list[str] = []
-        self._starts: list[int] = []
-        self._pieces: list[Piece] = []
+        self._starts = array("q")
+        self._segments = array("q")
+        self._froms = array("q")
+        self._tos = array("q")
         length = 0
         for part in parts:
             if isinstance(part, str):
                 text = part
             else:
-                text = segments[part.segment].text[part.start : part.end]
+                segment, start, end = part
+                text = segments[segment].text[start:end]
                 self._starts.append(length)
-                self._pieces.append(part)
+                self._segments.append(segment)
+                self._froms.append(start)
+                self._tos.append(end)
             texts.append(text)
             length += len(text)
         self.text = "".join(texts)
@@ -85,14 +108,22 @@ class View:
         """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
         found: list[Piece] = []
         index = max(0, bisect_right(self._starts, start) - 1)
-        while index < len(self._pieces) and self._starts[index] < end:
-            at, piece = self._starts[index], self._pieces[index]
+        while index < len(self._starts) and self._starts[index] < end:
+            at, first = self._starts[index], self._froms[index]
             low = max(start, at)
-            high = min(end, at + piece.end - piece.start)
+            high = min(end, at + self._tos[index] - first)
             if low < high:
-                found.append(Piece(piece.segment, piece.start + low - at, piece.start + high - at))
+                found.append(Piece(self._segments[index], first + low - at, first + high - at))
             index += 1
         return found
+
+
+@runtime_checkable
+class Locator(Protocol):
+    """What a segment's anchor may offer when a place depends on the offset, such as a line in a long text."""
+
+    def place_at(self, offset: int) -> str:
+        """The place of the character at `offset` of the segment's text."""
 
 
 @dataclass(slots=True)
@@ -104,6 +135,13 @@ class Document:
     views: list[View]
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What people should know, one sentence each: `The file is signed; masking breaks the signature.`"""
+
+    def place_of(self, segment: int, offset: int = 0) -> str:
+        """Where the character at `offset` of a segment stands, for people."""
+        anchor = self.segments[segment].anchor
+        return anchor.place_at(offset) if isinstance(anchor, Locator) else self.segments[segment].place
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +164,19 @@ class Limits:
 
 @runtime_checkable
 class Format(Protocol):
-    """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found by discovery."""
+    """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found by discovery.
+
+    Two attributes are optional. `rank` orders the formats that claim the same file, the lowest first (50 where it is missing:
+    ZIP has 60, so that a format that is ZIP underneath goes before it). `in_process = True` says that reading runs no native
+    parser and expands nothing, so that no worker process is needed.
+    """
 
     name: str
     extensions: tuple[str, ...]
+    """With the dot, in lower case."""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Whether a file that begins with `head` is of this format."""
+        """Whether a file that begins with `head` is of this format; `head` is the whole file where that is at hand."""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         """Read the file; raises `FormatError` where it cannot be read with certainty."""

@@ -43,7 +43,7 @@ EXAMPLES = '[pattern.examples]\nmatch = ["AC-12345678"]\nskip = ["AC-1234567"]\n
 def test_a_good_file_passes(dlpctl):
     Path("mine.toml").write_text(GOOD + EXAMPLES)
     result = dlpctl("patterns", "test", "mine.toml")
-    assert (result.status, result.out) == (0, "1 patterns, 0 errors, 0 warnings\n")
+    assert (result.status, result.out) == (0, "1 pattern, 0 errors, 0 warnings\n")
 
 
 @pytest.mark.parametrize(

@@ -138,4 +138,4 @@ def test_looking_is_linear_in_text_and_values() -> None:
             best = min(best, process_time() - began)
         return best
 
-    assert seconds(16_000) < 8 * seconds(4_000) + 0.05
+    assert seconds(6_000) < 8 * seconds(1_500) + 0.05

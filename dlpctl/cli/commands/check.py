@@ -45,8 +45,9 @@ def check(
     names = files or [inputs.STDIN]
     if output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
-    checker = Session.begin(patterns).checker(destination, policy, operator)
-    printer = Printer()
+    session = Session.begin(patterns)
+    checker = session.checker(destination, policy, operator)
+    printer = session.printer()
     if decision_only:
         decisions = [checker.decide(inputs.read_text_chunks(name)) for name in names]
         for name, decision in zip(names, decisions, strict=True):

@@ -42,7 +42,7 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
     from dlpctl.config import SETTINGS, load_config
 
     config = load_config()
-    out = Printer()
+    out = Printer(config.color)
     if form is options.Output.JSON:
         rows = [
             {

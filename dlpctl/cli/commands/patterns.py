@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.errors import UsageError
 
@@ -33,20 +32,21 @@ def list_patterns(
     patterns: options.Patterns = None,
 ) -> None:
     """List the patterns."""
+    session = Session.begin(patterns)
     wanted = [
         pattern
-        for pattern in Session.begin(patterns).pattern_files()
+        for pattern in session.pattern_files()
         if (category is None or pattern.category.value == category.upper())
         and (type_name is None or pattern.type == type_name.upper())
         and (search is None or search.casefold() in f"{pattern.id} {pattern.label}".casefold())
     ]
-    printer = Printer()
+    printer = session.printer()
     if form is options.Output.JSON:
         printer.json([_table(pattern) for pattern in wanted])
         return
     rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
-    printer.line(printer.style(f"{len(wanted)} patterns", "bold"))
+    printer.line(printer.style(_count(len(wanted), "pattern"), "bold"))
 
 
 @app.command()
@@ -59,11 +59,12 @@ def show(
     from dlpctl.detect.lint import examples
     from dlpctl.detect.parsing import did_you_mean
 
-    known = {pattern.id: pattern for pattern in Session.begin(patterns).pattern_files()}
+    session = Session.begin(patterns)
+    known = {pattern.id: pattern for pattern in session.pattern_files()}
     pattern = known.get(pattern_id)
     if pattern is None:
         raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, list(known))}")
-    printer = Printer()
+    printer = session.printer()
     table = _table(pattern) | {"examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}}
     if form is options.Output.JSON:
         printer.json(table)
@@ -87,10 +88,11 @@ def test(
     from dlpctl.detect.library import builtin_files, load_patterns
     from dlpctl.detect.lint import check_patterns
 
+    session = Session.begin()
     patterns = load_patterns(files or builtin_files())
     problems = list(check_patterns(patterns))
     errors = sum(problem.is_error for problem in problems)
-    printer = Printer()
+    printer = session.printer()
     if form is options.Output.JSON:
         listed = [
             {"level": "error" if one.is_error else "warning", "message": one.message} for one in problems
@@ -101,7 +103,12 @@ def test(
             level = printer.style("error", "red") if problem.is_error else printer.style("warning", "yellow")
             printer.line(f"{level}: {problem.message}")
         warnings = len(problems) - errors
-        printer.line(printer.style(f"{len(patterns)} patterns, {errors} errors, {warnings} warnings", "bold"))
+        printer.line(
+            printer.style(
+                f"{_count(len(patterns), 'pattern')}, {_count(errors, 'error')}, {_count(warnings, 'warning')}",
+                "bold",
+            )
+        )
     raise typer.Exit(1 if errors else 0)
 
 
@@ -127,3 +134,7 @@ def _table(pattern: Pattern) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

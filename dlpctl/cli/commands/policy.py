@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlpctl.cli import inputs, options, stored_policies
-from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
 
@@ -41,8 +40,9 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
     from dlpctl.policy.files import builtin_names
     from dlpctl.policy.model import Policy
 
+    session = Session.begin()
     policies = [Policy.builtin(name) for name in builtin_names()]
-    printer = Printer()
+    printer = session.printer()
     if form is options.Output.JSON:
         printer.json([policy.to_dict() for policy in policies])
     else:
@@ -54,8 +54,9 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
 @app.command()
 def show(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
     """Print a policy and its rules."""
-    shown = Session.begin().policy(policy)
-    printer = Printer()
+    session = Session.begin()
+    shown = session.policy(policy)
+    printer = session.printer()
     if form is options.Output.JSON:
         printer.json(shown.to_dict())
         return
@@ -81,7 +82,7 @@ def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HU
 
     session = Session.begin()
     found = find(session.policy(policy), session.catalogue())
-    printer = Printer()
+    printer = session.printer()
     colours = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
     if form is options.Output.JSON:
         printer.json([one._asdict() for one in found])
@@ -111,7 +112,7 @@ def test(
     file = cases or cases_beside(Path(policy or session.config.policy))
     results = run_cases(load_cases(file), _evaluator(session.detector(), tested))
     failed = sum(bool(result.problems) for result in results)
-    printer = Printer()
+    printer = session.printer()
     if form is options.Output.JSON:
         printer.json([{"case": one.case.name, "problems": list(one.problems)} for one in results])
     else:
@@ -146,7 +147,7 @@ def diff(
             [old.min_score, new.min_score, *(rule.min_score or 1 for rule in (*old.rules, *new.rules))]
         )
         decisions = list(changed_decisions(old, new, _samples(corpus, session.detector(), score)))
-    printer = Printer()
+    printer = session.printer()
     if form is options.Output.JSON:
         printer.json(
             {"rules": rules, "decisions": [one._asdict() | {"types": list(one.types)} for one in decisions]}

@@ -62,7 +62,7 @@ def scan(
         detector = detector.for_types(name.strip() for name in types.split(",") if name.strip())
     score = session.config.min_score if min_score is None else min_score
     allow = session.allow_list()
-    printer = Printer()
+    printer = session.printer()
     records: list[dict[str, Any]] = []
     for name in files or [inputs.STDIN]:
         found = [] if allow.skips(name) else _scan(name, detector, score, allow, show_values)

@@ -1,55 +1,144 @@
-"""Checksums that many kinds of number share."""
+"""The algorithms that identifiers share: each takes characters without separators and says whether, or by what, they check."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 
-from dlpctl.detect.validators import Validator
+from dlpctl.detect.validators import validator
 
+_SEPARATORS = str.maketrans("", "", " -./\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
+_LONGEST = 64
+"""No identifier is longer, so that a megabyte of one character costs nothing."""
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DOUBLED = bytes((digit * 2 - 9 if digit > 4 else digit * 2) for digit in range(10)).join(
     (bytes(48), bytes(198))
 )
-_SEPARATORS = b" -./\t"
+
+_VERHOEFF_PRODUCT = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
+    (1, 2, 3, 4, 0, 6, 7, 8, 9, 5),
+    (2, 3, 4, 0, 1, 7, 8, 9, 5, 6),
+    (3, 4, 0, 1, 2, 8, 9, 5, 6, 7),
+    (4, 0, 1, 2, 3, 9, 5, 6, 7, 8),
+    (5, 9, 8, 7, 6, 0, 4, 3, 2, 1),
+    (6, 5, 9, 8, 7, 1, 0, 4, 3, 2),
+    (7, 6, 5, 9, 8, 2, 1, 0, 4, 3),
+    (8, 7, 6, 5, 9, 3, 2, 1, 0, 4),
+    (9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+)
+_VERHOEFF_PERMUTATION = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
+    (1, 5, 7, 6, 2, 8, 3, 0, 9, 4),
+    (5, 8, 0, 3, 7, 9, 6, 1, 4, 2),
+    (8, 9, 1, 6, 0, 4, 3, 5, 2, 7),
+    (9, 4, 5, 3, 1, 2, 6, 8, 7, 0),
+    (4, 2, 8, 6, 5, 7, 3, 9, 0, 1),
+    (2, 7, 9, 3, 8, 0, 6, 4, 1, 5),
+    (7, 0, 4, 6, 9, 1, 3, 2, 5, 8),
+)
 
 
+def compact(value: str) -> str:
+    """The characters of an identifier without what groups them, in upper case; "" where it is too long to be one."""
+    return value.translate(_SEPARATORS).upper() if len(value) <= _LONGEST else ""
+
+
+def digits(value: str, *lengths: int) -> str:
+    """The digits of an identifier without what groups them; "" where something else is in it or their number is wrong."""
+    bare = compact(value)
+    if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
+        return ""
+    return bare
+
+
+def numbers(text: str) -> list[int]:
+    """What each character counts: digits as themselves, A as 10 to Z as 35."""
+    return [int(char, 36) for char in text]
+
+
+def alphanumeric(text: str) -> bool:
+    return text.isascii() and text.isalnum()
+
+
+def varied(bare: str) -> bool:
+    """Not one character over and over, as made-up numbers are that pass most checksums."""
+    return len(set(bare)) > 1
+
+
+def weighted(text: str, weights: Sequence[int]) -> int:
+    """The sum of what each character counts times its weight."""
+    return sum(number * weight for number, weight in zip(numbers(text), weights, strict=False))
+
+
+def luhn_sum(bare: str) -> int:
+    encoded = bare.encode()
+    odd = encoded[-1::-2]
+    return sum(odd) - 48 * len(odd) + sum(encoded[-2::-2].translate(_DOUBLED))
+
+
+def luhn_checks(bare: str) -> bool:
+    return luhn_sum(bare) % 10 == 0
+
+
+def verhoeff_checks(bare: str) -> bool:
+    state = 0
+    for place, char in enumerate(reversed(bare)):
+        state = _VERHOEFF_PRODUCT[state][_VERHOEFF_PERMUTATION[place % 8][int(char)]]
+    return state == 0
+
+
+def mod_97_checks(text: str) -> bool:
+    """ISO 7064 mod 97-10 over digits and letters."""
+    return int("".join(map(str, numbers(text)))) % 97 == 1
+
+
+def mod_11_10_checks(bare: str) -> bool:
+    """ISO 7064 mod 11,10 over digits."""
+    return _hybrid(map(int, bare), 10)
+
+
+def mod_37_36_checks(text: str) -> bool:
+    """ISO 7064 mod 37,36 over digits and letters."""
+    return _hybrid(numbers(text), 36)
+
+
+def _hybrid(values: Iterable[int], modulus: int) -> bool:
+    state = modulus
+    last = 0
+    for number in values:
+        last = (state + number) % modulus
+        state = (last or modulus) * 2 % (modulus + 1)
+    return last == 1
+
+
+def mod_11_2_checks(text: str) -> bool:
+    """ISO 7064 mod 11-2: digits, the last of which may be X."""
+    state = 0
+    for char in text[:-1]:
+        state = (state + int(char)) * 2 % 11
+    last = 10 if text[-1] == "X" else int(text[-1])
+    return (state + last) % 11 == 1
+
+
+def ean_checks(bare: str) -> bool:
+    """The check digit of article numbers: weights 1 and 3 from the right."""
+    return (sum(map(int, bare[-1::-2])) + 3 * sum(map(int, bare[-2::-2]))) % 10 == 0
+
+
+@validator("luhn", proves=True)
 def luhn(value: str) -> bool:
-    if not value.isascii():
-        return False
-    digits = value.encode().translate(None, _SEPARATORS)
-    if not digits.isdigit() or len(digits) < 2:
-        return False
-    odd, even = digits[-1::-2], digits[-2::-2]
-    total = sum(odd) - 48 * len(odd) + sum(even.translate(_DOUBLED))
-    return total % 10 == 0 and total > 0
+    bare = digits(value)
+    return len(bare) > 1 and varied(bare) and luhn_checks(bare)
 
 
-_LETTERS_AS_NUMBERS = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-_WITHOUT_SEPARATORS = dict.fromkeys(map(ord, " -\t\u00a0"))
+@validator("verhoeff", proves=True)
+def verhoeff(value: str) -> bool:
+    bare = digits(value)
+    return len(bare) > 1 and varied(bare) and verhoeff_checks(bare)
 
 
-def iban(value: str) -> bool:
-    compact = value.translate(_WITHOUT_SEPARATORS).upper()
-    if not 15 <= len(compact) <= 34 or not compact.isascii() or not compact.isalnum():
-        return False
-    moved = (compact[4:] + compact[:4]).translate(_LETTERS_AS_NUMBERS)
-    return int(moved) % 97 == 1
-
-
-def us_ssn(value: str) -> bool:
-    """Areas 000, 666 and 900 up, group 00 and serial 0000 were never issued."""
-    digits = re.sub(r"[^0-9]", "", value)
-    area, group, serial = digits[:3], digits[3:5], digits[5:]
-    return (
-        len(digits) == 9
-        and area not in ("000", "666")
-        and area < "900"
-        and group != "00"
-        and serial != "0000"
-    )
-
-
-VALIDATORS = {
-    "luhn": Validator("luhn", luhn, proves=True),
-    "iban": Validator("iban", iban, proves=True),
-    "us_ssn": Validator("us_ssn", us_ssn, proves=False),
-}
+@validator("mod_97", proves=True)
+def mod_97(value: str) -> bool:
+    bare = compact(value)
+    return len(bare) > 2 and alphanumeric(bare) and varied(bare) and mod_97_checks(bare)

@@ -1,0 +1,101 @@
+"""Postal addresses: the tagger's spans, judged by the structure that addresses have in most countries."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.tagger.words import COMMON, PLACE, STREET
+from dlpctl.regex import lazy
+from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dlpctl.detect.tagger.sequence import Tagged
+
+_ODD = 0.3  # the most that a span without the structure of an address is worth
+_LONGEST = 250
+_MOST_LINES = 8
+
+# Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
+_GLUED = lazy(
+    r"[^\W\d_]{2,}(?:stra(?:ß|ss)e|str|weg|gasse|platz|allee|damm|ring|ufer|steig|hof|straat|laan|plein|gracht|kade|"
+    r"dreef|steenweg|singel|gatan|gata|gaten|gränd|vägen|vagen|vej|gade|veien|vegen|stræde|katu|kuja|tie|stræti|parken|"
+    r"stien)\b",
+    re.IGNORECASE,
+)
+_POSTCODE = lazy(
+    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
+    r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
+    re.IGNORECASE,
+)
+_BOX = lazy(
+    r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
+    r"boîte postale|bp)\b[ .:#]*\d",
+    re.IGNORECASE,
+)
+_HOUSE = lazy(
+    r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
+    r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
+    re.IGNORECASE,
+)
+
+
+def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
+    """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
+    found = []
+    for first, last, score in spans:
+        behind = _shortened(region, first, last)
+        start, end = _edges(text, region.starts[first], region.ends[behind - 1])
+        if end - start < 6 or end - start > _LONGEST:
+            continue
+        kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
+        found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
+    return found
+
+
+def _shortened(region: Tagged, first: int, behind: int) -> int:
+    """The end without everyday words in lower case, where the address itself has capitals."""
+    words = region.words
+    if not any(word.outline[0] == "X" for word in words[first:behind]):
+        return behind
+    last = behind
+    while last > first + 1 and words[last - 1].kind != 0:
+        word = words[last - 1]
+        if word.kind == 1 and (word.outline != "x" or word.flags & STREET or not word.flags >> COMMON & 3):
+            break
+        last -= 1
+        behind = last
+        while last > first + 1 and words[last - 1].outline == "p":
+            last -= 1
+    return behind
+
+
+def _edges(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and not (text[start].isalnum() or text[start] == "#"):
+        start += 1
+    while end > start and not (text[end - 1].isalnum() or text[end - 1] in ".)"):
+        end -= 1
+    if end > start and text[end - 1] == ")" and "(" not in text[start:end]:
+        end -= 1
+    if end > start and text[end - 1] == "." and not re.search(r"\b[^\W\d_]{1,5}\.$", text[start:end]):
+        end -= 1
+    return start, end
+
+
+def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
+    if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
+        return False
+    if _BOX.search(value):
+        return True
+    words = [word for word in region.words[first:behind] if word.kind == 1]
+    if not any(len(word.key) > 2 for word in words):
+        return False
+    street = any(word.flags & STREET for word in words) or bool(_GLUED.search(value))
+    house = bool(_HOUSE.search(value))
+    if house and street:
+        return True
+    place = any(word.flags >> PLACE & 3 for word in words)
+    capitals = sum(word.outline[0] == "X" for word in words)
+    return bool(_POSTCODE.search(value)) and (house or street) and (place or capitals >= 2)

@@ -1,0 +1,71 @@
+"""Why each finding counts, and what nearly did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dlpctl.detect.engine import THRESHOLD, Detector, Trace
+from dlpctl.types import Finding
+
+MISSES = 5
+
+
+class Explained(NamedTuple):
+    """One match of one pattern, and its way to a score."""
+
+    finding: Finding
+    label: str
+    steps: tuple[str, ...]
+    """What raised or lowered it, in order."""
+    lost: str
+    """What killed it; empty if it counts."""
+
+
+class Explanation(NamedTuple):
+    counts: list[Explained]
+    misses: list[Explained]
+    """What nearly counted, the nearest first."""
+
+
+def explain(
+    detector: Detector,
+    text: str,
+    min_score: float = THRESHOLD,
+    allowed: Iterable[Finding] = (),
+    misses: int = MISSES,
+) -> Explanation:
+    """Every finding of the text, and up to `misses` of what is none; `allowed` are findings that a list accepts."""
+    winners = set(detector.scan(text, min_score))
+    accepted = set(allowed)
+    counts: list[Explained] = []
+    lost: list[tuple[float, Explained]] = []
+    for trace in detector.traces(text):
+        finding = trace.finding
+        reason, nearness = _reason(trace, winners, accepted, min_score)
+        explained = Explained(finding, trace.label, tuple(trace.steps), reason)
+        if reason:
+            lost.append((nearness, explained))
+        else:
+            counts.append(explained)
+    counts.sort(key=lambda one: one.finding.start)
+    lost.sort(key=lambda pair: (-pair[0], pair[1].finding.start, pair[1].finding.pattern_id))
+    return Explanation(counts, [explained for _, explained in lost[:misses]])
+
+
+def _reason(
+    trace: Trace, winners: set[Finding], accepted: set[Finding], min_score: float
+) -> tuple[str, float]:
+    """What killed a match, and how near it was to counting."""
+    finding = trace.finding
+    if trace.refused_by:
+        return f"validator '{trace.refused_by}' refuses it", trace.best * 0.5
+    if finding in accepted:
+        return "the allow list accepts it", 1.0
+    if finding in winners:
+        return "", 1.0
+    if finding.score < min_score:
+        hint = f"; with context it would score {trace.best:g}" if trace.best >= min_score else ""
+        return f"score {finding.score:g} is below the threshold of {min_score:g}{hint}", finding.score
+    winner = next((one for one in winners if one.start < finding.end and finding.start < one.end), None)
+    return f"overlaps {winner.pattern_id if winner else 'another finding'}, which wins", 0.9

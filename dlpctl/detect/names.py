@@ -1,0 +1,247 @@
+"""Finds names of persons and postal addresses: the regions that the gate marked go through the tagger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect import addresses
+from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
+from dlpctl.detect.tagger.model import LABELS, Model
+from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
+from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
+from dlpctl.regex import lazy
+from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DATA = Path("names") / "tagger.bin"
+LOWEST = 0.2  # spans that are less likely are not reported at all
+_EVEN = 0.5
+_IN_CODE = 0.3  # the most that a single word without a cue is worth in source code
+_DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
+_LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
+_SURE = 0.7
+_BEGIN, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
+_ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
+
+
+class NameTagger:
+    """Built once from the packed file and shared: `tag` keeps nothing but caches."""
+
+    def __init__(self, model: Model) -> None:
+        self._sequencer = Sequencer(model)
+        self._gate = Gate(lambda token: model.flags(look_up_keys(token)))
+
+    @classmethod
+    def load(cls, path: Path) -> NameTagger:
+        return cls(Model.load(path))
+
+    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
+        return self._gate.regions(text, hits)
+
+    def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places."""
+        tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
+        found: list[Finding] = []
+        for region in tagged:
+            if region.chances:
+                found += self._names(text, region)
+            found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
+        found += self._linked(text, tagged, found)
+        found.sort(key=lambda finding: (finding.start, finding.end))
+        return found
+
+    @staticmethod
+    def _spans(
+        region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
+    ) -> Iterable[tuple[int, int, float]]:
+        """Runs of tokens (first, behind the last, score) from one floor upwards, each token once."""
+        begin, inside = labels
+        chance = {}
+        for place in sorted(region.chances):
+            both = region.chances[place][begin] + region.chances[place][inside]
+            if both >= LOWEST:
+                chance[place] = both
+        places = list(chance)
+        for floor in floors:
+            run: list[int] = []
+            for place in [*places, -1]:
+                fits = place >= 0 and chance[place] >= floor
+                starts = (
+                    fits
+                    and region.chances[place][begin] > region.chances[place][inside]
+                    and region.chances[place][begin] > _EVEN
+                )
+                if run and (not fits or place != run[-1] + 1 or starts):
+                    values = [chance[token] for token in run]
+                    if floor == floors[0] or max(values) < floors[0]:
+                        yield run[0], run[-1] + 1, sum(values) / len(values)
+                    run = []
+                if fits:
+                    run.append(place)
+
+    def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
+        code = len(text) > SHORT and dense(text[region.starts[0] : region.ends[-1]])
+        done: set[int] = set()
+        for first, end, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
+            behind = _completed(region.words, first, end)
+            if first in done:
+                continue
+            done.update(range(first, behind))
+            for left, right in _lines(region.words, first, behind):
+                span = _trim(text, region, left, right)
+                if span:
+                    doubtful = code and _bare(region.words, left, right)
+                    yield _finding(*span, min(score, _IN_CODE) if doubtful else score)
+
+    def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
+        """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
+        known: set[str] = set()
+        for finding in found:
+            if finding.type == "PERSON_NAME" and finding.score >= _SURE:
+                parts = _PART.findall(text[finding.start : finding.end])
+                if len(parts) > 1 or finding.score > 0.9:
+                    known.update(part for part in parts if self._links(part))
+        if not known:
+            return []
+        taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
+        linked: list[Finding] = []
+        next_taken = 0
+        for region in tagged:
+            previous = -2
+            for place, word in enumerate(region.words):
+                if word.kind != 1 or word.outline == "x":
+                    continue
+                start, end = region.starts[place], region.ends[place]
+                while next_taken < len(taken) and taken[next_taken][1] <= start:
+                    next_taken += 1
+                covered = next_taken < len(taken) and taken[next_taken][0] < end
+                if covered or text[start:end] not in known or _elsewhere(region.chances.get(place)):
+                    continue
+                if previous == place - 1 and linked:
+                    linked[-1] = linked[-1]._replace(end=end)
+                else:
+                    linked.append(_finding(start, end, _LINKED))
+                previous = place
+        starts = {finding.start for finding in linked}
+        found[:] = [finding for finding in found if finding.score >= _EVEN or finding.start not in starts]
+        return linked
+
+    def _links(self, part: str) -> bool:
+        word = self._sequencer.word(part)
+        return (
+            len(part) > 2
+            and word.outline in ("Xx", "XX")
+            and not word.flags >> COMMON & 3
+            and not word.flags & (TITLE | COMPANY)
+        )
+
+
+_PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _elsewhere(chances: list[float] | None) -> bool:
+    return bool(chances) and chances is not None and max(chances[3:]) > _EVEN
+
+
+def _finding(start: int, end: int, score: float) -> Finding:
+    return Finding("PERSON_NAME", Category.PII, start, end, round(score, 4), "person-name")
+
+
+def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int, int]]:
+    """A name does not run over a line break."""
+    start = first
+    for place in range(first, behind):
+        if words[place].kind == 2:
+            if place > start:
+                yield start, place
+            start = place + 1
+    if behind > start:
+        yield start, behind
+
+
+def _completed(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
+    hyphen = behind - 1 if words[behind - 1].key == "-" else behind
+    begun = hyphen < behind or words[behind - 1].flags & PARTICLE
+    if begun and hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
+        behind = hyphen + 2
+    last = words[behind - 1]
+    if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
+        flags = words[behind].flags
+        if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
+            return behind + 1
+    place = behind
+    if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
+        while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
+            place += 1
+        if place < len(words) and words[place].outline == "Xx" and words[place].flags >> COMMON & 3 < 3:
+            return place + 1
+    if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
+        given = words[behind + 1]
+        if given.flags >> GIVEN & 3 >= 2 and given.outline == last.outline and last.flags >> GIVEN & 3 != 3:
+            return behind + 2
+    return behind
+
+
+def _opens(words: Sequence[Word], first: int) -> bool:
+    """Whether a line, a value or what follows a label begins here."""
+    return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
+
+
+_STOPS = (".", ". ")
+_OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
+
+
+def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
+    """A name without titles, common words, quotes and stops around it, or None where no name is left."""
+    words = region.words
+    cased = any(word.outline[0] == "X" for word in words[first:behind])
+    while first < behind and _precedes(words, first, behind, cased):
+        first += 1
+    while first < behind and (words[behind - 1].kind != 1 or (cased and _everyday(words[behind - 1]))):
+        behind -= 1
+    if first == behind or any(_UNNAMED.match(word.outline) for word in words[first:behind]):
+        return None
+    end = region.ends[behind - 1]
+    if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
+        end += 1
+    start = region.starts[first]
+    return (start, end) if end - start > 1 else None
+
+
+def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bool:
+    """Whether the first word is no part of the name: a mark, a title, a word in lower case."""
+    word = words[first]
+    if word.kind != 1:
+        return True
+    if behind - first == 1:
+        return False
+    if cased and word.outline == "x" and word.flags & PARTICLE:
+        return (
+            behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)
+        )
+    lower = cased and word.outline in ("x", "x1") and not word.flags & PARTICLE
+    return lower or (bool(word.flags & (TITLE | LABEL)) and not _named(word))
+
+
+def _everyday(word: Word) -> bool:
+    return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+
+
+_UNNAMED = lazy(r"id|xX|[d0a]")
+
+
+def _bare(words: Sequence[Word], first: int, behind: int) -> bool:
+    """A single word, or words without a capital, and no title or label in front of them."""
+    named = [word for word in words[first:behind] if word.kind == 1]
+    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+
+
+def _named(word: Word) -> bool:
+    return word.flags >> GIVEN & 3 >= 2 or word.flags >> SURNAME & 3 >= 2

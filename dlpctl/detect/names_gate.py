@@ -1,0 +1,239 @@
+"""The gate in front of the tagger: a look at each word that a pattern hit decides what is worth tagging.
+
+Most words that begin with a capital are no names. A text without names should cost hardly more than the
+scan that happens anyway, and source code, markup and logs are looked at with a stricter eye than prose.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.names_patterns import PATTERNS
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    PARTICLE,
+    PLACE,
+    PROPER,
+    STREET,
+    SURNAME,
+    TITLE,
+    shape,
+)
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Region = tuple[int, int]
+Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
+
+_KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
+_CAPITAL = _KINDS.index("capital")
+
+_WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
+_NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
+_POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
+_STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
+_LOWER = lazy(r"\b[a-z]{3,20}\b")
+_MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
+_BLOCK = 4096
+_CODE = 0.05
+SHORT = 600  # nothing is won by looking away from less
+_AROUND = (0, 100, 0, 220)  # how far a region reaches at most, by the number of lines; lines end it sooner
+_INSIDE = 40  # a hit so far inside of the last region needs no other
+
+
+class Gate:
+    """Turns the hits of `PATTERNS` into the regions that the tagger should see."""
+
+    def __init__(self, flags: Callable[[str], int]) -> None:
+        self._flags = flags
+        self._verdicts: dict[str, int] = {}
+        self._lower_verdicts: dict[str, bool] = {}
+
+    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+        """The parts of `text` to tag: for each hit that stands a closer look, the lines around it."""
+        found: list[Region] = []
+        code = _code_blocks(text)
+        start = reach = -1
+        verdicts = self._verdicts
+        for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
+            if end < reach - _INSIDE:
+                continue
+            if index == _CAPITAL:
+                word = _WORD.match(text, end - 2)
+                if (
+                    word and verdicts.get(word[0]) == 0
+                ):  # by far the most frequent case, at least in source code
+                    continue
+            lines = self._lines(_KINDS[index], text, end, code)
+            if lines:
+                low, high = _around(text, max(end - 2, 0), lines)
+                if low <= reach:
+                    reach = max(reach, high)
+                    start = min(start, low)
+                else:
+                    if reach >= 0:
+                        found.append((start, reach))
+                    start, reach = low, high
+        if reach >= 0:
+            found.append((start, reach))
+        return found
+
+    def _lines(self, kind: str, text: str, end: int, code: list[bool]) -> int:
+        """How many lines around a hit the tagger should see besides its own; 0 if none at all."""
+        if kind == "capital":
+            place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
+            match = _WORD.match(text, place)
+            verdict = self._judge(match[0]) if match else 0
+            if not match or not verdict:
+                return 0
+            if verdict == 1 and _STARTS.search(text, max(0, place - 4), place) and self._common(match[0]):
+                return 1 if self._paired(text, match.end()) else 0
+            strict = verdict < 3 and code[place // _BLOCK]
+            return 0 if strict and not (verdict == 2 and self._paired(text, match.end())) else 1
+        if kind == "street":
+            return 3 if _digit_near(text, end) else 0
+        if kind == "residence":
+            return 3 if not code[(end - 1) // _BLOCK] and _digit_near(text, end) else 0
+        if kind == "postcode":
+            place = end - 2
+            sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
+            return 3 if sure and (not code[place // _BLOCK] or self._place(text, place)) else 0
+        if kind == "capitals":
+            line = text.rfind("\n", max(0, end - 40), end) + 1
+            words = _WORD.findall(text, max(line, end - 40), end + 20)
+            return 1 if any(self._known(word) for word in words) else 0
+        if kind == "label":
+            match = _WORD.match(text, end - 1)
+            word = match[0] if match else ""
+            return 1 if word and (self._judge(word) if word[0].isupper() else self._lower(word)) else 0
+        return 1
+
+    def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
+        """Given names without a capital, which no pattern tells from other words; not in source code."""
+        for block, dense in enumerate(code):
+            if not dense:
+                piece = text[block * _BLOCK : (block + 1) * _BLOCK]
+                wanted = {word for word in set(_LOWER.findall(piece)) if self._lower(word)}
+                if wanted:
+                    for match in _LOWER.finditer(piece):
+                        if match[0] in wanted:
+                            yield len(PATTERNS), block * _BLOCK + match.start() + 2
+
+    def _judge(self, token: str) -> int:
+        """What to do with a capitalized word.
+
+        0: it gives no name away; 1: tag it in prose; 2: and in code if another one follows; 3: tag it.
+        """
+        known_verdict = self._verdicts.get(token)
+        if known_verdict is not None:
+            return known_verdict
+        flags = self._flags(token)
+        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+        if flags & TITLE:
+            verdict = 3 if len(token) < 5 and not common and not flags & STREET else 1
+        elif (
+            (flags & CALENDAR and given < 3)
+            or (flags & (COMPANY | PROPER) and not given)
+            or (common == 3 and given < 2 and surname < 3)
+            or (flags >> PLACE & 3 > 1 and given < 2 and surname < 3)
+            or (token[0] == "I" and token[1:2] in "'’")
+        ):
+            verdict = 0
+        elif given >= 2 and not common:
+            verdict = 3 if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR) else 2
+        elif given or surname:
+            verdict = 2 if not common or given == 3 else 1
+        else:
+            known = common or flags & (COMPANY | CALENDAR | STREET) or flags >> PLACE & 3
+            verdict = 0 if known or shape(token) not in ("Xx", "XX") else 1
+        if len(self._verdicts) > 50_000:
+            self._verdicts.clear()
+        self._verdicts[token] = verdict
+        return verdict
+
+    def _place(self, text: str, at: int) -> bool:
+        match = _WORD.search(text, at, at + 30)
+        return bool(match and self._flags(match[0]) >> PLACE & 3)
+
+    def _known(self, token: str) -> bool:
+        flags = self._flags(token)
+        return (
+            bool(flags >> GIVEN & 3 >= 2 or flags >> SURNAME & 3 >= 2)
+            and not flags >> COMMON & 3
+            and len(token) > 2
+        )
+
+    def _common(self, token: str) -> bool:
+        return bool(self._flags(token) >> COMMON & 3)
+
+    def _paired(self, text: str, end: int) -> bool:
+        match = _NEXT.match(text, end)
+        if not match:
+            return False
+        if match[2]:
+            return True
+        flags = self._flags(match[1])
+        return len(match[1]) > 1 and not flags >> COMMON & 3 and not flags & (COMPANY | CALENDAR | STREET)
+
+    def _lower(self, token: str) -> bool:
+        verdict = self._lower_verdicts.get(token)
+        if verdict is None:
+            if len(self._lower_verdicts) > 50_000:
+                self._lower_verdicts.clear()
+            flags = self._flags(token)
+            given, common = flags >> GIVEN & 3, flags >> COMMON & 3
+            verdict = given > 2 * common and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
+            self._lower_verdicts[token] = verdict
+        return verdict
+
+
+def dense(text: str) -> bool:
+    """Whether a piece of text is full of the marks of source code, markup or logs."""
+    return sum(text.count(mark) for mark in _MARKS) > _CODE * len(text)
+
+
+def _code_blocks(text: str) -> list[bool]:
+    """Which blocks of a text are code, markup or logs: by their own marks and by those of all the text."""
+    if len(text) < SHORT:
+        return [False]
+    blocks = [text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK)]
+    shares = [sum(block.count(mark) for mark in _MARKS) / len(block) for block in blocks]
+    bound = _CODE / 3 if sum(shares) > _CODE * len(shares) / 2 else _CODE
+    return [share > bound for share in shares]
+
+
+def _digit_near(text: str, end: int) -> bool:
+    piece = text[max(0, end - 60) : end + 40]
+    return any(c.isdigit() for c in piece)
+
+
+def _around(text: str, at: int, lines: int) -> Region:
+    """The lines around a place, bounded and cut between words."""
+    low, high = max(0, at - _AROUND[lines]), min(len(text), at + _AROUND[lines])
+    start = at
+    for _ in range(lines + 1):
+        found = text.rfind("\n", low, start)
+        if found < 0:
+            start = low
+            while 0 < start < at and not text[start - 1].isspace():
+                start += 1
+            break
+        start = found
+    else:
+        start += 1
+    end = at
+    for _ in range(lines + 1):
+        found = text.find("\n", end, high)
+        if found < 0:
+            end = high
+            while at < end < len(text) and not text[end].isspace():
+                end -= 1
+            break
+        end = found + 1
+    return (start, end) if start < end else (low, high)

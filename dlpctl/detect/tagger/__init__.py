@@ -1,0 +1,1 @@
+"""A linear-chain tagger in pure Python over one memory-mapped file: words in, label probabilities out."""

@@ -1,0 +1,134 @@
+"""The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
+
+Layout, little-endian: a header (magic, checksum of the rest, counts), then six arrays, each padded to four
+bytes: gazetteer keys (u32, sorted) and flags (u16); feature keys (u32, sorted) and ends (u32: where a
+feature's weights end);
+weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels).
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import sys
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Literal
+from zlib import crc32
+
+from dlpctl.errors import NameDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+MAGIC = b"dlpcnam1"
+HEADER = struct.Struct("<8sI5I")
+_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = ("I", "H", "I", "I", "B", "h")  # of the arrays
+LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
+SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
+# bits of a label in an integer that holds the weights of all labels, so that one addition adds them all
+LANE = 16
+FORBIDDEN = -32768  # a transition that never happens
+SCALE = 24  # a stored weight is the trained one times this, rounded
+
+
+def pack(
+    gazetteer: dict[int, int], weights: dict[int, list[tuple[int, int]]], transitions: list[list[int]]
+) -> bytes:
+    """The file's bytes. `weights`: hashed feature name -> (place, value) pairs."""
+    words = sorted(gazetteer)
+    features = sorted(weights)
+    ends, pairs, end = [], bytearray(), 0
+    for key in features:
+        for place, value in weights[key]:
+            pairs += struct.pack("<Bb", place, value)
+            end += 1
+        ends.append(end)
+    arrays = [
+        struct.pack(f"<{len(words)}I", *words),
+        struct.pack(f"<{len(words)}H", *(gazetteer[key] for key in words)),
+        struct.pack(f"<{len(features)}I", *features),
+        struct.pack(f"<{len(ends)}I", *ends),
+        bytes(pairs),
+        struct.pack(f"<{len(LABELS) ** 2}h", *(value for row in transitions for value in row)),
+    ]
+    body = b"".join(array + b"\0" * (-len(array) % 4) for array in arrays)
+    counts = (len(words), len(features), end, len(LABELS), len(SLOTS))
+    return HEADER.pack(MAGIC, crc32(body), *counts) + body
+
+
+class Model:
+    """Read-only and shared by threads; `features` and `flags` only read the map."""
+
+    def __init__(self, data: memoryview) -> None:
+        magic, checksum, words, features, pairs, labels, slots = HEADER.unpack_from(data)
+        sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels * labels * 2)
+        if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":
+            raise ValueError("not a file of this version")
+        if (
+            len(data) != HEADER.size + sum(size + -size % 4 for size in sizes)
+            or crc32(data[HEADER.size :]) != checksum
+        ):
+            raise ValueError("damaged")
+        parts: list[memoryview[int]] = []
+        offset = HEADER.size
+        for size, kind in zip(sizes, _KINDS, strict=True):
+            parts.append(data[offset : offset + size].cast(kind))
+            offset += size + -size % 4
+        self._words, self._flags, self._features, self._ends, self._pairs, transitions = parts
+        self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
+        # A weight's integer, by place in its slot and by stored byte.
+        self._count = features
+        self._places = [divmod(place, labels) for place in range(labels * slots)]
+        self._shifted = [
+            [(byte - 256 if byte > 127 else byte) << LANE * label for byte in range(256)]
+            for label in range(labels)
+        ]
+
+    @classmethod
+    def load(cls, path: Path) -> Model:
+        try:
+            with path.open("rb") as file:
+                return cls(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        except (OSError, ValueError, struct.error) as error:
+            raise NameDataError(
+                f"{path}: the data for names and addresses cannot be used ({error}); reinstall dlpctl"
+            ) from error
+
+    def flags(self, keys: Iterable[str]) -> int:
+        """What the gazetteer says of the first key that it knows, or 0."""
+        words = self._words
+        for key in keys:
+            code = crc32(key.encode("utf-8", "surrogatepass"))
+            place = bisect_left(words, code)
+            if place < len(words) and words[place] == code:
+                return self._flags[place]
+        return 0
+
+    def _weights(self, name: str) -> bytes:
+        """The stored weights of a feature: a byte for the place, a byte for the value, and so on."""
+        code = crc32(name.encode("utf-8", "surrogatepass"))
+        place = bisect_left(self._features, code)
+        if place == self._count or self._features[place] != code:
+            return b""
+        ends = self._ends
+        return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
+
+    def vectors(self, names: Iterable[str]) -> list[int]:
+        """For each slot, the sum of the weights of these features: one integer with a lane for each label."""
+        shifted, places = self._shifted, self._places
+        sums = [0] * len(SLOTS)
+        for name in names:
+            found = self._weights(name)
+            for which, value in zip(found[::2], found[1::2], strict=True):
+                slot, label = places[which]
+                sums[slot] += shifted[label][value]
+        return sums
+
+    def vote(self, name: str) -> int:
+        """The weights of a feature that votes for one token only."""
+        found = self._weights(name)
+        total = 0
+        for at in range(0, len(found), 2):
+            total += self._shifted[found[at]][found[at + 1]]
+        return total

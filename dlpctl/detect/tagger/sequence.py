@@ -1,0 +1,358 @@
+"""Marginal probabilities of labels for the tokens of a text."""
+
+from __future__ import annotations
+
+import struct
+from itertools import count
+from math import exp
+from operator import add
+from typing import NamedTuple, TypeVar
+
+from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOTS, Model
+from dlpctl.detect.tagger.words import (
+    COMMON,
+    GIVEN,
+    PARTICLE,
+    STREET,
+    TITLE,
+    TOKEN,
+    far_feature,
+    is_word,
+    look_up_keys,
+    neighbour_feature,
+    own_features,
+    setting,
+    shape,
+    triple_features,
+    word_key,
+)
+
+_COUNT = len(LABELS)
+_UNPACK = struct.Struct(f"<{_COUNT}H").unpack
+_BYTES = _COUNT * LANE // 8
+_BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
+# Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
+_START = (
+    5 * SCALE
+)  # an entity does not start at a token whose labels that can start one are this far below "outside"
+_STAY = 12 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
+_OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
+_DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
+_LONGEST = 64  # characters of a token that are looked at
+_MOST_WORDS = 60_000
+_MOST_PAIRS = 200_000
+
+
+_Key = TypeVar("_Key")
+
+
+class Word(NamedTuple):
+    """A token as the tagger knows it; `own` to `before_line` are its votes for itself and its neighbours."""
+
+    number: int
+    cls: int
+    flags: int
+    outline: str
+    dull: bool  # a common word without a capital: between two such words it is outside
+    kind: int  # 0 punctuation or number, 1 word, 2 line break
+    own: int
+    to_next: int
+    to_previous: int
+    to_next_but_one: int
+    to_previous_but_one: int
+    after: int  # for the first token behind it and some punctuation
+    after_line: int  # the same across a line break
+    before: int
+    before_line: int
+    key: str
+    cls_name: str
+
+
+_NO_VOTES = (0,) * len(SLOTS)
+_VOTES = Word._fields[6 : 6 + len(SLOTS)]  # in the order of the slots
+
+
+class Tagged(NamedTuple):
+    """The tokens of a region, and the label probabilities of those that are not surely outside."""
+
+    words: list[Word]
+    starts: list[int]
+    ends: list[int]
+    chances: dict[int, list[float]]
+
+
+class Sequencer:
+    """Holds the caches. Threads may share it: what is in a cache depends on its key and on nothing else."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._words: dict[str, Word] = {}
+        self._counter = count(1)
+        self._classes: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._triples: dict[tuple[int, int, int, int], int] = {}
+        self._left: dict[tuple[int, int], int] = {}
+        self._right: dict[tuple[int, int], int] = {}
+        self._far_left: dict[tuple[int, int, int], int] = {}
+        self._far_right: dict[tuple[int, int, int], int] = {}
+        self._classed: dict[str, tuple[int, ...]] = {}
+        self._single: dict[str, int] = {}
+        self._border = self._make("\n\n", border=True)
+        # What the best way into a label is worth counts as a part of the label's own score, so that scores
+        # compare.
+        entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
+        self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
+        self._matrix = [
+            [
+                0.0 if value == FORBIDDEN else exp((value - best) / SCALE)
+                for value, best in zip(row, entry, strict=True)
+            ]
+            for row in model.transitions
+        ]
+
+    def word(self, token: str) -> Word:
+        token = token[:_LONGEST]
+        found = self._words.get(token)
+        if found is None:
+            if len(self._words) > _MOST_WORDS:
+                self._forget()
+            found = self._words[token] = self._make(token)
+        return found
+
+    def _forget(self) -> None:
+        """Numbers are never given twice, so words that another thread still holds do no harm."""
+        for cache in (self._words, self._numbers, self._classes, self._left, self._right):
+            cache.clear()
+        for votes in (self._triples, self._far_left, self._far_right):
+            votes.clear()
+
+    def _make(self, token: str, *, border: bool = False) -> Word:
+        outline = "NL2" if border else shape(token)
+        key = word_key(token, outline)
+        kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
+        flags = self._model.flags(look_up_keys(token)) if kind == 1 else 0
+        cls, names = own_features(token, outline, flags)
+        dull = (
+            outline in ("x", "x1")
+            and bool(flags >> COMMON & 3)
+            and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
+        )
+        votes = self._votes(names)
+        own = _UNPACK((votes[0] + _BIAS).to_bytes(_BYTES, "little"))
+        dull = dull or own[0] - max(own[1:]) > _DULL
+        return Word(
+            number=self._numbers.setdefault(key, next(self._counter)),
+            cls=self._classes.setdefault(cls, next(self._counter)),
+            flags=flags,
+            outline=outline,
+            dull=dull,
+            kind=kind,
+            key=key,
+            cls_name=cls,
+            **dict(zip(_VOTES, votes, strict=True)),
+        )
+
+    def _votes(self, names: list[str]) -> list[int]:
+        """The sums of the votes of a word's features; all but the first are shared with many words."""
+        sums = self._model.vectors(names[:1])
+        for name in names[1:]:
+            known = self._classed.get(name)
+            if known is None:
+                if len(self._classed) > _MOST_WORDS:
+                    self._classed.clear()
+                known = self._classed[name] = tuple(self._model.vectors([name]))
+            if known != _NO_VOTES:
+                sums = list(map(add, sums, known))
+        return sums
+
+    def tag(self, text: str, start: int, end: int) -> Tagged:
+        """The label probabilities in `text[start:end]`, which is taken for a text of its own."""
+        known = self._words
+        words: list[Word] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for match in TOKEN.finditer(text, start, end):
+            token = match[0]
+            word = known.get(token) or self.word(token)
+            words.append(word)
+            starts.append(match.start())
+            ends.append(match.end())
+        chances: dict[int, list[float]] = {}
+        if words:
+            self._decode(words, chances)
+        return Tagged(words, starts, ends, chances)
+
+    def _decode(self, words: list[Word], chances: dict[int, list[float]]) -> None:
+        border = self._border
+        bias = self._bias
+        mood = setting([word.outline for word in words])
+        size = len(words)
+        words = [*words, border, border]  # words[-1] and words[-2] serve as the tokens before the first
+        dull = [word.dull for word in words]
+        triples, left, right = self._triples, self._left, self._right
+        far_left, far_right = self._far_left, self._far_right
+        run: list[int] = []
+        scores: list[tuple[int, ...]] = []
+        for here in range(size):
+            if dull[here] and (dull[here - 1] or here == 0) and (dull[here + 1] or here == size - 1):
+                if run:
+                    self._marginals(run, scores, chances)
+                    run, scores = [], []
+                continue
+            word, previous, following = words[here], words[here - 1], words[here + 1]
+            key = (mood, previous.cls, word.cls, following.cls)
+            shared = triples.get(key)
+            if shared is None:
+                shared = self._triple(key, previous, word, following)
+            beside = left.get((previous.number, word.cls))
+            if beside is None:
+                beside = self._neighbour(left, "l", previous, word)
+            beyond = right.get((following.number, word.cls))
+            if beyond is None:
+                beyond = self._neighbour(right, "r", following, word)
+            far = far_left.get((words[here - 2].cls, previous.cls, word.cls))
+            if far is None:
+                far = self._far(far_left, "u", words[here - 2], previous, word)
+            farther = far_right.get((words[here + 2].cls, following.cls, word.cls))
+            if farther is None:
+                farther = self._far(far_right, "v", words[here + 2], following, word)
+            total = (
+                bias
+                + word.own
+                + previous.to_next
+                + following.to_previous
+                + words[here - 2].to_next_but_one
+                + words[here + 2].to_previous_but_one
+                + shared
+                + beside
+                + beyond
+                + far
+                + farther
+            )
+            if previous.kind != 1:
+                total += self._before(words, here)
+            if following.kind != 1:
+                total += self._behind(words, here, size)
+            score = _UNPACK(total.to_bytes(_BYTES, "little"))
+            if not run:
+                if score[0] - max(score[1], score[3], score[5], score[6]) > _START:
+                    continue
+            elif score[0] - max(score[1:]) > _STAY:
+                self._marginals(run, scores, chances)
+                run, scores = [], []
+                continue
+            run.append(here)
+            scores.append(score)
+        if run:
+            self._marginals(run, scores, chances)
+
+    @staticmethod
+    def _before(words: list[Word], here: int) -> int:
+        """The vote of the last word before the punctuation that precedes a token."""
+        line = False
+        for place in range(here - 1, max(here - 7, -1), -1):
+            word = words[place]
+            if word.kind == 1:
+                return word.after_line if line else word.after
+            line = line or word.kind == 2
+        return 0
+
+    @staticmethod
+    def _behind(words: list[Word], here: int, size: int) -> int:
+        line = False
+        for place in range(here + 1, min(here + 7, size)):
+            word = words[place]
+            if word.kind == 1:
+                return word.before_line if line else word.before
+            line = line or word.kind == 2
+        return 0
+
+    def _triple(self, key: tuple[int, int, int, int], previous: Word, word: Word, following: Word) -> int:
+        names = triple_features(key[0], previous.cls_name, word.cls_name, following.cls_name)
+        return self._keep(self._triples, key, sum(self._shared(name) for name in names))
+
+    def _shared(self, name: str) -> int:
+        """The vote of a feature of few classes, which many triples share."""
+        vote = self._single.get(name)
+        return self._keep(self._single, name, self._model.vote(name)) if vote is None else vote
+
+    def _far(
+        self, cache: dict[tuple[int, int, int], int], side: str, far: Word, near: Word, word: Word
+    ) -> int:
+        name = far_feature(side, far.cls_name, near.cls_name, word.cls_name)
+        return self._keep(cache, (far.cls, near.cls, word.cls), self._model.vote(name))
+
+    def _neighbour(self, cache: dict[tuple[int, int], int], side: str, other: Word, word: Word) -> int:
+        name = neighbour_feature(side, other.key, word.cls_name)
+        return self._keep(cache, (other.number, word.cls), self._model.vote(name))
+
+    @staticmethod
+    def _keep(cache: dict[_Key, int], key: _Key, vote: int) -> int:
+        if len(cache) > _MOST_PAIRS:
+            cache.clear()
+        cache[key] = vote
+        return vote
+
+    def _marginals(
+        self, run: list[int], scores: list[tuple[int, ...]], chances: dict[int, list[float]]
+    ) -> None:
+        """Forward-backward over a stretch between two tokens that are surely outside.
+
+        Written out for the seven labels (o outside, b and i of a person, a and j of an address, c place, g
+        organization): this is the innermost loop, and loops over labels take three times as long.
+        """
+        (
+            (oo, ob, _, oa, _, oc, og),
+            (bo, bb, bi, ba, _, bc, bg),
+            (io, ib, ii, ia, _, ic, ig),
+            (ao, ab, _, aa, aj, ac, ag),
+            (jo, jb, _, ja, jj, jc, jg),
+            (co, cb, _, ca, _, cc, cg),
+            (go, gb, _, ga, _, gc, gg),
+        ) = self._matrix
+        weight = _EXP
+        o, b, i, a, j, c, g = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        ahead, weights = [], []
+        for score in scores:
+            best = max(score)
+            wo, wb, wi, wa, wj, wc, wg = [weight[best - value] for value in score]
+            weights.append((wo, wb, wi, wa, wj, wc, wg))
+            ni = wi * (b * bi + i * ii)
+            nj = wj * (a * aj + j * jj)
+            no = wo * (o * oo + b * bo + i * io + a * ao + j * jo + c * co + g * go)
+            nb = wb * (o * ob + b * bb + i * ib + a * ab + j * jb + c * cb + g * gb)
+            na = wa * (o * oa + b * ba + i * ia + a * aa + j * ja + c * ca + g * ga)
+            nc = wc * (o * oc + b * bc + i * ic + a * ac + j * jc + c * cc + g * gc)
+            ng = wg * (o * og + b * bg + i * ig + a * ag + j * jg + c * cg + g * gg)
+            part = 1.0 / (no + nb + ni + na + nj + nc + ng)
+            o, b, i, a, j, c, g = no * part, nb * part, ni * part, na * part, nj * part, nc * part, ng * part
+            ahead.append((o, b, i, a, j, c, g))
+        o, b, i, a, j, c, g = oo, bo, io, ao, jo, co, go
+        for place in range(len(run) - 1, -1, -1):
+            fo, fb, fi, fa, fj, fc, fg = ahead[place]
+            fo, fb, fi, fa, fj, fc, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fc * c, fg * g
+            part = 1.0 / (fo + fb + fi + fa + fj + fc + fg)
+            if fo * part < _OUTSIDE:
+                votes = (fo, fb, fi, fa, fj, fc, fg)
+                chances[run[place]] = [vote * part for vote in votes]
+            wo, wb, wi, wa, wj, wc, wg = weights[place]
+            no, nb, ni, na, nj, nc, ng = (
+                wo * o * part,
+                wb * b * part,
+                wi * i * part,
+                wa * a * part,
+                wj * j * part,
+                wc * c * part,
+                wg * g * part,
+            )
+            o = no * oo + nb * ob + na * oa + nc * oc + ng * og
+            b = no * bo + nb * bb + ni * bi + na * ba + nc * bc + ng * bg
+            i = no * io + nb * ib + ni * ii + na * ia + nc * ic + ng * ig
+            a = no * ao + nb * ab + na * aa + nj * aj + nc * ac + ng * ag
+            j = no * jo + nb * jb + na * ja + nj * jj + nc * jc + ng * jg
+            c = no * co + nb * cb + na * ca + nc * cc + ng * cg
+            g = no * go + nb * gb + na * ga + nc * gc + ng * gg
+
+
+_TAIL = 100 * SCALE
+_EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)

@@ -1,0 +1,222 @@
+"""Addresses of cryptocurrencies and the words that stand for a wallet's seed."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from hashlib import sha256
+
+from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.keccak import keccak_256
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BASE58_RIPPLE = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+_BECH32_CONSTANTS = (1, 0x2BC830A3)
+_CASHADDR_GENERATOR = (0x98F2BC8E61, 0x79B76D99E2, 0xF33E5FB3C4, 0xAE2EABE2A8, 0x1E4F43E470)
+_LONGEST = 128
+
+_VERSIONS = {
+    "1": {b"\x00"},  # Bitcoin
+    "3": {b"\x05"},
+    "L": {b"\x30"},  # Litecoin
+    "M": {b"\x32"},
+    "D": {b"\x1e"},  # Dogecoin
+    "9": {b"\x16"},
+    "A": {b"\x16"},
+    "X": {b"\x4c"},  # Dash
+    "7": {b"\x10"},
+    "T": {b"\x41"},  # Tron
+    "t": {b"\x1c\xb8", b"\x1c\xbd"},  # Zcash
+}
+_HRPS = frozenset(
+    {
+        "bc",
+        "tb",
+        "ltc",
+        "addr",
+        "addr_test",
+        "stake",
+        "cosmos",
+        "osmo",
+        "terra",
+        "celestia",
+        "inj",
+        "bnb",
+        "zs",
+        "one",
+        "sei",
+    }
+)
+_ETHEREUM = re.compile(r"0x[0-9a-fA-F]{40}")
+_WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
+
+
+def _from_base58(text: str, alphabet: str = _BASE58) -> bytes | None:
+    if not 0 < len(text) <= _LONGEST or not set(text) <= set(alphabet):
+        return None
+    number = 0
+    for char in text:
+        number = number * 58 + alphabet.index(char)
+    zeros = len(text) - len(text.lstrip(alphabet[0]))
+    return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+def _payload(text: str, alphabet: str = _BASE58) -> bytes | None:
+    """What base58check carries, if its four bytes of checksum are right."""
+    raw = _from_base58(text, alphabet)
+    if raw is None or len(raw) < 5 or sha256(sha256(raw[:-4]).digest()).digest()[:4] != raw[-4:]:
+        return None
+    return raw[:-4]
+
+
+@validator("base58_address", proves=True)
+def base58_address(value: str) -> bool:
+    """Bitcoin, Litecoin, Dogecoin, Dash, Tron and Zcash: base58check of a version and twenty bytes."""
+    payload = _payload(value) if value[:1] in _VERSIONS else None
+    return payload is not None and len(payload) >= 21 and payload[:-20] in _VERSIONS[value[0]]
+
+
+@validator("ripple_address", proves=True)
+def ripple_address(value: str) -> bool:
+    payload = _payload(value, _BASE58_RIPPLE)
+    return payload is not None and len(payload) == 21 and payload[0] == 0
+
+
+def _bech32_polymod(values: list[int]) -> int:
+    check = 1
+    for value in values:
+        top = check >> 25
+        check = (check & 0x1FFFFFF) << 5 ^ value
+        for bit, generator in enumerate(_BECH32_GENERATOR):
+            check ^= generator if top >> bit & 1 else 0
+    return check
+
+
+@validator("bech32_address", proves=True)
+def bech32_address(value: str) -> bool:
+    """Bech32 and bech32m with the prefix of a chain that is known."""
+    text = value.lower()
+    if len(text) > _LONGEST or (value not in (text, value.upper())):
+        return False
+    prefix, separator, data = text.rpartition("1")
+    if not separator or prefix not in _HRPS or len(data) < 14 or not set(data) <= set(_BECH32):
+        return False
+    expanded = [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
+    return _bech32_polymod(expanded + [_BECH32.index(char) for char in data]) in _BECH32_CONSTANTS
+
+
+@validator("cashaddr", proves=True)
+def cashaddr(value: str) -> bool:
+    """Bitcoin Cash, with or without its prefix."""
+    text = value.lower().removeprefix("bitcoincash:")
+    if not 42 <= len(text) <= _LONGEST or not set(text) <= set(_BECH32):
+        return False
+    check = 1
+    for number in [ord(char) & 31 for char in "bitcoincash"] + [0] + [_BECH32.index(char) for char in text]:
+        top = check >> 35
+        check = (check & 0x07FFFFFFFF) << 5 ^ number
+        for bit, generator in enumerate(_CASHADDR_GENERATOR):
+            check ^= generator if top >> bit & 1 else 0
+    return check == 1
+
+
+@validator("ethereum_address", proves=True)
+def ethereum_address(value: str) -> bool:
+    """EIP-55: where both cases occur, they say what the hash of the lower-case address says."""
+    if not _ETHEREUM.fullmatch(value) or len(set(value[2:].lower())) < 5:
+        return False
+    address = value[2:]
+    if address in (address.lower(), address.upper()):
+        return True
+    digest = keccak_256(address.lower().encode()).hex()
+    return all(
+        char.isdigit() or char.isupper() == (nibble >= "8")
+        for char, nibble in zip(address, digest, strict=False)
+    )
+
+
+@validator("solana_address")
+def solana_address(value: str) -> bool:
+    """Thirty-two bytes in base58, which has no checksum; nobody's key is all letters or digits."""
+    raw = _from_base58(value)
+    return (
+        raw is not None and len(raw) == 32 and not value.isalpha() and value.upper() != value != value.lower()
+    )
+
+
+@validator("monero_address", proves=True)
+def monero_address(value: str) -> bool:
+    """Blocks of eleven characters for eight bytes each; four bytes of Keccak check the rest."""
+    if len(value) not in {95, 106} or not set(value) <= set(_BASE58):
+        return False
+    raw = b""
+    for start in range(0, len(value), 11):
+        block = value[start : start + 11]
+        number = 0
+        for char in block:
+            number = number * 58 + _BASE58.index(char)
+        size = {11: 8, 7: 5}[len(block)]
+        if number >= 1 << 8 * size:
+            return False
+        raw += number.to_bytes(size, "big")
+    return raw[0] in {18, 19, 42} and keccak_256(raw[:-4])[:4] == raw[-4:]
+
+
+@validator("stellar_address", proves=True)
+def stellar_address(value: str) -> bool:
+    """Base32 of a version, a key and a CRC-16."""
+    from base64 import b32decode
+    from binascii import crc_hqx
+
+    if len(value) != 56 or not set(value) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"):
+        return False
+    raw = b32decode(value)
+    return raw[0] == 6 << 3 and crc_hqx(raw[:-2], 0) == int.from_bytes(raw[-2:], "little")
+
+
+@validator("substrate_address", proves=True)
+def substrate_address(value: str) -> bool:
+    """Polkadot and Kusama: base58 with two bytes of BLAKE2b."""
+    from hashlib import blake2b
+
+    raw = _from_base58(value)
+    return raw is not None and len(raw) == 35 and blake2b(b"SS58PRE" + raw[:-2]).digest()[:2] == raw[-2:]
+
+
+@cache
+def _bip39_places() -> dict[str, int]:
+    from pathlib import Path
+
+    import dlpctl_patterns
+
+    words = (
+        Path(dlpctl_patterns.__path__[0], "financial", "bip39_english.txt")
+        .read_text(encoding="ascii")
+        .split()
+    )
+    return {word: place for place, word in enumerate(words)}
+
+
+@validator("bip39_phrase", proves=True)
+def bip39_phrase(value: str) -> bool:
+    """Words of eleven bits each: entropy, and at its end the first bits of its SHA-256."""
+    words = value[:400].lower().replace(",", " ").split()
+    if len(value) > 400 or len(words) not in _WORD_COUNTS:
+        return False
+    places = _bip39_places()
+    bits = 0
+    for word in words:
+        if word not in places:
+            return False
+        bits = bits << 11 | places[word]
+    checked = len(words) // 3
+    entropy = (bits >> checked).to_bytes(checked * 4, "big")
+    return sha256(entropy).digest()[0] >> 8 - checked == bits & (1 << checked) - 1
+
+
+@validator("crypto_base58", proves=True)
+def crypto_base58(value: str) -> bool:
+    """An address of any of the chains that write base58 with a checksum."""
+    return base58_address(value) or ripple_address(value) or substrate_address(value)

@@ -1,0 +1,99 @@
+"""Calendar dates in the ways that people and machines write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from dlpctl.detect.validators import validator
+
+OLDEST, LATEST = 1890, 2035
+"""The years between which somebody who is alive, or a document that is in use, can date from."""
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january januar janvier enero ene gennaio gen janeiro janv",
+            "feb february februar février fevrier fév febrero febbraio fevereiro fev",
+            "mar march märz maerz mär mrz mars marzo março marco",
+            "apr april avril avr abril abr aprile",
+            "may mai mayo maggio mag maio",
+            "jun june juni juin junio giugno giu junho",
+            "jul july juli juillet juil julio luglio lug julho",
+            "aug august août aout agosto ago",
+            "sep sept september septembre septiembre settembre set setembro",
+            "oct october okt oktober octobre octubre ottobre ott outubro out",
+            "nov november novembre noviembre novembro",
+            "dec december dez dezember décembre decembre déc diciembre dic dicembre dezembro",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
+_FILLERS_LISTED = "de del do di of the den st nd rd th er am le el o a"
+_FILLERS = frozenset(_FILLERS_LISTED.split())
+
+
+def exists(year: int, month: int, day: int) -> bool:
+    """Whether the calendar has that day."""
+    try:
+        date(year, month, day)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def short(text: str, *centuries: int) -> bool:
+    """Whether YYMMDD is a day in one of the centuries, which are given by their first year."""
+    year, month, day = int(text[:2]), int(text[2:4]), int(text[4:6])
+    return any(exists(century + year, month, day) for century in centuries or (1900, 2000))
+
+
+def short_reversed(text: str, *centuries: int) -> bool:
+    """Whether DDMMYY is a day in one of the centuries."""
+    return short(text[4:6] + text[2:4] + text[:2], *centuries)
+
+
+@validator("calendar_date")
+def calendar_date(value: str) -> bool:
+    """A day that the calendar has, in any order of day, month and year that is in use, with digits or a month's name."""
+    if len(value) > 40:
+        return False
+    parts = [part for part in _PARTS.findall(value.lower()) if part not in _FILLERS]
+    if len(parts) == 1 and len(parts[0]) == 8 and parts[0].isdecimal():
+        text = parts[0]
+        return (
+            _is_day(text[:4], text[4:6], text[6:])
+            or _is_day(text[4:], text[:2], text[2:4])
+            or _is_day(text[4:], text[2:4], text[:2])
+        )
+    if len(parts) < 3:
+        return False
+    first, second, third = parts[:3]
+    if len(first) == 4 and first.isdecimal():
+        return _is_day(first, second, third)
+    return _is_day(third, first, second) or _is_day(third, second, first)
+
+
+def _is_day(year: str, month: str, day: str) -> bool:
+    number = _MONTHS.get(month) or (int(month) if month.isdecimal() and len(month) <= 2 else 0)
+    if not (number and year.isdecimal() and day.isdecimal() and len(day) <= 2):
+        return False
+    if len(year) == 2:
+        return exists(2000 + int(year), number, int(day)) or exists(1900 + int(year), number, int(day))
+    return len(year) == 4 and OLDEST <= int(year) <= LATEST and exists(int(year), number, int(day))
+
+
+@validator("card_expiry")
+def card_expiry(value: str) -> bool:
+    """A month and a year within a card's life."""
+    parts = _PARTS.findall(value[:20])
+    if len(parts) == 1 and len(parts[0]) == 4:
+        parts = [parts[0][:2], parts[0][2:]]
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+        return False
+    month, year = (parts[1], parts[0]) if len(parts[0]) == 4 else parts
+    full = int(year) if len(year) == 4 else 2000 + int(year)
+    return 1 <= int(month) <= 12 and 2000 <= full <= 2060

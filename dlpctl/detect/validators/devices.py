@@ -1,0 +1,88 @@
+"""Numbers of devices and vehicles, and places on the map."""
+
+from __future__ import annotations
+
+import re
+
+from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.checksums import alphanumeric, compact, digits, luhn_checks, varied
+
+_VIN_VALUES = dict(
+    zip(
+        "ABCDEFGHJKLMNPRSTUVWXYZ0123456789",
+        (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10), *range(10)),
+        strict=True,
+    )
+)
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_COORDINATE = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]+")
+
+
+def _vin_shaped(bare: str) -> bool:
+    return (
+        len(bare) == 17
+        and set(bare) <= set(_VIN_VALUES)
+        and sum(char.isdigit() for char in bare) >= 5
+        and any(map(str.isalpha, bare))
+    )
+
+
+@validator("vin", proves=True)
+def vin(value: str) -> bool:
+    """Vehicles of North America and China: the ninth character checks the others."""
+    bare = compact(value)
+    if not _vin_shaped(bare):
+        return False
+    check = sum(_VIN_VALUES[char] * weight for char, weight in zip(bare, _VIN_WEIGHTS, strict=True)) % 11
+    return "0123456789X"[check] == bare[8]
+
+
+@validator("vin_shape")
+def vin_shape(value: str) -> bool:
+    """Vehicles of Europe, whose numbers have no checksum: letters and digits, with digits at the end."""
+    bare = compact(value)
+    return _vin_shaped(bare) and bare[-4:].isdigit()
+
+
+@validator("imei", proves=True)
+def imei(value: str) -> bool:
+    bare = digits(value, 15)
+    return bool(bare) and varied(bare) and bare[:2] != "00" and luhn_checks(bare)
+
+
+@validator("iccid", proves=True)
+def iccid(value: str) -> bool:
+    """SIM cards: 89, a country, an issuer, a Luhn digit."""
+    bare = digits(value, 18, 19, 20)
+    return bare.startswith("89") and varied(bare[2:]) and luhn_checks(bare)
+
+
+@validator("coordinates")
+def coordinates(value: str) -> bool:
+    """Latitude and longitude on the globe, not both at its centre."""
+    found = _COORDINATE.findall(value[:80])
+    if len(found) != 2:
+        return False
+    latitude, longitude = map(float, found)
+    return abs(latitude) <= 90 and abs(longitude) <= 180 and (abs(latitude) > 0.001 or abs(longitude) > 0.001)
+
+
+@validator("has_digits")
+def has_digits(value: str) -> bool:
+    """A number of a document, not a word: at least two of its characters are digits."""
+    bare = compact(value)
+    return alphanumeric(bare) and sum(char.isdigit() for char in bare) >= 2
+
+
+@validator("varied_digits")
+def varied_digits(value: str) -> bool:
+    """Digits that are not one over and over."""
+    bare = compact(value)
+    return alphanumeric(bare) and varied(bare)
+
+
+@validator("plate")
+def plate(value: str) -> bool:
+    """A vehicle's plate: five to nine letters and digits with a digit among them."""
+    bare = compact(value)
+    return alphanumeric(bare) and 4 <= len(bare) <= 9 and any(char.isdigit() for char in bare)

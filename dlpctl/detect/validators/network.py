@@ -1,0 +1,164 @@
+"""Addresses of machines and mailboxes."""
+
+from __future__ import annotations
+
+import re
+
+from dlpctl.detect.validators import validator
+
+_HEX = frozenset("0123456789abcdefABCDEF")
+_FILE_ENDINGS_LISTED = (
+    "png jpg jpeg gif svg webp ico js jsx ts tsx css scss map json yaml yml toml html htm xml md txt log py pyc rb go rs java class kt c h "
+    "cpp hpp cs php sh bat ps1 exe dll so dylib zip gz tar bz2 xz pdf doc docx xls xlsx ppt pptx csv sql db lock service local localhost "
+    "internal invalid target socket mount slice timer localdomain lan conf cfg ini"
+)
+_FILE_ENDINGS = frozenset(_FILE_ENDINGS_LISTED.split()) - {
+    "md",
+    "rs",
+    "py",
+    "so",
+    "sh",
+    "zip",
+    "java",
+    "class",
+    "target",
+}
+"""What stands behind an at sign and a dot without being a mailbox's domain; endings that are top-level domains too stay allowed."""
+
+
+@validator("email_address")
+def email_address(value: str) -> bool:
+    """A mailbox that can exist: no dot at an end or twice in a row, no file name or system unit for a domain."""
+    local, at, domain = value.rpartition("@")
+    if (
+        not at
+        or len(value) > 254
+        or not local
+        or len(local) > 64
+        or local[0] == "."
+        or local[-1] == "."
+        or ".." in value
+    ):
+        return False
+    labels = domain.split(".")
+    if len(labels) < 2 or any(
+        not label or label[0] == "-" or label[-1] == "-" or len(label) > 63 for label in labels
+    ):
+        return False
+    return labels[-1].lower() not in _FILE_ENDINGS and not (
+        local == "git" and domain.startswith(("github.", "gitlab.", "bitbucket.", "ssh."))
+    )
+
+
+@validator("email_international")
+def email_international(value: str) -> bool:
+    """A mailbox with letters beyond ASCII; one without is another pattern's."""
+    return not value.isascii() and email_address(value)
+
+
+_NOBODY = (
+    "admin administrator anonymous any apikey bool boolean default demo email empty example false foo bar guest http https int localhost "
+    "login name nil nobody none null object optional password placeholder postgres required root self str string system test tester "
+    "token true undefined unknown user user1 user_name userid username value var xxx yourname your_username your-username"
+)
+_NOBODYS = frozenset(_NOBODY.split())
+
+
+@validator("user_name")
+def user_name(value: str) -> bool:
+    """Somebody's name for logging in: not a role, a type or a placeholder."""
+    bare = value.lower()
+    return bare not in _NOBODYS and not bare.startswith(
+        ("self.", "this.", "request.", "your", "my_", "os.", "config.")
+    )
+
+
+@validator("has_digit_or_mark")
+def has_digit_or_mark(value: str) -> bool:
+    """Not a plain word."""
+    return any(not char.isalpha() for char in value)
+
+
+def _octets(value: str) -> list[int]:
+    parts = value[:32].partition("/")[0].partition(":")[0].split(".")
+    if len(parts) != 4 or not all(
+        part.isascii() and part.isdigit() and len(part) <= 3 and (part == "0" or part[0] != "0")
+        for part in parts
+    ):
+        return []
+    octets = [int(part) for part in parts]
+    return octets if max(octets) <= 255 else []
+
+
+@validator("ipv4")
+def ipv4(value: str) -> bool:
+    return bool(_octets(value))
+
+
+@validator("ipv4_public")
+def ipv4_public(value: str) -> bool:
+    """An address that belongs to somebody: not private, loopback, link-local, documentation, multicast, a mask, or small like a version."""
+    octets = _octets(value)
+    if not octets:
+        return False
+    first, second, third, fourth = octets
+    if first in {0, 10, 127} or first >= 224 or octets[1:] in ([0, 0, 0], [255, 255, 255]):
+        return False
+    if (
+        (first, second) in {(169, 254), (192, 168)}
+        or (first == 172 and 16 <= second <= 31)
+        or (first == 100 and 64 <= second <= 127)
+    ):
+        return False
+    if (first, second, third) in {(192, 0, 2), (198, 51, 100), (203, 0, 113), (192, 0, 0)} or (
+        first == 198 and second in {18, 19}
+    ):
+        return False
+    return max(octets) >= 30 and (fourth != 0 or max(octets) >= 100)
+
+
+@validator("ipv6")
+def ipv6(value: str) -> bool:
+    from ipaddress import AddressValueError, IPv6Address
+
+    if len(value) > 64:
+        return False
+    try:
+        IPv6Address(value.partition("/")[0].partition("%")[0])
+    except AddressValueError:
+        return False
+    return True
+
+
+@validator("ipv6_public")
+def ipv6_public(value: str) -> bool:
+    """Global unicast outside documentation; with a digit, since `dead::beef` is more often a joke or a scope operator."""
+    head = value[:64].lower().lstrip("[").split(":")
+    first = head[0].zfill(4)
+    documentation = first == "2001" and len(head) > 1 and head[1].lstrip("0") == "db8"
+    return ipv6(value) and first[0] in "23" and not documentation
+
+
+@validator("mac_address")
+def mac_address(value: str) -> bool:
+    """Not all zeros or ones, nor a run of one byte."""
+    bare = value[:24].replace(":", "").replace("-", "").replace(".", "").lower()
+    return (
+        len(bare) == 12
+        and set(bare) <= _HEX
+        and len({bare[place : place + 2] for place in range(0, 12, 2)}) > 2
+    )
+
+
+_TEMPLATE = re.compile(r"[$<{%\[]")
+
+
+@validator("url_secret")
+def url_secret(value: str) -> bool:
+    """A value in a URL that opens something: not a template, not a word."""
+    return (
+        8 <= len(value) <= 4096
+        and not _TEMPLATE.match(value)
+        and any(char.isdigit() for char in value)
+        and len(set(value[:64])) > 4
+    )

@@ -1,0 +1,42 @@
+"""The validators of secrets by the names that pattern files use."""
+
+from __future__ import annotations
+
+from dlpctl.detect.validators import secrets_judge as judge
+from dlpctl.detect.validators import secrets_literals as literals
+from dlpctl.detect.validators import secrets_structure as structure
+from dlpctl.detect.validators import validator
+
+_JUDGED = {
+    "token": judge.token,
+    "mixed_token": judge.mixed_token,
+    "tail": judge.tail,
+    "uuid": judge.uuid,
+    "secret_or_uuid": judge.secret_or_uuid,
+    "not_placeholder": judge.not_placeholder,
+    "password": literals.password,
+    "unquoted_password": literals.unquoted_password,
+    "secret": literals.secret,
+    "env_password": literals.env_password,
+    "strong_password": literals.strong_password,
+    "secret_or_password": literals.secret_or_password,
+    "snmp_community": literals.snmp_community,
+    "url_password": structure.url_password,
+    "basic_auth": structure.basic_auth,
+    "jwt": structure.jwt,
+    "discord_bot": structure.discord_bot,
+    "private_key": structure.private_key,
+    "private_key_body": structure.private_key_body,
+    "base64_private_key": structure.base64_private_key,
+    "putty_key": structure.putty_key,
+    "base64_object": structure.base64_object,
+}
+_PROVEN = {
+    "base62_crc": structure.base62_crc,
+    "gitlab_crc": structure.gitlab_routable,
+    "bech32_key": structure.bech32_key,
+}
+
+for _names, _proves in ((_JUDGED, False), (_PROVEN, True)):
+    for _name, _accepts in _names.items():
+        validator(_name, proves=_proves)(_accepts)

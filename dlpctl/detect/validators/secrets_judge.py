@@ -1,0 +1,216 @@
+"""Whether a token was drawn at random or written by somebody.
+
+Entropy alone cannot say it: `getUserAccessTokenById2` has more of it than many keys. What separates the two is how one character follows
+another: words have likely letter pairs and change case at word starts, generated values do neither. On top of that come the shapes
+of made-up values: runs of one character, sequences, repetition, keyboard rows and the vocabulary of placeholders.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
+
+# A longer value is judged by its first part, so that a judge costs the same whatever it is given.
+JUDGED = 64
+# Mean of the table's cells from which a value reads like words; see tests/detect/validators/test_secrets_judge.py for the rates.
+WORDY = 0.25
+
+_ZERO = ord("j")
+_WEIGHTS = tuple(tuple(ord(cell) - _ZERO for cell in row) for row in ROWS)
+
+
+def _kind(code: int) -> int:
+    char = chr(code)
+    if "a" <= char <= "z":
+        return code - ord("a")
+    if "A" <= char <= "Z":
+        return 26 + code - ord("A")
+    if "0" <= char <= "9":
+        return DIGIT
+    return JOINT if char in "_-./:+=~ @" else OTHER
+
+
+_KINDS = bytes(_kind(code) for code in range(256))
+
+_HEX = re.compile(r"[0-9a-fA-F]+")
+# Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
+_HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SEGMENT = re.compile(r"[0-9A-Za-z]+")
+# The words of placeholders. Four letters or more, so that a random token holds one by chance in one case of ten thousand.
+_PLACEHOLDER = re.compile(
+    r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
+    r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
+    r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
+)
+# Behind a provider's prefix fewer words speak against a value: `sk_test_` is a prefix, and so are `token` and `secret`.
+_TAIL_PLACEHOLDER = re.compile(
+    r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
+    r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
+)
+# Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
+_GRAMS = frozenset(
+    [
+        "exam",
+        "samp",
+        "plac",
+        "hang",
+        "your",
+        "here",
+        "xxxx",
+        "dumm",
+        "fake",
+        "reda",
+        "todo",
+        "nser",
+        "repl",
+        "ecre",
+        "assw",
+        "oken",
+        "test",
+        "ooba",
+        "qwer",
+        "sdfg",
+        "xcvb",
+        "dead",
+        "cafe",
+        "badc",
+        "mykey",
+        "ykey",
+        "pike",
+        "1234",
+        "abcd",
+        "0000",
+        "9876",
+        "mask",
+        "enso",
+        "anit",
+        "bfus",
+        "emov",
+        "idde",
+        "riva",
+        "ubli",
+        "ndef",
+        "lore",
+        "ipsu",
+    ]
+)
+
+
+def _has(words: re.Pattern[str], value: str) -> bool:
+    value = value[:JUDGED].lower()
+    if _GRAMS.isdisjoint([value[at : at + 4] for at in range(len(value) - 3)]):
+        return False
+    return words.search(value) is not None
+
+
+def wordiness(value: str) -> float:
+    """How much the value reads like words: random tokens lie below 0, names and words above 1."""
+    kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
+    if not kinds:
+        return 0.0
+    total = _WEIGHTS[JOINT][kinds[0]] + _WEIGHTS[kinds[-1]][JOINT]
+    for before, after in itertools.pairwise(kinds):
+        total += _WEIGHTS[before][after]
+    return total / len(kinds)
+
+
+def is_patterned(value: str) -> bool:
+    """Few characters, the same again, or counting up or down: what people type when they make a value up."""
+    value = value[:JUDGED]
+    length = len(value)
+    if len(set(value)) < min(length // 3 + 1, 6):
+        return True
+    codes = value.encode("latin-1", "replace")
+    if len(set(itertools.pairwise(codes))) < 0.62 * (length - 1):
+        return True
+    steps = [after - before for before, after in itertools.pairwise(codes)]
+    limit = 5 + length // 8
+    if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
+        return True
+    # a1b2c3d4: two sequences that take turns
+    return [first + second for first, second in itertools.pairwise(steps)].count(1) >= limit
+
+
+def is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
+def is_random(value: str) -> bool:
+    """A generated value: not words, not a pattern, not a number. Hexadecimal digits count; whether they are a digest, context says."""
+    if len(value) < 8:
+        return False
+    if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
+        return False
+    if value.isdigit() or is_patterned(value):
+        return False
+    if _HEX.fullmatch(value):
+        return True
+    return wordiness(value) < WORDY
+
+
+# Keys that their makers publish for emulators and test cards: everybody has them.
+_PUBLISHED = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",  # Cosmos DB emulator
+)
+
+
+def speaks_of_itself(value: str) -> bool:
+    """Whether words of placeholders stand in the value."""
+    return _has(_PLACEHOLDER, value)
+
+
+def token(value: str) -> bool:
+    """A generated value that stands alone, after an assignment: neither a placeholder nor a UUID."""
+    return (
+        is_random(value)
+        and not is_uuid(value)
+        and not speaks_of_itself(value)
+        and not value.startswith(_PUBLISHED)
+    )
+
+
+def uuid(value: str) -> bool:
+    """A UUID that some machine drew: the nil, the counted and the well-known ones of manuals are not."""
+    plain = value.replace("-", "").lower()
+    if plain.startswith(("123e4567e89b12d3", "550e8400e29b41d4", "f47ac10b58cc4372", "deadbeef")):
+        return False
+    return len(plain) == 32 and not is_patterned(plain)
+
+
+def tail(value: str) -> bool:
+    """A provider's token with its prefix: what stands behind the words of the prefix must be a generated value."""
+    parts = _SEGMENT.findall(value[:512])
+    if not parts:
+        return False
+    body = max(parts, key=len)
+    if len(body) < 20:
+        while len(parts) > 1 and parts[0].isalpha():
+            del parts[0]
+        body = "".join(parts)
+    if _has(_TAIL_PLACEHOLDER, body) or "EXAMPLE" in value[:512]:
+        return False
+    if len(body) >= 8 and is_patterned(body):
+        return False
+    if body.isdigit():
+        return len(body) >= 6
+    return bool(_HEX_TAIL.fullmatch(body)) or wordiness(body) < WORDY
+
+
+def mixed_token(value: str) -> bool:
+    """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
+    return not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+
+
+def secret_or_uuid(value: str) -> bool:
+    """A generated value, a UUID among them, where the name says that it is a key."""
+    return uuid(value) if is_uuid(value) else token(value)
+
+
+def not_placeholder(value: str) -> bool:
+    """Any literal that is not made up: for shapes that are distinctive on their own."""
+    value = value[:512]
+    return len(set(value)) > 6 and not _has(_TAIL_PLACEHOLDER, value) and "change" not in value.lower()

@@ -1,0 +1,401 @@
+"""Whether what is assigned to a password or a key is a literal secret: not code, a reference, a template, a label or a placeholder."""
+
+from __future__ import annotations
+
+import re
+
+from dlpctl.detect.validators import secrets_judge as judge
+
+_LONGEST = 256
+
+# What makes a value something that is replaced or evaluated later.
+_TEMPLATE = re.compile(
+    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|^%[sdrvq]$|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
+    r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
+    r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
+)
+# Code: calls, member access, operators, regular expressions, markup.
+_CODE = re.compile(
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[a-z|\[A-Z|\[0-9|\[\^|^\^|</|/>"
+    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
+)
+_PATH = re.compile(
+    r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
+    r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
+    re.IGNORECASE,
+)
+# Words that stand for a password but are none, in the languages that interfaces are often written in.
+_WORDS = frozenset(
+    [
+        "password",
+        "passwd",
+        "passwort",
+        "pass",
+        "pwd",
+        "psw",
+        "passphrase",
+        "passcode",
+        "secret",
+        "secrets",
+        "token",
+        "tokens",
+        "key",
+        "keys",
+        "value",
+        "values",
+        "text",
+        "string",
+        "str",
+        "varchar",
+        "char",
+        "integer",
+        "int",
+        "bool",
+        "boolean",
+        "number",
+        "object",
+        "array",
+        "null",
+        "nil",
+        "none",
+        "true",
+        "false",
+        "undefined",
+        "required",
+        "optional",
+        "nullable",
+        "hidden",
+        "input",
+        "user",
+        "username",
+        "login",
+        "email",
+        "admin",
+        "root",
+        "guest",
+        "anonymous",
+        "test",
+        "testing",
+        "tests",
+        "demo",
+        "default",
+        "sample",
+        "example",
+        "placeholder",
+        "changeme",
+        "change_me",
+        "change-me",
+        "changeit",
+        "replaceme",
+        "replace_me",
+        "fixme",
+        "todo",
+        "tbd",
+        "xxx",
+        "xxxx",
+        "empty",
+        "blank",
+        "unset",
+        "unknown",
+        "invalid",
+        "wrong",
+        "incorrect",
+        "correct",
+        "valid",
+        "missing",
+        "basic",
+        "bearer",
+        "digest",
+        "oauth",
+        "oauth2",
+        "jwt",
+        "ldap",
+        "kerberos",
+        "ntlm",
+        "saml",
+        "sso",
+        "none",
+        "plain",
+        "plaintext",
+        "encrypted",
+        "hashed",
+        "bcrypt",
+        "md5",
+        "sha1",
+        "sha256",
+        "sha512",
+        "base64",
+        "utf8",
+        "utf-8",
+        "ascii",
+        "hex",
+        "disabled",
+        "enabled",
+        "confirm",
+        "confirmation",
+        "forgot",
+        "reset",
+        "update",
+        "new",
+        "old",
+        "current",
+        "show",
+        "hide",
+        "toggle",
+        "contraseña",
+        "contrasena",
+        "clave",
+        "motdepasse",
+        "kennwort",
+        "senha",
+        "wachtwoord",
+        "parola",
+        "lozinka",
+        "heslo",
+        "jelszo",
+        "salasana",
+        "adgangskode",
+        "losenord",
+        "mot-de-passe",
+        "haslo",
+        "sandi",
+        "пароль",
+        "密码",
+        "密碼",
+        "パスワード",
+        "비밀번호",
+        "redacted",
+        "removed",
+        "masked",
+        "censored",
+        "sanitized",
+        "password_here",
+        "passwordhere",
+        "yourpassword",
+        "your_password",
+        "your-password",
+        "mypassword",
+        "my_password",
+        "my-password",
+        "somepassword",
+        "some_password",
+        "the_password",
+        "apassword",
+        "a_password",
+        "thepassword",
+        "testpassword",
+        "test_password",
+        "testpass",
+        "userpassword",
+        "user_password",
+        "dbpassword",
+        "db_password",
+        "pgpassword",
+        "postgres",
+        "mysql",
+        "mariadb",
+        "mongo",
+        "mongodb",
+        "redis",
+        "rabbitmq",
+        "elastic",
+        "docker",
+        "localhost",
+        "prod",
+        "dev",
+        "stage",
+        "staging",
+        "production",
+        "development",
+    ]
+)
+_TALKS_ABOUT = re.compile(
+    r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
+    r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
+    r"|^some[_-]|^(?:a|the|any|new|old)[_-]?(?:pass|secret|token|key)|^(?:foo|bar|baz|qux|abc|xyz|asdf|qwer|aaa|bbb)\d{0,3}$|invalid|wrong[_-]?pass",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
+_WORD_AND_DIGIT = re.compile(
+    r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
+    r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
+    re.IGNORECASE,
+)
+# Passwords that are words: the few of every published list of the commonest that name nothing in a program.
+_KNOWN_WORDS = frozenset(
+    [
+        "letmein",
+        "iloveyou",
+        "monkey",
+        "dragon",
+        "sunshine",
+        "princess",
+        "football",
+        "baseball",
+        "shadow",
+        "superman",
+        "batman",
+        "trustno1",
+        "starwars",
+        "whatever",
+        "welcome",
+        "qwerty",
+        "qwertyuiop",
+        "asdfgh",
+        "asdfghjkl",
+        "zxcvbn",
+        "zxcvbnm",
+        "michael",
+        "jennifer",
+        "jordan",
+        "michelle",
+        "charlie",
+        "ashley",
+        "bailey",
+        "passw0rd",
+        "p@ssword",
+        "mustang",
+        "hockey",
+        "ranger",
+        "harley",
+        "buster",
+        "soccer",
+        "killer",
+        "tigger",
+        "jessica",
+        "pepper",
+        "thomas",
+        "summer",
+        "freedom",
+        "hunter",
+        "swordfish",
+        "correcthorsebatterystaple",
+        "opensesame",
+        "hunter2",
+        "ninja",
+        "azerty",
+        "loveme",
+        "flower",
+        "cheese",
+        "computer",
+        "maverick",
+        "cookie",
+        "matrix",
+        "abc123",
+        "s3cr3t",
+        "s3cret",
+        "secr3t",
+        "sup3rs3cr3t",
+        "supersecret",
+        "topsecret",
+        "toor",
+        "raspberry",
+        "alpine",
+        "cisco",
+        "calvin",
+        "changethis",
+    ]
+) - {"changethis"}
+# Base64 may begin like a path and hold what looks like an operator.
+_MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_LATIN = re.compile(r"[\x20-\x7e]+")
+
+
+def password(value: str) -> bool:
+    """A literal that stands where a password is expected, strong or weak."""
+    if not 4 <= len(value) <= _LONGEST:
+        return False
+    lowered = value.lower()
+    if lowered in _KNOWN_WORDS:
+        return True
+    if _is_no_literal(value, lowered):
+        return False
+    if len(set(lowered)) < 3:
+        return False
+    if _NAME.fullmatch(value):
+        return (
+            len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
+        )
+    if _WORD_AND_DIGIT.fullmatch(value):
+        return False
+    letters = sum([char.isalpha() for char in value])
+    digits = sum([char.isdigit() for char in value])
+    if not _LATIN.fullmatch(value) and not digits:
+        return False
+    if letters == len(value):
+        return False
+    if not letters:
+        return digits >= 4 and len(value) >= 4
+    return not _reads_as_text(value, digits)
+
+
+def unquoted_password(value: str) -> bool:
+    """A password without quotes: names and numbers are likelier to be code there, so it must look more like a password."""
+    if value.lower() in _KNOWN_WORDS:
+        return True
+    if value.isdigit() and len(value) < 6:
+        return False
+    if value[0:1] in "-&*@<>|!%" or value.endswith(("(", "[", "{", ":", ";")):
+        return False
+    if "pass" in value.lower() and re.fullmatch(r"[A-Za-z_]+\d?", value):
+        return False
+    return password(value) and not re.fullmatch(r"[a-z]+_?[a-z_]*\d", value)
+
+
+def secret(value: str) -> bool:
+    """A literal that stands where a key, a token or a secret is expected: generated, not written."""
+    if not 8 <= len(value) <= 4096 or judge.is_uuid(value):
+        return False
+    if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
+        return False
+    return judge.is_random(value) and not judge.speaks_of_itself(value)
+
+
+def _is_no_literal(value: str, lowered: str) -> bool:
+    if lowered.strip("_-.:!?*<>[](){}'\"") in _WORDS:
+        return True
+    return bool(
+        _TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value)
+    )
+
+
+def _reads_as_text(value: str, digits: int) -> bool:
+    """Words joined by punctuation without a digit: `form-control`, `user:email`, `a,b,c`, `Password:`."""
+    if digits:
+        return False
+    words = [word for word in re.split(r"[^A-Za-z\u00c0-\uffff]+", value) if word]
+    if not words:
+        return False
+    if value[-1] in ":?.,;" or value[0] in "#.,:;?*&/\\|-~^=+":
+        return True
+    joints = sum([char in " _-.,:/|\\'\"+=" for char in value])
+    others = len(value) - joints - sum(map(len, words))
+    return not others and judge.wordiness(value) >= judge.WORDY - 0.25
+
+
+def snmp_community(value: str) -> bool:
+    """Not one of the two that every device is delivered with."""
+    return value.lower() not in ("public", "private") and not _is_no_literal(
+        value[:_LONGEST], value[:_LONGEST].lower()
+    )
+
+
+def env_password(value: str) -> bool:
+    """The value of an environment variable is a literal: a name is a password there, a path and a switch are none."""
+    if value.isdigit():
+        return len(value) >= 6
+    return value[0:1] not in "-*@<%/.~" and password(value)
+
+
+def strong_password(value: str) -> bool:
+    """Beside a word that says less than `password`: only what mixes letters, digits and signs or looks generated."""
+    if not password(value) or judge.is_uuid(value):
+        return False
+    signs = sum([not char.isalnum() and char not in "-_./:" for char in value])
+    digits = sum([char.isdigit() for char in value])
+    return (digits > 0 and signs > 0) or judge.is_random(value)
+
+
+def secret_or_password(value: str) -> bool:
+    """Where the name may say either."""
+    return secret(value) or strong_password(value)

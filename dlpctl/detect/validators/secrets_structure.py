@@ -1,0 +1,204 @@
+"""Checks of what a token is made of: checksums, encoded parts, key blocks."""
+
+from __future__ import annotations
+
+import binascii
+import re
+import zlib
+
+from dlpctl.detect.validators import secrets_judge as judge
+from dlpctl.detect.validators.secrets_literals import password
+
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+_BASE64_URL = str.maketrans("-_", "+/")
+_LONGEST = 16_384
+
+
+def in_base(number: int, alphabet: str, width: int) -> str:
+    """The number in the positional system of the alphabet, filled with its zero to the width."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, len(alphabet))
+        digits = alphabet[digit] + digits
+    return digits.rjust(width, alphabet[0])
+
+
+def base62_crc(value: str) -> bool:
+    """GitHub's and npm's scheme: behind the prefix come random characters and their CRC-32 in six digits of base 62."""
+    body = value.rpartition("_")[2]
+    return in_base(zlib.crc32(body[:-6].encode("utf-8", "replace")), BASE62, 6) == body[-6:]
+
+
+def gitlab_routable(value: str) -> bool:
+    """A dot, the length of the payload in base 36 and the CRC-32 of all before it: `glpat-payload.2ccccccc`."""
+    signed, checksum = value[:-7], value[-7:]
+    payload = signed.rpartition("-")[2] if "_" not in signed else signed.partition("-")[2]
+    payload = payload.partition(".")[0]
+    declared = signed[-2:]
+    sized = in_base(len(payload), BASE36, 2) == declared
+    return sized and in_base(zlib.crc32(signed.encode("utf-8", "replace")), BASE36, 7) == checksum
+
+
+def base64_bytes(text: str) -> bytes | None:
+    """The decoded bytes of base64 in either alphabet, padded or not; None where it is not base64."""
+    plain = text.rstrip("=").translate(_BASE64_URL)
+    try:
+        return binascii.a2b_base64(plain + "=" * (-len(plain) % 4), strict_mode=True)
+    except ValueError:
+        return None
+
+
+def jwt(value: str) -> bool:
+    """A header that names an algorithm and, unless encrypted, claims that are a JSON object."""
+    parts = value[:_LONGEST].split(".")
+    header = base64_bytes(parts[0])
+    if header is None or not header.startswith(b"{") or b'"alg"' not in header.replace(b" ", b""):
+        return False
+    if len(parts) == 5 or b'"enc"' in header:
+        return True
+    claims = base64_bytes(parts[1]) if len(parts) > 1 else None
+    return (
+        claims is not None
+        and claims.lstrip().startswith(b"{")
+        and (b":" in claims or claims.strip() == b"{}")
+    )
+
+
+def discord_bot(value: str) -> bool:
+    """The first part is the bot's numeric id in base64."""
+    identity = base64_bytes(value.partition(".")[0])
+    return identity is not None and identity.isdigit() and 17 <= len(identity) <= 20
+
+
+def basic_auth(value: str) -> bool:
+    """Base64 of `user:password` with a password that is not a placeholder."""
+    decoded = base64_bytes(value[:1024])
+    if not decoded or b":" not in decoded:
+        return False
+    text = decoded.decode("utf-8", "replace")
+    if not text.isprintable() or "\ufffd" in text:
+        return False
+    secret = text.partition(":")[2]
+    # An empty password stands where the user name is the key, as with payment providers.
+    return url_password(secret) if secret else judge.is_random(text[:-1])
+
+
+def _polymod(numbers: list[int]) -> int:
+    checksum = 1
+    for number in numbers:
+        top = checksum >> 25
+        checksum = (checksum & 0x1FFFFFF) << 5 ^ number
+        for bit, generator in enumerate(_BECH32_GENERATOR):
+            checksum ^= generator if top >> bit & 1 else 0
+    return checksum
+
+
+def _expanded(prefix: str) -> list[int]:
+    return [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
+
+
+def bech32_checksum(prefix: str, data: list[int]) -> list[int]:
+    """The six numbers that BIP-173 puts behind the data."""
+    checksum = _polymod(_expanded(prefix) + data + [0] * 6) ^ 1
+    return [checksum >> 5 * (5 - at) & 31 for at in range(6)]
+
+
+def bech32_key(value: str) -> bool:
+    """age: the checksum of BIP-173 over all of the key."""
+    prefix, _, data = value.lower().rpartition("1")
+    if not prefix or len(value) > 200 or any(char not in BECH32 for char in data):
+        return False
+    return _polymod(_expanded(prefix) + [BECH32.index(char) for char in data]) == 1
+
+
+_KEY_HEADER = re.compile(r"[A-Za-z-]{4,24}: [^\n\\]{0,200}")
+_BLANK = re.compile(r"\\[nrt]|[\s\"'+,\\|*#>;()]|^-|<br ?/?>", re.IGNORECASE)
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]+")
+
+
+def private_key(value: str) -> bool:
+    """A key block with a body: at least 40 characters of base64 that are not all of one kind and no ellipsis."""
+    body = value[:_LONGEST].partition("KEY")[2].lstrip(" BLOCK").lstrip("-").partition("-----END")[0]
+    body = _BLANK.sub("", _KEY_HEADER.sub("", body))
+    if "..." in body or "xxxxx" in body.lower() or "example" in body.lower():
+        return False
+    run = max(_BASE64_RUN.findall(body), key=len, default="")
+    return len(run) >= 40 and len(set(run)) >= 14
+
+
+def private_key_body(value: str) -> bool:
+    """The base64 of a private key without armour."""
+    return len(set(value[:_LONGEST])) >= 30 and "xxxxx" not in value[:_LONGEST].lower()
+
+
+def base64_private_key(value: str) -> bool:
+    """Base64 of a PEM file that holds a private key and not just certificates."""
+    decoded = base64_bytes(value[: _LONGEST - _LONGEST % 4])
+    if decoded is None:
+        decoded = base64_bytes(value[: len(value[:_LONGEST]) // 4 * 4 - 4])
+    return decoded is not None and b"PRIVATE KEY" in decoded
+
+
+def putty_key(value: str) -> bool:
+    """The private lines of a PuTTY key hold base64."""
+    run = max(_BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default="")
+    return len(run) >= 24 and len(set(run)) >= 10
+
+
+def base64_object(value: str) -> bool:
+    """Base64 of a JSON object, as service account keys and some tokens are."""
+    decoded = base64_bytes(value[: _LONGEST - _LONGEST % 4])
+    return decoded is not None and decoded.lstrip().startswith(b"{") and b'"' in decoded
+
+
+_PUBLIC = frozenset(
+    [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "user",
+        "username",
+        "token",
+        "changeme",
+        "change_me",
+        "example",
+        "placeholder",
+        "xxxx",
+        "xxxxx",
+        "none",
+        "null",
+        "x-oauth-basic",
+        "your_password",
+        "yourpassword",
+        "my_password",
+        "mypassword",
+        "your-password",
+        "port",
+        "pw",
+    ]
+)
+
+
+def url_password(value: str) -> bool:
+    """The password of a URL: a literal and not the word for one. Short and simple ones count, since only a password stands there."""
+    if len(value) < 3 or value.lower() in _PUBLIC:
+        return False
+    if any(
+        mark in value
+        for mark in ("${", "{{", "$(", "<", ">", "...", "***", "%s", "%(", "{", "}", "[", "]", "`")
+    ):
+        return False
+    if value.startswith(("$", "%25", "@", ":")) or (value.startswith("%") and value.endswith("%")):
+        return False
+    if (
+        value.isupper()
+        and value.replace("_", "").isalpha()
+        and ("PASS" in value or "TOKEN" in value or "SECRET" in value)
+    ):
+        return False
+    return password(value) or (len(set(value)) > 2 and not judge.speaks_of_itself(value))

@@ -1,0 +1,113 @@
+"""What archives share: how much may come out of one, and names that are text of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_CHUNK = 1 << 20
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Allowance:
+    """Counts what an archive expands to, and ends it at the limits: sizes in headers are only claims."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._expanded = 0
+        self._entries = 0
+
+    def entry(self, claimed: int = 0) -> None:
+        """One more member, which says how large it is."""
+        self._entries += 1
+        if self._entries > self._limits.entries:
+            raise FormatError(f"more than {self._limits.entries:,} entries: raise limits.entries")
+        if self._expanded + claimed > self._limits.expanded_bytes:
+            raise self._too_much()
+
+    def read(self, stream: _Readable, packed: int) -> bytes:
+        """All of a member that takes `packed` bytes in the archive."""
+        chunks: list[bytes] = []
+        size = 0
+        while chunk := stream.read(_CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            self.expanded(len(chunk))
+            self.ratio(size, packed)
+        return b"".join(chunks)
+
+    def expanded(self, size: int) -> None:
+        self._expanded += size
+        if self._expanded > self._limits.expanded_bytes:
+            raise self._too_much()
+
+    def ratio(self, size: int, packed: int) -> None:
+        limits = self._limits
+        if size > limits.entry_ratio_from and size > limits.entry_ratio * max(packed, 1):
+            raise FormatError(
+                f"an entry expands to more than {limits.entry_ratio} times its size: raise limits.entry_ratio"
+            )
+
+    def _too_much(self) -> FormatError:
+        megabytes = self._limits.expanded_bytes >> 20
+        return FormatError(f"it expands to more than {megabytes} MB: raise limits.expanded_bytes")
+
+
+class Names:
+    """The names, comments and owners of an archive as segments; a key says which is which."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+
+    def add(self, key: str, text: str, place: str) -> None:
+        if text:
+            self.segments.append(Segment(text, place, key))
+
+    def document(self, name: str, children: Iterable[Child]) -> Document:
+        parts: list[Piece | str] = []
+        for index, segment in enumerate(self.segments):
+            parts += (Piece(index, 0, len(segment.text)), "\n")
+        views = [View("names", parts, self.segments)] if parts else []
+        return Document(name, self.segments, views, [], list(children))
+
+
+def renamed(document: Document, edits: Sequence[Edit]) -> dict[str, str]:
+    """The texts of the segments that edits change, by key."""
+    by_segment: dict[int, list[TextEdit]] = {}
+    for segment, start, end, replacement in sorted(edits):
+        by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
+    return {
+        str(document.segments[segment].anchor): spliced(document.segments[segment].text, changes)
+        for segment, changes in by_segment.items()
+    }
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """A member name that no other member has: two masked names are often the same."""
+    stem, dot, suffix = name.rpartition(".")
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}"
+    taken.add(candidate)
+    return candidate
+
+
+def as_file_name(name: str) -> str:
+    """A replacement within a path must not make folders."""
+    return name.replace("\n", " ").replace("\0", "")
+
+
+def kept(children: Mapping[str, bytes | None], key: str, data: bytes) -> bytes | None:
+    """The new contents of a member, or its old ones; None where it goes."""
+    return children.get(key, data) if key in children else data

@@ -1,0 +1,217 @@
+"""GZ, BZ2, XZ and ZST: one file, packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+import zlib
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.archive import Allowance, Names, kept, renamed
+from dlpctl.formats.interface import Child, Document, Edit, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from zstandard import ZstdDecompressionObj
+
+_CHUNK = 1 << 20
+_SIP = 1 << 10
+_HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
+# An XZ or LZMA file may ask for a dictionary of gigabytes.
+_LZMA_MEMORY = 256 << 20
+
+
+class _Unpacker(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Inflater:
+    """zlib's unpacker with the interface of the others."""
+
+    def __init__(self) -> None:
+        self._unpacker = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._unpacker.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._unpacker.decompress(self._unpacker.unconsumed_tail + data, max(max_length, 0))
+
+
+class Compressed:
+    """One packed file, in one stream or several behind one another."""
+
+    rank = 55
+
+    def __init__(
+        self,
+        name: str,
+        magic: bytes,
+        extensions: tuple[str, ...],
+        unpacker: Callable[[], _Unpacker],
+        pack: Callable[[bytes], bytes],
+    ) -> None:
+        self.name = name
+        self.extensions = extensions
+        self._magic = magic
+        self._unpacker = unpacker
+        self._pack = pack
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.startswith(self._magic)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        contents, rest = self._unpacked(data, limits)
+        names = Names()
+        inner = ""
+        if self.name == "gzip":
+            inner, comment, extra = _gzip_header(data)
+            names.add("name", inner, "name in the header")
+            names.add("comment", comment, "comment in the header")
+            names.add("extra", extra, "extra field of the header")
+        children = [Child("content", inner, contents)]
+        if rest.strip(b"\0"):
+            children.append(Child("end", "bytes behind the end", rest, spare=True))
+        return names.document(self.name, children)
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        contents = kept(children, "content", document.children[0].data) or b""
+        if self.name != "gzip":
+            return self._pack(contents)
+        name = renamed(document, edits).get("name", _gzip_header(data)[0])
+        output = io.BytesIO()
+        (time,) = struct.unpack_from("<L", data, 4)
+        with gzip.GzipFile(
+            name.encode("latin-1", "replace").decode("latin-1"), "wb", 6, output, mtime=time
+        ) as packed:
+            packed.write(contents)
+        return output.getvalue()
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        contents, rest = self._unpacked(data, limits)
+        return [
+            contents.decode("utf-8", "replace"),
+            contents.decode("latin-1"),
+            rest.decode("latin-1"),
+            str(data[:512]),
+        ]
+
+    def _unpacked(self, data: bytes, limits: Limits) -> tuple[bytes, bytes]:
+        allowance = Allowance(limits)
+        chunks: list[bytes] = []
+        pending = data
+        size = 0
+        try:
+            while pending.startswith(self._magic):
+                unpacker = self._unpacker()
+                fed = pending
+                while not unpacker.eof:
+                    chunk = unpacker.decompress(fed, _CHUNK)
+                    if not chunk and not fed and not unpacker.eof:
+                        raise FormatError(f"the {self.name} file is cut off")
+                    fed = b""
+                    size += len(chunk)
+                    allowance.expanded(len(chunk))
+                    allowance.ratio(size, len(data))
+                    chunks.append(chunk)
+                pending = unpacker.unused_data
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+            raise FormatError(f"the {self.name} file is damaged") from error
+        return b"".join(chunks), pending
+
+
+def _gzip_header(data: bytes) -> tuple[str, str, str]:
+    flags, at = data[3], 10
+    extra = b""
+    if flags & _EXTRA:
+        (size,) = struct.unpack_from("<H", data, at)
+        extra = data[at + 2 : at + 2 + size]
+        at += 2 + size
+    texts = []
+    for flag in (_NAME, _COMMENT):
+        end = data.find(b"\0", at) if flags & flag else at
+        texts.append(data[at:end].decode("latin-1"))
+        at = end + 1 if flags & flag else at
+    return texts[0], texts[1], extra.decode("latin-1")
+
+
+def _zstd() -> list[Compressed]:
+    if find_spec("zstandard") is None:
+        return []
+
+    def unpacker() -> _Unpacker:
+        import zstandard
+
+        return _Frames(zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj())
+
+    def pack(data: bytes) -> bytes:
+        import zstandard
+
+        return zstandard.ZstdCompressor().compress(data)
+
+    return [Compressed("zstd", b"\x28\xb5\x2f\xfd", (".zst", ".tzst"), unpacker, pack)]
+
+
+class _Frames:
+    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker takes no maximum."""
+
+    def __init__(self, unpacker: ZstdDecompressionObj) -> None:
+        self._unpacker = unpacker
+        self._waiting = memoryview(b"")
+
+    @property
+    def eof(self) -> bool:
+        return self._unpacker.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data + bytes(self._waiting)
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        import zstandard
+
+        del max_length
+        self._waiting = memoryview(data) if data else self._waiting
+        chunk = b""
+        try:
+            while self._waiting and not chunk and not self._unpacker.eof:
+                chunk = self._unpacker.decompress(bytes(self._waiting[:_SIP]))
+                self._waiting = self._waiting[_SIP:]
+        except zstandard.ZstdError as error:
+            raise ValueError("damaged") from error
+        return chunk
+
+
+FORMATS = (
+    Compressed("gzip", b"\x1f\x8b\x08", (".gz", ".tgz"), _Inflater, gzip.compress),
+    Compressed("bzip2", b"BZh", (".bz2", ".tbz2"), bz2.BZ2Decompressor, bz2.compress),
+    Compressed(
+        "xz",
+        b"\xfd7zXZ\0",
+        (".xz", ".txz"),
+        lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY),
+        lzma.compress,
+    ),
+    *_zstd(),
+)

@@ -1,0 +1,134 @@
+"""CSV and TSV: the header of a column labels its cells, quoting stays as it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from array import array
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.interface import Limits, Piece, Segment, View
+from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_DELIMITERS = ",;\t|"
+_QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+_CELLS_APART = "\n\n"
+
+
+class Delimited(TextFormat):
+    name = "csv"
+    extensions = (".csv", ".tsv", ".tab", ".psv")
+
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        """A view a column, labelled by its header, so that no column's header speaks for another."""
+        rows = _columns(source)
+        headers = [source[column[0] : column[1]].strip('" \t') for column in rows]
+        if not _are_headers(headers):
+            return
+        for header, column in zip(headers, rows, strict=True):
+            parts = (
+                part
+                for index in range(2, len(column), 2)
+                for part in (Piece(0, column[index], column[index + 1]), _CELLS_APART)
+            )
+            yield View(f"column {header}", parts, segments, header)
+
+    def tokens(self, source: str) -> Iterable[Token]:
+        delimiter = _delimiter(source)
+        for start, end, _ in _cells(source, delimiter):
+            yield Token(start, end, delimiter)
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        if token.startswith('"') and token.endswith('"') and len(token) > 1:
+            last = len(token) - 1
+            return spliced(
+                token,
+                [
+                    Edit(min(max(start, 1), last), max(min(end, last), 1), replacement.replace('"', '""'))
+                    for start, end, replacement in edits
+                ],
+            )
+        written = spliced(token, edits)
+        if any(char in written for char in (kind, '"', "\n", "\r")):
+            return '"' + written.replace('"', '""') + '"'
+        return written
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        text = self.decoded(data).text
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+        previous = csv.field_size_limit(max(len(text), 1))
+        try:
+            cells = "\n".join(cell for row in reader for cell in row)
+        except csv.Error:
+            cells = text
+        finally:
+            csv.field_size_limit(previous)
+        return [*super().read_again(data, limits), cells]
+
+
+def _delimiter(source: str) -> str:
+    """The character that stands equally often in the first lines, or most often."""
+    lines = [line for line in _QUOTED.sub("", source[: 1 << 15]).splitlines()[:50] if line.strip()]
+    if not lines:
+        return ","
+    counts = {char: Counter(line.count(char) for line in lines) for char in _DELIMITERS}
+
+    def agreement(char: str) -> tuple[bool, float, int]:
+        times, lines_with = max(
+            ((count, number) for count, number in counts[char].items() if count),
+            default=(0, 0),
+            key=lambda one: one[1],
+        )
+        return char in lines[0], lines_with / len(lines), times
+
+    return max(_DELIMITERS, key=agreement)
+
+
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    apart = re.escape(delimiter)
+    return re.compile(rf'("(?:[^"]|"")*+(?:"|\Z)[^{apart}\r\n]*+|[^{apart}\r\n]*+)({apart}|\r\n|\n|\r|\Z)')
+
+
+def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:
+    """Start and end of each cell, and whether a row ends behind it."""
+    size = len(source)
+    for found in _cell_pattern(delimiter).finditer(source):
+        start, end = found.span(1)
+        if start == size and start == end:
+            return
+        yield start, end, found[2] != delimiter
+
+
+def _columns(source: str) -> list[array[int]]:
+    """For each column of the first row, the starts and ends of its cells, one after the other."""
+    columns: list[array[int]] = []
+    row = column = 0
+    for start, end, last in _cells(source, _delimiter(source)):
+        if row == 0:
+            columns.append(array("q"))
+        if column < len(columns) and (row == 0 or end > start):
+            columns[column].extend((start, end))
+        column += 1
+        if last:
+            row, column = row + 1, 0
+    return columns
+
+
+def _are_headers(names: Sequence[str]) -> bool:
+    """Whether a first row labels the others: words, all different, none of them a value."""
+    if not names or len(set(names)) != len(names):
+        return False
+    return all(
+        len(name) <= 64 and "@" not in name and sum(map(str.isdigit, name)) < 4 for name in names
+    ) and any(char.isalpha() for name in names for char in name)
+
+
+FORMAT = Delimited()

@@ -1,0 +1,299 @@
+"""Bytes to text and back, so that what is not edited keeps its bytes.
+
+Text comes in every encoding, and in several in one file: logs that two programs write to, dumps that were pasted together. A file is
+decoded as a whole where that works, else line by line; `splice` writes edits by byte offset.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import CannotMaskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MULTIBYTE = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
+# What everyday writing of each language uses, of all that its encoding can hold.
+_EVERYDAY = {
+    "gb18030": "gb2312",
+    "cp932": "shift_jis",
+    "euc_jp": "euc_jp",
+    "cp949": "euc_kr",
+    "big5hkscs": "big5",
+}
+_SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
+# ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before it.
+_SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
+_ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", b"\x1b$)C": "iso2022_kr"}
+_DECLARED = re.compile(
+    rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+_SAMPLE = 1 << 16
+
+
+class Edit(NamedTuple):
+    """Characters of a text and what stands there instead."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class _Run(NamedTuple):
+    """Characters from `char` on stand at the bytes from `byte` on, in one encoding."""
+
+    char: int
+    byte: int
+    codec: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The text of a file, and where its characters stand in the bytes."""
+
+    text: str
+    runs: tuple[_Run, ...]
+
+    @property
+    def encoding(self) -> str:
+        names = {run.codec for run in self.runs}
+        return names.pop() if len(names) == 1 else "mixed"
+
+
+def decode(data: bytes) -> Decoded | None:
+    """The text of `data`, or None where it is not text."""
+    for bom, codec in _BOMS:
+        if data.startswith(bom):
+            text = _strict(data[len(bom) :], codec)
+            if text is not None:
+                return Decoded(text, (_Run(0, len(bom), codec),))
+    sample = data[:_SAMPLE]
+    if b"\0" in sample:
+        wide = _wide(data)
+        if wide is not None:
+            return wide
+    if len(sample.translate(None, _CONTROLS)) < len(sample) - len(sample) // 100:
+        return None
+    for escape, codec in _ESCAPES.items():
+        if escape in data:
+            text = _strict(data, codec)
+            if text is not None:
+                return Decoded(text, (_Run(0, 0, codec),))
+    text = _strict(data, "utf-8")
+    if text is not None:
+        return Decoded(text, (_Run(0, 0, "utf-8"),))
+    return _legacy(data)
+
+
+def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
+    """`data` with the edits made, which come in order and do not overlap; all other bytes stay what they are."""
+    text, runs = decoded.text, decoded.runs
+    if any(run.codec in _SHIFTING for run in runs):
+        return _splice_text(text, edits).encode(runs[0].codec, "replace")
+    output: list[bytes] = []
+    written = 0
+    run_index = 0
+    char, byte = 0, runs[0].byte
+
+    def byte_at(offset: int) -> int:
+        nonlocal char, byte, run_index
+        while run_index + 1 < len(runs) and runs[run_index + 1].char <= offset:
+            run_index += 1
+            char, byte = runs[run_index].char, runs[run_index].byte
+        byte += len(text[char:offset].encode(runs[run_index].codec))
+        char = offset
+        return byte
+
+    for edit in edits:
+        start = byte_at(edit.start)
+        codec = runs[run_index].codec
+        end = byte_at(edit.end)
+        if start < written:
+            raise CannotMaskError("two edits overlap: the text cannot be masked with certainty")
+        output += (data[written:start], edit.replacement.encode(codec, "replace"))
+        written = end
+    output.append(data[written:])
+    return b"".join(output)
+
+
+def _splice_text(text: str, edits: Iterable[Edit]) -> str:
+    output: list[str] = []
+    written = 0
+    for edit in edits:
+        output += (text[written : edit.start], edit.replacement)
+        written = edit.end
+    output.append(text[written:])
+    return "".join(output)
+
+
+def _strict(data: bytes, codec: str) -> str | None:
+    """The text, if every byte of it comes back from encoding it again: only then are offsets certain."""
+    try:
+        text = data.decode(codec)
+        certain = codec == "utf-8" or text.encode(codec) == data
+    except (UnicodeError, LookupError):
+        return None
+    return text if certain else None
+
+
+def _wide(data: bytes) -> Decoded | None:
+    """UTF-16 or UTF-32 without a byte order mark, known by where the zero bytes stand."""
+    sample = data[: min(len(data), _SAMPLE) & ~3]
+    zeros = [sample[at::4].count(0) * 4 for at in range(4)]
+    size = max(len(sample), 1)
+    candidates = []
+    if min(zeros[1:]) > size * 0.6:
+        candidates.append("utf-32-le")
+    if min(zeros[:3]) > size * 0.6:
+        candidates.append("utf-32-be")
+    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
+    if not len(sample):
+        even, odd = data[::2].count(0) * 4, data[1::2].count(0) * 4
+        size = max(len(data), 1)
+    if odd > size * 0.6 and even < odd // 8:
+        candidates.append("utf-16-le")
+    if even > size * 0.6 and odd < even // 8:
+        candidates.append("utf-16-be")
+    for codec in candidates:
+        text = _strict(data, codec)
+        if text is not None and not any(unicodedata.category(char) in {"Cn", "Co"} for char in text[:2000]):
+            return Decoded(text, (_Run(0, 0, codec),))
+    return None
+
+
+def _legacy(data: bytes) -> Decoded:
+    lines = data.splitlines(keepends=True)
+    foreign = [line for line in lines if not line.isascii()]
+    bad = [line for line in foreign if _strict(line, "utf-8") is None]
+    codec = _guess(b"".join(bad)[:_SAMPLE], _declared(data))
+    whole = None if len(bad) < len(foreign) else _strict(data, codec)
+    if whole is not None:
+        return Decoded(whole, (_Run(0, 0, codec),))
+    return _by_line(lines, codec)
+
+
+def _by_line(lines: Iterable[bytes], codec: str) -> Decoded:
+    texts: list[str] = []
+    runs: list[_Run] = []
+    char = byte = 0
+    for line in lines:
+        # Latin-1 reads any byte, so this always comes to an end, and offsets hold whatever the letters are.
+        for name in ("utf-8", codec, "latin-1"):
+            text = _strict(line, name)
+            if text is not None:
+                break
+        else:
+            raise AssertionError("latin-1 reads every byte")
+        if not runs or (runs[-1].codec != name and not line.isascii()):
+            runs.append(_Run(char, byte, name))
+        elif (
+            line.isascii()
+            and runs[-1].codec not in {"utf-8", "latin-1"}
+            and _strict(line, runs[-1].codec) != text
+        ):
+            runs.append(_Run(char, byte, "utf-8"))
+        texts.append(text)
+        char += len(text)
+        byte += len(line)
+    return Decoded("".join(texts), tuple(runs) or (_Run(0, 0, "utf-8"),))
+
+
+def _declared(data: bytes) -> str | None:
+    found = _DECLARED.search(data[:2048])
+    if found is None:
+        return None
+    try:
+        return codecs.lookup(found[1].decode("ascii")).name
+    except LookupError:
+        return None
+
+
+def _guess(sample: bytes, declared: str | None) -> str:
+    """The legacy encoding in which the sample looks most like writing."""
+    if declared is not None and declared not in _SHIFTING and _readable(sample, declared) is not None:
+        return declared
+    best, best_score = "latin-1", 0.0
+    for codec in (*_MULTIBYTE, *_SINGLE_BYTE):
+        text = _readable(sample, codec)
+        score = 0.0 if text is None else _likeness(text, _EVERYDAY.get(codec))
+        if score > best_score:
+            best, best_score = codec, score
+    return best
+
+
+def _readable(sample: bytes, codec: str) -> str | None:
+    try:
+        # The sample may end within a character.
+        return codecs.getincrementaldecoder(codec)().decode(sample)
+    except (UnicodeError, LookupError):
+        return None
+
+
+def _likeness(text: str, everyday: str | None) -> float:
+    """How much the characters beyond ASCII look like writing of one script: 1 for all of them, less for odd neighbours."""
+    foreign = [(index, char) for index, char in enumerate(text) if char > "\x7f"]
+    if not foreign:
+        return 0.0
+    score = 0.0
+    for index, char in foreign:
+        script = _script(char)
+        before = text[index - 1] if index else " "
+        if script == "other":
+            score -= 0.5 if unicodedata.category(char)[0] in "CS" else -0.2
+        elif everyday is not None:
+            score += _rarity(char, everyday) if not (before.isascii() and before.isalpha()) else -1.0
+        elif any(
+            near.isalpha() and _script(near) != script for near in (before, text[index + 1 : index + 2])
+        ):
+            score -= 1.0
+        elif char.isupper() and before.islower():
+            score -= 0.5
+        elif script == "latin" and before > "\x7f":
+            # Accented letters stand among plain ones; a row of them is another alphabet, read wrongly.
+            score += 0.1
+        else:
+            score += 0.8 if char.islower() or not char.isupper() else 0.5
+    return score / len(foreign)
+
+
+def _rarity(char: str, everyday: str) -> float:
+    """What one East Asian character says: the first rows of the older standards hold what is written most."""
+    try:
+        lead = char.encode(everyday)[0]
+    except UnicodeError:
+        return -1.0
+    common = {
+        "gb2312": 0xB0 <= lead <= 0xD7,
+        "shift_jis": 0x82 <= lead <= 0x97,
+        "euc_jp": 0xA4 <= lead <= 0xCF,
+        "euc_kr": 0xB0 <= lead <= 0xC8,
+        "big5": 0xA4 <= lead <= 0xC6,
+    }[everyday]
+    return (1.0 if _script(char) in {"kana", "hangul"} else 0.9) if common else 0.1
+
+
+def _script(char: str) -> str:
+    if not char.isalpha():
+        return "other"
+    if char < "\u0250":
+        return "latin"
+    if "\u3040" <= char <= "\u30ff":
+        return "kana"
+    if "\uac00" <= char <= "\ud7a3":
+        return "hangul"
+    if "\u3400" <= char <= "\u9fff" or char > "\uffff":
+        return "han"
+    return unicodedata.name(char, "other").split(" ")[0]

@@ -1,0 +1,226 @@
+"""A whole file, with the files within it: read once, masked from the inside out.
+
+This is what a use case drives: `Files.open` gives a tree of documents to detect in, `Files.masked` takes what was found and gives the copy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.discovery import format_named, formats, rank
+from dlpctl.formats.interface import Document, Edit, Format, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.spans import Hit, edits_of
+from dlpctl.formats.worker import Method, Worker
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
+_ZIP_END = b"PK\x05\x06"
+_ZIP_TAIL = (1 << 16) + 22
+# Plain text and unknown binaries: what claims any file.
+_CATCH_ALL = 90
+_T = TypeVar("_T")
+HitsOf = Callable[[Document], Iterable[Hit]]
+"""What must not stay in a document."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A file, or a file within one, that has been read."""
+
+    name: str
+    trail: str
+    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold values: detect in them before showing."""
+    where: str
+    """The same by number, which errors use: `file 2 (.zip) > file 1 (.docx)`."""
+    data: bytes
+    document: Document
+    children: list[Node] = field(default_factory=list)
+    """One for each of the document's children, in their order."""
+    others: list[Document] = field(default_factory=list)
+    """The file read as what it also could be: searched, and searched again after masking."""
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def documents(self) -> Iterator[Document]:
+        yield self.document
+        yield from self.others
+
+    def place(self, document: Document, segment: int, offset: int) -> str:
+        """Where a character stands, from the outermost file inwards."""
+        return " > ".join(part for part in (self.trail, document.place_of(segment, offset)) if part)
+
+    def uninspected(self) -> Iterator[Uninspected]:
+        """What nobody looked at, in this file and all within it."""
+        for node in self.walk():
+            for part in node.document.uninspected:
+                yield Uninspected(" > ".join(filter(None, (node.trail, part.place))), part.reason)
+
+
+class Files:
+    """Reads and masks files, each within its limits; formats with native parsers run in a worker process."""
+
+    def __init__(self, limits: Limits | None = None, method: Method = "spawn") -> None:
+        self.limits = limits or Limits()
+        self._worker = Worker(self.limits, method)
+        self._deadline = 0.0
+        self._expanded = 0
+        self._entries = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._worker.close()
+
+    def open(self, data: bytes, name: str, password: str | None = None) -> Node:
+        """Read a file and all files within it; raises `FormatError` for what cannot be read with certainty."""
+        self._start()
+        if len(data) > self.limits.input_bytes:
+            raise FormatError(f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes")
+        return self._node(data, name, "", "", 0, password)
+
+    def masked(self, node: Node, hits_of: HitsOf) -> bytes:
+        """A copy of the file without what was found in it, or the file itself where nothing was."""
+        self._deadline = time.monotonic() + self.limits.seconds
+        return self._masked(node, hits_of)
+
+    def read_again(self, node: Node) -> list[str]:
+        """All text of one node by the second reader of its format."""
+        chosen = format_named(node.document.format)
+        if _in_process(chosen):
+            return _direct(lambda: chosen.read_again(node.data, self.limits))
+        return self._worker.read_again(chosen.name, node.data, self.limits, self._seconds())
+
+    def _start(self) -> None:
+        self._deadline = time.monotonic() + self.limits.seconds
+        self._expanded = self._entries = 0
+
+    def _seconds(self) -> float:
+        return self._deadline - time.monotonic()
+
+    def _node(self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None) -> Node:
+        try:
+            document, others = self._documents(data, name, password)
+            if document.children and depth >= self.limits.depth:
+                raise FormatError(
+                    f"files lie more than {self.limits.depth} deep in files: raise limits.depth"
+                )
+        except FormatError as error:
+            raise type(error)(f"{where}: {error.message}" if where else error.message) from error
+        node = Node(name, trail, where, data, document, [], others)
+        self._entries += len(document.children)
+        if self._entries > self.limits.entries:
+            raise FormatError(
+                f"more than {self.limits.entries:,} files within the file: raise limits.entries"
+            )
+        for number, child in enumerate(document.children, 1):
+            self._expanded += len(child.data)
+            inner = child.name or _unpacked_name(name)
+            child_trail = f"{trail} > {inner}" if trail else inner
+            label = f"file {number} ({PurePosixPath(inner).suffix[:6]})" if "." in inner else f"file {number}"
+            child_where = f"{where} > {label}" if where else label
+            node.children.append(self._node(child.data, inner, child_trail, child_where, depth + 1, password))
+        return node
+
+    def _documents(self, data: bytes, name: str, password: str | None) -> tuple[Document, list[Document]]:
+        limits = replace(self.limits, expanded_bytes=self.limits.expanded_bytes - self._expanded)
+        read: list[Document] = []
+        for candidate in readings(data, name):
+            try:
+                read.append(self._extract(candidate, data, limits, password))
+            except NotThisFormatError:
+                continue
+            if not _goes_on(read[0], name):
+                break
+        return read[0], [other for other in read[1:] if not other.children]
+
+    def _extract(self, chosen: Format, data: bytes, limits: Limits, password: str | None) -> Document:
+        if _in_process(chosen):
+            return _direct(lambda: chosen.extract(data, limits, password))
+        return self._worker.extract(chosen.name, data, limits, password, self._seconds())
+
+    def _masked(self, node: Node, hits_of: HitsOf) -> bytes:
+        children: dict[str, bytes | None] = {}
+        for child, read in zip(node.document.children, node.children, strict=True):
+            try:
+                contents: bytes | None = self._masked(read, hits_of)
+            except CannotMaskError:
+                if not child.spare:
+                    raise
+                contents = None
+            if contents != child.data:
+                children[child.key] = contents
+        edits = edits_of(node.document, hits_of(node.document))
+        if not edits and not children:
+            if any(True for other in node.others for _ in hits_of(other)):
+                raise CannotMaskError(
+                    f"{node.where or 'the file'} holds a value that only another reading of it shows"
+                )
+            return node.data
+        try:
+            return self._mask(node, edits, children)
+        except CannotMaskError as error:
+            raise CannotMaskError(
+                f"{node.where}: {error.message}" if node.where else error.message
+            ) from error
+
+    def _mask(self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]) -> bytes:
+        chosen = format_named(node.document.format)
+        if _in_process(chosen):
+            return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
+        return self._worker.mask(chosen.name, node.data, node.document, edits, children, self._seconds())
+
+
+def readings(data: bytes, name: str) -> list[Format]:
+    """The formats that a file may be read as, the likeliest first."""
+    claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
+    if not data.startswith(b"PK") and _ends_with_zip(data):
+        # Programs open a ZIP whatever stands before it. Before a real file of another format, it is a file in disguise.
+        if rank(claiming[0]) < _CATCH_ALL:
+            raise FormatError(f"the file is two files in one: {claiming[0].name} and zip")
+        claiming.insert(0, format_named("zip"))
+    return claiming
+
+
+def _ends_with_zip(data: bytes) -> bool:
+    at = data.rfind(_ZIP_END, max(len(data) - _ZIP_TAIL, 0))
+    return at >= 0 and at + 22 + int.from_bytes(data[at + 20 : at + 22], "little") == len(data)
+
+
+def _goes_on(document: Document, name: str) -> bool:
+    """Whether a file should be read in a second way too, since its name says something else than its contents."""
+    suffix = PurePosixPath(name.lower()).suffix
+    chosen = format_named(document.format)
+    named = any(suffix in candidate.extensions for candidate in formats()) if suffix else False
+    return named and suffix not in chosen.extensions and rank(chosen) < _CATCH_ALL
+
+
+def _in_process(chosen: Format) -> bool:
+    return bool(getattr(chosen, "in_process", False))
+
+
+def _direct(call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except RecursionError:
+        raise FormatError("the file nests too deep to be read") from None
+    except MemoryError:
+        raise FormatError("the file needs more memory than there is") from None
+
+
+def _unpacked_name(name: str) -> str:
+    path = PurePosixPath(name)
+    return path.stem + _INNER_SUFFIXES.get(path.suffix.lower(), "") or "content"

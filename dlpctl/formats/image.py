@@ -1,0 +1,216 @@
+"""Pictures: words by OCR, painted over in the pixels, and metadata, of which a masked copy keeps none."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats import ocr
+from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, Uninspected, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from PIL.Image import Image
+
+_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a", b"BM")
+_TOO_SMALL_FOR_TEXT = 400
+_MARGIN = 3
+_TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
+_EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
+_SAVE_OPTIONS: dict[str, dict[str, object]] = {
+    "JPEG": {"quality": 95, "subsampling": 0},
+    "WEBP": {"lossless": True},
+    "TIFF": {"compression": "tiff_deflate"},
+}
+
+
+class _Box(NamedTuple):
+    """Where a word stands: the frame, and its corners."""
+
+    frame: int
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+class Picture:
+    name = "image"
+    extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        if head.startswith(b"BM") and not name.lower().endswith(".bmp"):
+            return False
+        return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        document = Document(self.name, [], [])
+        with _opened(data, limits) as image:
+            metadata = list(_metadata(image, data))
+            document.segments += (Segment(text, "metadata") for text in metadata)
+            parts = [
+                part for index, text in enumerate(metadata) for part in (Piece(index, 0, len(text)), "\n")
+            ]
+            if parts:
+                document.views.append(View("metadata", parts, document.segments))
+            if image.width * image.height < _TOO_SMALL_FOR_TEXT:
+                return document
+            if ocr.program() is None:
+                document.uninspected.append(Uninspected("picture", ocr.MISSING))
+                return document
+            for number, frame in enumerate(_frames(image)):
+                _add_words(document, number, ocr.words(_png(frame)))
+        return document
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        from PIL import ImageDraw
+
+        if children:
+            raise CannotMaskError("a picture holds no files")
+        boxes = [box for edit in edits if isinstance(box := document.segments[edit.segment].anchor, _Box)]
+        with _opened(data, Limits()) as image:
+            kind = image.format or "PNG"
+            duration = image.info.get("duration")
+            frames = []
+            for number, frame in enumerate(_frames(image)):
+                painted = _paintable(frame, kind)
+                draw = ImageDraw.Draw(painted)
+                for box in boxes:
+                    if box.frame == number:
+                        corners = (
+                            box.left - _MARGIN,
+                            box.top - _MARGIN,
+                            box.right + _MARGIN,
+                            box.bottom + _MARGIN,
+                        )
+                        draw.rectangle(corners, fill="black")
+                painted.info = {}
+                frames.append(painted)
+        output = io.BytesIO()
+        options = dict(_SAVE_OPTIONS.get(kind, {}))
+        if len(frames) > 1:
+            options |= {"save_all": True, "append_images": frames[1:]}
+            if duration is not None:
+                options["duration"] = duration
+        frames[0].save(output, kind, **options)
+        return output.getvalue()
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        texts = [data.decode("latin-1"), data.decode("utf-16-le", "ignore")]
+        if ocr.program() is not None:
+            with _opened(data, limits) as image:
+                if image.width * image.height >= _TOO_SMALL_FOR_TEXT:
+                    pictures = [_png(frame) for frame in _frames(image)]
+                    texts += (
+                        " ".join(word.text for word in ocr.words(each, sparse=True)) for each in pictures
+                    )
+        return texts
+
+
+@contextmanager
+def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
+    import PIL.Image
+
+    with warnings.catch_warnings():
+        # Pillow's own limit is a warning; ours is counted below, before any pixel is unpacked.
+        warnings.simplefilter("ignore")
+        try:
+            with PIL.Image.open(io.BytesIO(data)) as image:
+                pixels = image.width * image.height * getattr(image, "n_frames", 1)
+                if pixels > limits.pixels:
+                    raise FormatError(f"more than {limits.pixels / 1e6:g} megapixels: raise limits.pixels")
+                yield image
+        except PIL.Image.DecompressionBombError as error:
+            raise FormatError(f"more than {limits.pixels / 1e6:g} megapixels: raise limits.pixels") from error
+        except (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError) as error:
+            raise FormatError("the picture is damaged") from error
+
+
+def _frames(image: Image) -> Iterator[Image]:
+    from PIL import ImageSequence
+
+    yield from ImageSequence.Iterator(image)
+
+
+def _paintable(frame: Image, kind: str) -> Image:
+    """A copy in which black can be painted; JPEG knows no transparency."""
+    if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
+        return frame.copy()
+    return frame.convert("RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA")
+
+
+def _png(frame: Image) -> bytes:
+    import PIL.Image
+
+    picture = frame
+    if frame.mode in {"RGBA", "LA", "PA"} or "transparency" in frame.info:
+        # Text may be hidden in what is see-through: white behind it shows dark text.
+        layers = frame.convert("RGBA")
+        picture = PIL.Image.new("RGB", frame.size, "white")
+        picture.paste(layers, mask=layers.getchannel("A"))
+    output = io.BytesIO()
+    picture.convert("RGB").save(output, "PNG", compress_level=1)
+    return output.getvalue()
+
+
+def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> None:
+    parts: list[Piece | str] = []
+    line = ""
+    for word in words:
+        if parts:
+            parts.append(" " if word.line == line else "\n")
+        line = word.line
+        parts.append(Piece(len(document.segments), 0, len(word.text)))
+        box = _Box(frame, word.left, word.top, word.left + word.width, word.top + word.height)
+        document.segments.append(Segment(word.text, f"picture, at {word.left},{word.top}", box))
+    if parts:
+        document.views.append(View(f"words of picture {frame + 1}", parts, document.segments))
+
+
+def _metadata(image: Image, data: bytes) -> Iterator[str]:
+    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes behind the end."""
+    values: list[object] = [value for key, value in image.info.items() if key not in {"exif", "icc_profile"}]
+    exif = image.getexif()
+    values += exif.values()
+    for folder in _EXIF_FOLDERS:
+        values += exif.get_ifd(folder).values()
+    behind = _behind(data)
+    if behind:
+        values.append(behind)
+    for value in values:
+        for text in (value,) if isinstance(value, str) else _decodings(value):
+            yield from (found[0] for found in _TEXT.finditer(text))
+
+
+def _decodings(value: object) -> Iterator[str]:
+    if isinstance(value, bytes):
+        yield value.decode("utf-8", "replace")
+        if value.count(0) * 3 > len(value):
+            yield value.decode("utf-16-le", "replace")
+    elif isinstance(value, (dict, list, tuple)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, str):
+                yield inner
+            else:
+                yield from _decodings(inner)
+
+
+def _behind(data: bytes) -> bytes:
+    """What stands behind the end of a PNG or JPEG, where programs hide things and nobody looks."""
+    if data.startswith(b"\x89PNG"):
+        end = data.find(b"IEND")
+        return data[end + 8 :] if end >= 0 else b""
+    if data.startswith(b"\xff\xd8"):
+        return data[data.rfind(b"\xff\xd9") + 2 :]
+    return b""
+
+
+FORMAT = Picture()

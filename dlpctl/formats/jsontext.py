@@ -1,0 +1,144 @@
+"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers, through their escapes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.interface import Limits, NotThisFormatError
+from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_TOKEN = re.compile(
+    rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
+    r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++",
+    re.DOTALL | re.MULTILINE,
+)
+_BRACKET = re.compile(rf"{_STRING}|([][{{}}])", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
+)
+_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_WHOLE_CHECK = 8 << 20
+
+
+class Json(TextFormat):
+    name = "json"
+    extensions: tuple[str, ...] = (
+        ".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc", ".webmanifest", ".topojson",
+    )  # fmt: skip
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return super().sniff(head, name) or _parses(head)
+
+    def check(self, source: str, limits: Limits) -> None:
+        nesting((found[1] for found in _BRACKET.finditer(source) if found[1]), limits, "JSON")
+        covered = 0
+        for found in _TOKEN.finditer(source):
+            if found.start() != covered:
+                break
+            covered = found.end()
+        if covered != len(source) or not source.strip():
+            raise NotThisFormatError("the file is not JSON")
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        if "\\" not in source:
+            return
+        for found in _ESCAPE.finditer(source):
+            yield Resolved(found.start(), found.end(), _meaning(found))
+
+    def tokens(self, source: str) -> Iterable[Token]:
+        for found in _TOKEN.finditer(source):
+            if found.lastgroup is not None:
+                yield Token(found.start(), found.end(), found.lastgroup)
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        if kind == "bare":
+            return json.dumps(spliced(token, edits), ensure_ascii=False)
+        if kind == "comment":
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+            )
+        return within_quotes(token, edits)
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        texts = super().read_again(data, limits)
+        decoded = self.decoded(data).text
+        try:
+            documents = [json.loads(decoded)]
+        except RecursionError:
+            raise FormatError("the JSON nests too deep for a second reading") from None
+        except ValueError:
+            documents = [_loads(line) for line in decoded.splitlines()]
+        texts.append("\n".join(_leaves(documents)))
+        return texts
+
+
+def within_quotes(token: str, edits: Sequence[Edit]) -> str:
+    """A quoted string with edits made and escaped as JSON does it; the quotes stay."""
+    quote = token[0]
+    last = len(token) - 1
+    inner = []
+    for start, end, replacement in edits:
+        escaped = json.dumps(replacement, ensure_ascii=False)[1:-1]
+        if quote == "'":
+            escaped = escaped.replace("'", "\\'")
+        inner.append(Edit(min(max(start, 1), last), max(min(end, last), 1), escaped))
+    return spliced(token, inner)
+
+
+def _meaning(found: re.Match[str]) -> str:
+    high, low, code, short = found.groups()
+    if high is not None:
+        return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF))
+    if code is not None:
+        number = int(code, 16)
+        return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
+    return _SHORT.get(short, short)
+
+
+def _parses(head: bytes) -> bool:
+    """Whether a file of another name is JSON, or JSON Lines."""
+    start = head[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith((b"{", b"[")):
+        return False
+    line = head[: head.find(b"\n") + 1 or None]
+    for candidate in (line, head):
+        if len(candidate) <= _WHOLE_CHECK:
+            try:
+                json.loads(candidate.decode("utf-8-sig"))
+            except RecursionError:
+                return True
+            except ValueError:
+                continue
+            return True
+    return False
+
+
+def _loads(line: str) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line
+
+
+def _leaves(documents: Iterable[object]) -> Iterable[str]:
+    waiting = list(documents)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        else:
+            yield str(value)
+
+
+FORMAT = Json()

@@ -1,0 +1,78 @@
+"""INI, .env and Java properties: a key and a value a line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.jsontext import within_quotes
+from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dlpctl.formats.encoding import Edit
+
+_ASSIGNMENT = re.compile(
+    r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
+    r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'](?:\S|[ \t]++(?=[^\s\#]))*+)""",
+    re.MULTILINE | re.DOTALL,
+)
+_NEEDS_QUOTES = re.compile(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")
+_UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+class DotEnv(TextFormat):
+    name = "dotenv"
+    extensions = (".env",)
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        base = name.lower().rsplit("/", 1)[-1]
+        return base.endswith(".env") or base.startswith(".env.") or base == ".envrc"
+
+    def tokens(self, source: str) -> Iterable[Token]:
+        read = 0
+        for found in _ASSIGNMENT.finditer(source):
+            start, end = found.span("value")
+            yield Token(read, start, "other")
+            yield Token(start, end, "quoted" if source[start] in "\"'" else "bare")
+            read = end
+        yield Token(read, len(source), "other")
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        if kind == "quoted":
+            if token[0] == '"':
+                return within_quotes(token, edits)
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits]
+            )
+        written = spliced(
+            token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+        )
+        if kind == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
+            return "'" + written.replace("'", " ") + "'"
+        return written
+
+
+class KeyValue(TextFormat):
+    name = "ini"
+    extensions = (
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".properties",
+        ".cnf",
+        ".service",
+        ".desktop",
+        ".editorconfig",
+        ".inf",
+    )
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        """Java's properties write characters beyond Latin-1 as escapes."""
+        for found in _UNICODE.finditer(source):
+            number = int(found[1], 16)
+            yield Resolved(found.start(), found.end(), "\ufffd" if 0xD800 <= number < 0xE000 else chr(number))
+
+
+FORMATS = (DotEnv(), KeyValue())

@@ -1,0 +1,180 @@
+"""EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.mime import Field, Part, entity, unfolded, written
+from dlpctl.formats.source import Readable, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from email.message import EmailMessage
+
+_FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
+_HEADER = re.compile(rb"(?:From |[A-Za-z][A-Za-z0-9-]*:)")
+_TELLING = re.compile(
+    rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CUT_NAME = re.compile(r";\s*(?:file)?name\*[^;]*")
+
+
+class Mail:
+    def __init__(self, name: str, extensions: tuple[str, ...], rank: int) -> None:
+        self.name = name
+        self.extensions = extensions
+        self.rank = rank
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        if _HEADER.match(head) is None:
+            return False
+        if name.lower().endswith(self.extensions):
+            return True
+        fields = {
+            found[0].lower()
+            for found in _TELLING.finditer(re.split(rb"\r?\n\r?\n", head[: 1 << 16], maxsplit=1)[0])
+        }
+        telling = (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
+        return telling and head.startswith(b"From ") == (self.name == "mbox")
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        segments: list[Segment] = []
+        views: list[View] = []
+        children: list[Child] = []
+        for number, (start, end) in enumerate(self._messages(data), 1):
+            prefix = f"message {number}, " if self.name == "mbox" else ""
+            parts: list[Piece | str] = []
+            for item in _items(data, start, end, limits):
+                if isinstance(item, Part):
+                    contents = item.decode(data)
+                    if contents.strip():
+                        children.append(Child(str(item.start), item.name, contents, item.spare))
+                else:
+                    for segment in _segments(data, item, prefix):
+                        parts += (Piece(len(segments), 0, len(segment.text)), "\n")
+                        segments.append(segment)
+                if len(children) > limits.entries:
+                    raise FormatError(f"more than {limits.entries:,} parts: raise limits.entries")
+            if parts:
+                views.append(View(f"{prefix}header", parts, segments))
+        return Document(self.name, segments, views, [], children)
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        by_segment: dict[int, list[TextEdit]] = {}
+        for segment, start, end, replacement in sorted(edits):
+            by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
+        changes: list[tuple[int, int, bytes]] = []
+        for segment, wanted in by_segment.items():
+            anchor = document.segments[segment].anchor
+            if not isinstance(anchor, Field):
+                raise CannotMaskError("this is not what was read from the mail: read it again")
+            changes.append(
+                (anchor.start, anchor.end, _field(data, anchor, document.segments[segment].text, wanted))
+            )
+        for start, end in self._messages(data):
+            for item in _items(data, start, end, Limits()):
+                if isinstance(item, Part) and str(item.start) in children:
+                    contents = children[str(item.start)]
+                    changes.append(
+                        (item.start, item.end, b"" if contents is None else item.encode(data, contents))
+                    )
+        return _applied(data, changes)
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        import email
+        import email.policy
+
+        del limits
+        texts = [data.decode("latin-1")]
+        for start, end in self._messages(data):
+            begin = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start
+            message = email.message_from_bytes(data[begin:end], policy=email.policy.default)
+            for part in message.walk():
+                texts += _texts(part)
+        return texts
+
+    def _messages(self, data: bytes) -> list[tuple[int, int]]:
+        if self.name != "mbox":
+            return [(0, len(data))]
+        starts = [found.start() for found in _FROM_LINE.finditer(data)] or [0]
+        return list(zip(starts, [*starts[1:], len(data)], strict=True))
+
+
+def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field | Part]:
+    """The fields and leaves of a message; the line that begins it in an MBOX is a field too."""
+    if data.startswith(b"From ", start):
+        line_end = data.find(b"\n", start, end) + 1 or end
+        yield Field(start, line_end)
+        start = line_end
+    yield from entity(data, start, end, limits)
+
+
+def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
+    source = _source(data, item)
+    text = Readable(source, unfolded(source)).text
+    name = "From" if source.startswith("From ") else source.partition(":")[0][:40]
+    yield Segment(text, f"{prefix}header {name}", item, name)
+    if item.continued:
+        yield Segment(item.continued, f"{prefix}header {name}", item, name)
+
+
+def _source(data: bytes, item: Field) -> str:
+    raw = data[item.start : item.end]
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
+    """A header field with the edits made: by offset where it is written plainly, else written anew."""
+    source = _source(data, item)
+    if item.continued:
+        # The pieces of the name are not kept apart: all of it goes.
+        whole = _CUT_NAME.sub("", source.rstrip("\r\n"))
+        kept = spliced(text, edits) if text == item.continued else "masked"
+        replaced = kept.replace('"', "'").encode("ascii", "replace").decode()
+        attribute = "filename" if "filename" in source else "name"
+        return f'{whole}; {attribute}="{replaced}"\r\n'.encode()
+    resolved = list(unfolded(source))
+    readable = Readable(source, resolved)
+    if any(piece.meaning for piece in resolved):
+        ending = "\r\n" if source.endswith("\r\n") else "\n" if source.endswith("\n") else ""
+        return (written(spliced(text.rstrip("\r\n"), edits), ending or "\n") + ending).encode()
+    moved = [
+        TextEdit(readable.source_start(start), readable.source_end(end), " ".join(replacement.split("\n")))
+        for start, end, replacement in edits
+    ]
+    return spliced(source, moved).encode()
+
+
+def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
+    output: list[bytes] = []
+    read = 0
+    for start, end, contents in sorted(changes):
+        if start < read:
+            raise CannotMaskError("one header field holds values in two forms: mask the mail at its source")
+        output += (data[read:start], contents)
+        read = end
+    return b"".join((*output, data[read:]))
+
+
+def _texts(part: EmailMessage) -> Iterator[str]:
+    for name, value in part.items():
+        yield f"{name}: {value}"
+    if not part.is_multipart():
+        payload = part.get_payload(decode=True)
+        if isinstance(payload, bytes):
+            yield payload.decode("utf-8", "replace")
+            yield payload.decode("latin-1")
+
+
+FORMATS = (Mail("mbox", (".mbox", ".mbx"), 63), Mail("eml", (".eml", ".mht", ".mhtml", ".emlx"), 64))

@@ -1,0 +1,272 @@
+"""XML and HTML: text, attributes, comments and scripts, through entities and across inline tags.
+
+The source is cut into tokens without building a tree, so that entities are never expanded and nothing outside an edit changes.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Decoded, Edit
+from dlpctl.formats.interface import Limits, Piece, Segment, View
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lxml import etree
+
+# What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of nothing but openings would take
+# time that grows with its square.
+_QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
+_TOKEN = re.compile(
+    r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
+    rf"""|<!(?P<declaration>[A-Za-z](?:{_QUOTED}|\[(?:{_QUOTED}|<!--.*?(?:-->|\Z)|[^\]"'])*+(?:\]|\Z)|[^<>\["'])*+)(?:>|\Z|(?=<))"""
+    rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
+    re.DOTALL,
+)
+_NAME = re.compile(r"</?([^\s/>]+)")
+_ATTRIBUTE = re.compile(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+_RAW_ELEMENTS = re.compile(
+    r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
+_CUSTOM_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
+_INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "nobr",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+_XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
+
+
+class Markup(TextFormat):
+    """What XML and HTML have in common."""
+
+    in_process = False
+    html = False
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        custom = (
+            {name: one or other for name, one, other in _CUSTOM_ENTITY.findall(source)}
+            if "<!ENTITY" in source
+            else {}
+        )
+        for found in _ENTITY.finditer(source) if "&" in source else ():
+            raw = found[0]
+            name = raw.strip("&;")
+            meaning = custom[name] if name in custom else html.unescape(raw)
+            if meaning != raw:
+                yield Resolved(found.start(), found.end(), meaning)
+
+    def tokens(self, source: str) -> Iterator[Token]:
+        for kind, start, end in self._parts(source):
+            if kind != "tag":
+                yield Token(start, end, kind)
+                continue
+            for found in _ATTRIBUTE.finditer(source, start, end):
+                yield Token(found.start(1), found.end(1), "attribute")
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        if any(
+            found[0].strip("&;") not in _XML_ENTITIES and html.unescape(found[0]) == found[0]
+            for edit in edits
+            for found in _ENTITY.finditer(token, edit.start, edit.end)
+            if not self.html
+        ):
+            raise CannotMaskError("a value is written by an entity that the document defines itself")
+        if kind == "attribute":
+            quote = token[0] if token[0] in "\"'" else ""
+            low, high = (1, len(token) - 1) if quote else (0, len(token))
+            inner = [
+                Edit(min(max(start, low), high), max(min(end, high), low), html.escape(replacement))
+                for start, end, replacement in edits
+            ]
+            written = spliced(token, inner)
+            return written if quote or not re.search(r"[\s=<>`]", written) else f'"{written}"'
+        return spliced(token, [edit._replace(replacement=_fitting(kind, edit.replacement)) for edit in edits])
+
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        """Text that goes on across tags, without the tags."""
+        parts: list[Piece | str] = []
+        for group in self._groups(source):
+            if len(group) > 1:
+                parts += (
+                    Piece(0, readable.offset_of(start), readable.offset_of(end)) for start, end in group
+                )
+                parts.append("\n\n")
+        if parts:
+            yield View("across tags", parts, segments)
+
+    def _groups(self, source: str) -> Iterator[list[tuple[int, int]]]:
+        """Runs of text that read as one: in HTML between block elements, in XML where text and elements are mixed."""
+        group: list[tuple[int, int]] = []
+        between = ""
+        for kind, start, end in self._parts(source):
+            if kind in {"text", "cdata"}:
+                # In XML a child between other children is data of its own: `>1</a><b>2<`; text beside a tag is not.
+                apart = not self.html and (not source[start:end].strip() or "/<" in between)
+                if apart:
+                    yield group
+                    group = []
+                if group or source[start:end].strip():
+                    group.append((start, end))
+                between = ""
+            elif kind == "tag":
+                found = _NAME.match(source, start)
+                if self.html and found is not None and found[1].lower() not in _INLINE:
+                    yield group
+                    group = []
+                between += "/" if source[start + 1] == "/" else "<"
+            elif kind != "comment":
+                yield group
+                group = []
+        yield group
+
+    def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
+        at = 0
+        for raw in _RAW_ELEMENTS.finditer(source) if self.html else ():
+            if raw.start() < at:
+                continue
+            yield from _cut(source, at, raw.start("raw"))
+            if raw.end("raw") > raw.start("raw"):
+                yield ("text" if raw[1].lower() in {"textarea", "title"} else "script"), *raw.span("raw")
+            at = raw.end("raw")
+        yield from _cut(source, at, len(source))
+
+
+class Xml(Markup):
+    name = "xml"
+    extensions = (
+        ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml", ".gpx", ".xmp", ".config",
+        ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd",
+    )  # fmt: skip
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        start = head[:256].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+        return start.startswith(b"<?xml") or (super().sniff(head, name) and start.startswith(b"<"))
+
+    def check(self, source: str, limits: Limits) -> None:
+        depth = 0
+        for kind, start, end in self._parts(source):
+            if kind == "tag" and source[end - 2] != "/":
+                depth += -1 if source[start + 1] == "/" else 1
+                if depth > limits.nesting:
+                    raise FormatError(
+                        f"the XML nests deeper than {limits.nesting} levels: raise limits.nesting"
+                    )
+
+    def check_masked(self, before: Decoded, masked: bytes) -> None:
+        if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):
+            raise CannotMaskError("the masked XML would not be well-formed: the value stands in its syntax")
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        from lxml import etree
+
+        parser = etree.XMLParser(
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            recover=True,
+            remove_pis=False,
+        )
+        try:
+            root = etree.fromstring(data, parser)
+        except etree.XMLSyntaxError as error:
+            raise FormatError("the XML cannot be read a second time") from error
+        texts = super().read_again(data, limits)
+        return texts if root is None else [*texts, *_leaves(root)]
+
+
+class Html(Markup):
+    name = "html"
+    extensions = (".html", ".htm", ".xhtml", ".vue", ".svelte")
+    rank = 68
+    html = True
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        start = head[:1024].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").lower()
+        return super().sniff(head, name) or start.startswith((b"<!doctype html", b"<html"))
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        from lxml import etree
+
+        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, recover=True)
+        texts = super().read_again(data, limits)
+        try:
+            root = etree.fromstring(self.decoded(data).text.encode("utf-8", "replace"), parser)
+        except etree.XMLSyntaxError:
+            # Nothing that a browser would show.
+            return texts
+        return texts if root is None else [*texts, *_leaves(root)]
+
+
+def _leaves(root: etree._Element) -> Iterator[str]:
+    for element in root.iter():
+        yield " ".join((element.text or "", element.tail or "", *map(str, element.attrib.values())))
+    yield "".join(map(str, root.itertext(with_tail=True)))
+
+
+def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    for found in _TOKEN.finditer(source, start, end):
+        kind = found.lastgroup
+        if kind is not None and found.end(kind) > found.start(kind):
+            yield kind, found.start(kind), found.end(kind)
+
+
+def _fitting(kind: str, replacement: str) -> str:
+    if kind == "text":
+        return html.escape(replacement, quote=False)
+    if kind == "declaration":
+        return replacement.translate({ord(char): "_" for char in "\"'<>&%[]"})
+    return replacement.replace("--", "- -").replace("]]>", "] ]>").replace("?>", "? >").replace("</", "< /")
+
+
+def _well_formed(source: str) -> bool:
+    parser = expat.ParserCreate("utf-8")
+    try:
+        parser.Parse(source.encode("utf-8", "replace"), True)
+    except expat.ExpatError:
+        return False
+    return True
+
+
+FORMATS = (Xml(), Html())

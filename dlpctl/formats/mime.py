@@ -1,0 +1,205 @@
+"""Cuts a mail into header fields and parts by byte offsets, so that what is not edited keeps its bytes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import quopri
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.source import Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+
+    from dlpctl.formats.interface import Limits
+
+_HEADER_END = re.compile(rb"\r?\n(?=\r?\n)|\r\n\r\n|\A(?=\r?\n)")
+_FIELD = re.compile(rb"[^\r\n:]{1,200}:[^\n]*(?:\n[ \t][^\n]*)*\n?|[^\n]*\n|[^\n]+\Z")
+_CONTENT_FIELD = re.compile(rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE)
+_LONGEST_CONTENT_FIELD = 1 << 14
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+_ENCODED_WORDS = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
+_CONTINUED = re.compile(r";\s*(?:file)?name\*\d*\*?=")
+_SUFFIXES = {"text/plain": ".txt", "text/html": ".html", "message/rfc822": ".eml", "text/calendar": ".ics"}
+_MAX_MULTIPARTS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A header field: a range of bytes."""
+
+    start: int
+    end: int
+    continued: str = ""
+    """A file name that RFC 2231 cuts into several parameters, put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A leaf: a range of bytes, and how they are written."""
+
+    start: int
+    end: int
+    name: str
+    transfer: str
+    charset: str
+    spare: bool = False
+
+    def decode(self, data: bytes) -> bytes:
+        """The contents; text as UTF-8."""
+        contents = _decoded(data[self.start : self.end], self.transfer)
+        text = _text(contents, self.charset)
+        return contents if text is None else text.encode()
+
+    def encode(self, data: bytes, contents: bytes) -> bytes:
+        """New contents, written as the old ones were."""
+        before = data[self.start : self.end]
+        if _text(_decoded(before, self.transfer), self.charset) is not None:
+            contents = contents.decode("utf-8", "replace").encode(self.charset, "replace")
+        newline = b"\r\n" if b"\r\n" in before else b"\n"
+        if self.transfer == "base64":
+            lines = base64.encodebytes(contents).replace(b"\n", newline)
+            return lines if before.endswith(b"\n") else lines.removesuffix(newline)
+        return binascii.b2a_qp(contents, istext=True) if self.transfer == "quoted-printable" else contents
+
+
+def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) -> Iterator[Field | Part]:
+    """The header fields and leaves of the message or part in a range of bytes, in order."""
+    from email.parser import BytesHeaderParser
+
+    if level > _MAX_MULTIPARTS:
+        raise FormatError(f"the mail nests deeper than {_MAX_MULTIPARTS} parts")
+    gap = _HEADER_END.search(data, start, end)
+    if gap is None:
+        header_end = body = end
+    else:
+        header_end = body = gap.end()
+        for newline in (b"\r\n", b"\n"):
+            if gap.group().count(b"\n") < 2 and data.startswith(newline, body):
+                body += len(newline)
+                break
+    if data[start : start + 2] == b"\r\n" or data[start : start + 1] == b"\n":
+        header_end, body = start, start + (2 if data[start : start + 2] == b"\r\n" else 1)
+    if any(
+        found.end() - found.start() > _LONGEST_CONTENT_FIELD
+        for found in _CONTENT_FIELD.finditer(data, start, header_end)
+    ):
+        raise FormatError("a header field of the mail has too many parameters")
+    headers = BytesHeaderParser().parsebytes(data[start:header_end])
+    for found in _FIELD.finditer(data, start, header_end):
+        if found[0].strip():
+            continued = headers.get_filename("") if _CONTINUED.search(found[0].decode("latin-1")) else ""
+            yield Field(found.start(), found.end(), continued or "")
+    boundary = headers.get_boundary() if headers.get_content_maintype() == "multipart" else None
+    if not boundary:
+        yield _leaf(headers, body, end)
+        return
+    delimiter = re.compile(
+        rb"(?:\r?\n|(?<=\n)|\A)--"
+        + re.escape(boundary.encode("latin-1", "replace"))
+        + rb"(--)?[ \t]*(?:\r?\n|\Z)"
+    )
+    marks = list(delimiter.finditer(data, max(body - 1, 0), end))
+    if not marks:
+        yield _leaf(headers, body, end)
+        return
+    if data[body : marks[0].start()].strip():
+        yield Part(body, marks[0].start(), "preamble.txt", "", "", spare=True)
+    for number, mark in enumerate(marks):
+        part_end = marks[number + 1].start() if number + 1 < len(marks) else end
+        if mark[1]:
+            if data[mark.end() : part_end].strip():
+                yield Part(mark.end(), part_end, "epilogue.txt", "", "", spare=True)
+        elif mark.end() <= part_end:
+            yield from entity(data, mark.end(), part_end, limits, level + 1)
+
+
+def unfolded(source: str) -> Iterator[Resolved]:
+    """The folds and encoded words of a header field."""
+    at = 0
+    for found in _ENCODED_WORDS.finditer(source):
+        yield from _folds(source, at, found.start())
+        yield Resolved(found.start(), found.end(), _words(found[0]))
+        at = found.end()
+    yield from _folds(source, at, len(source))
+
+
+def written(text: str, newline: str) -> str:
+    """A header field with the characters beyond ASCII as encoded words."""
+    name, _, value = " ".join(text.split("\n")).partition(":")
+    output: list[str] = []
+    for plain, foreign in re.findall(
+        r"([\x00-\x7f]+(?=\s|$)|[\x00-\x7f]*\s)|(\S*[^\x00-\x7f]\S*(?:\s+\S*[^\x00-\x7f]\S*)*)", value
+    ):
+        if plain:
+            output.append(plain)
+            continue
+        words = []
+        for at in range(0, len(foreign), 15):
+            packed = base64.b64encode(foreign[at : at + 15].encode("utf-8", "replace")).decode("ascii")
+            words.append(f"=?utf-8?b?{packed}?=")
+        output.append(f"{newline} ".join(words))
+    return f"{name}:{''.join(output)}"
+
+
+def _folds(source: str, start: int, end: int) -> Iterator[Resolved]:
+    for found in _FOLD.finditer(source, start, end):
+        yield Resolved(found.start(), found.end(), "")
+
+
+def _words(raw: str) -> str:
+    from email.errors import MessageError
+    from email.header import decode_header
+
+    try:
+        pieces = decode_header(raw)
+    except (MessageError, binascii.Error):
+        return raw
+    texts = []
+    for piece, charset in pieces:
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        text = _text(piece, charset or "utf-8")
+        texts.append(piece.decode("latin-1") if text is None else text)
+    return "".join(texts)
+
+
+def _leaf(headers: Message, start: int, end: int) -> Part:
+    import mimetypes
+
+    kind = headers.get_content_type()
+    transfer = str(headers.get("Content-Transfer-Encoding", "")).strip().lower()
+    charset = headers.get_content_charset("utf-8") if headers.get_content_maintype() == "text" else ""
+    suffix = _SUFFIXES.get(kind) or mimetypes.guess_extension(kind, strict=False) or ".bin"
+    name = headers.get_filename() or f"{'body' if kind.startswith('text/') else 'part'}{suffix}"
+    return Part(start, end, _words(name).replace("/", "_"), transfer, charset or "")
+
+
+def _decoded(raw: bytes, transfer: str) -> bytes:
+    if transfer == "base64":
+        try:
+            return base64.b64decode(raw + b"==")
+        except binascii.Error as error:
+            raise FormatError("a part of the mail is damaged base64") from error
+    if transfer == "quoted-printable":
+        return quopri.decodestring(raw)
+    return raw
+
+
+def _text(contents: bytes, charset: str) -> str | None:
+    """The text, if the charset is known and every byte comes back from it."""
+    if not charset:
+        return None
+    try:
+        codecs.lookup(charset)
+        text = contents.decode(charset)
+        return text if text.encode(charset) == contents else None
+    except (LookupError, UnicodeError, ValueError):
+        return None

@@ -1,0 +1,57 @@
+"""Words in pictures, read by the system's tesseract where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import cache
+from typing import NamedTuple
+
+from dlpctl.errors import FormatError
+
+MISSING = "tesseract is not installed, so pictures were not read"
+_SPARSE = ("--psm", "11")
+_WORD_LEVEL = "5"
+
+
+class Word(NamedTuple):
+    """A word, the line it stands on, and its box in pixels."""
+
+    text: str
+    line: str
+    left: int
+    top: int
+    width: int
+    height: int
+
+
+@cache
+def program() -> str | None:
+    """Where tesseract is."""
+    return shutil.which("tesseract")
+
+
+def words(png: bytes, *, sparse: bool = False) -> list[Word]:
+    """The words of a picture in reading order; `sparse` looks for them everywhere instead of in columns and paragraphs."""
+    tesseract = program()
+    if tesseract is None:
+        raise FormatError(MISSING)
+    try:
+        result = subprocess.run(
+            [tesseract, "stdin", "stdout", *(_SPARSE if sparse else ()), "tsv"],
+            input=png,
+            capture_output=True,
+            check=True,
+            # Its threads fight each other: one is as fast.
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+        )
+    except (subprocess.CalledProcessError, OSError) as error:
+        raise FormatError("tesseract failed: run `tesseract --list-langs` to see whether it works") from error
+    found: list[Word] = []
+    for row in result.stdout.decode("utf-8", "replace").splitlines()[1:]:
+        cells = row.split("\t")
+        if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
+            left, top, width, height = map(int, cells[6:10])
+            found.append(Word(cells[11], "/".join(cells[1:5]), left, top, width, height))
+    return found

@@ -1,0 +1,11 @@
+"""Office files: Word, Excel and PowerPoint, OpenDocument, and Rich Text."""
+
+from __future__ import annotations
+
+from dlpctl.formats.office.opc import OpenXml
+
+FORMATS = (
+    OpenXml("docx", (".docx", ".docm", ".dotx", ".dotm")),
+    OpenXml("pptx", (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm", ".sldx", ".sldm")),
+    OpenXml("xlsx", (".xlsx", ".xlsm", ".xltx", ".xltm", ".xlam")),
+)

@@ -1,0 +1,76 @@
+"""Which attributes and texts of Office parts are words of somebody, and which are only structure.
+
+Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading them would find what is not there.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Words of a person whatever they look like.
+_CONTENT = {
+    "author", "initials", "displayName", "userId", "userName", "lastEdited", "descr", "title", "name", "alt", "caption", "tooltip",
+    "text", "prompt", "promptTitle", "error", "errorTitle", "display", "location", "anchor", "tgtFrame", "instr", "displayText",
+    "value", "user", "comment", "connection", "command", "sourceFile", "url", "string", "altText", "altTextSummary", "label", "v",
+    "u", "fullDate", "subject", "company", "sheet", "nameText", "uniqueName", "providerId", "href", "action", "data", "hidden",
+    "oddHeader", "tag", "sourceName", "description", "screenTip", "supertip", "statusText", "helpText", "ref", "minValue", "maxValue",
+}  # fmt: skip
+# `val` is a word only in these elements.
+_VALUED = {
+    "alias", "tag", "docVar", "default", "result", "statusText", "helpText", "name", "aliases", "docPart", "placeholder", "listItem",
+    "title", "descr", "tblCaption", "tblDescription", "string", "sheetName", "definedName", "entryMacro", "exitMacro", "attachedTemplate",
+    "category", "suff", "format", "text", "caption", "fldSimple",
+}  # fmt: skip
+# Numbers, names of fonts and of types, geometry, and ids that no person wrote.
+_STRUCTURE = {
+    "typeface", "panose", "ascii", "hAnsi", "cs", "eastAsia", "asciiTheme", "hAnsiTheme", "cstheme", "eastAsiaTheme", "styleId",
+    "type", "uri", "prst", "ContentType", "Extension", "Type", "Ignorable", "Requires", "Id", "id", "lang", "altLang", "path", "eqn",
+    "coordsize", "coordorigin", "adj", "connectlocs", "textboxrect", "connectangles", "gradientshapeok", "rsidR", "rsidRPr", "rsidRDefault",
+    "rsidP", "rsidTr", "rsidDel", "paraId", "textId", "fmla", "sqref", "spans", "xfId", "bounds", "ProgID", "ShapeID", "ObjectID",
+    "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0",
+}  # fmt: skip
+STRUCTURAL_TEXTS = {
+    "posOffset", "align", "pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset", "rowOff", "colOff", "row", "col", "Anchor", "Row",
+    "Column", "sqref", "Words", "Characters", "CharactersWithSpaces", "Lines", "Paragraphs", "Pages", "TotalTime", "AppVersion", "Slides",
+    "Notes", "HiddenSlides", "MMClips", "DocSecurity", "ptCount", "editing-cycles", "editing-duration",
+}  # fmt: skip
+_NUMBER = re.compile(
+    r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
+)
+_TELLING = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
+_VALUE = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}")
+_STANDARD = re.compile(
+    r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
+)
+
+
+def is_content(element: str, attribute: str, value: str) -> bool:
+    """Whether an attribute of a known part holds what detectors should see."""
+    if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
+        return False
+    if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
+        return True
+    if _NUMBER.fullmatch(value):
+        return False
+    return attribute not in _STRUCTURE and (not attribute.startswith("rsid")) and bool(_TELLING.search(value))
+
+
+def is_telling(value: str) -> bool:
+    """The same where nothing is expected: names of fonts, styles and parts."""
+    return bool(_VALUE.search(value)) and not _STANDARD.match(value) and not _NUMBER.fullmatch(value)
+
+
+def is_foreign_content(value: str) -> bool:
+    """The same for parts whose attributes may be anything, such as custom XML."""
+    return len(value) >= 2 and not _STANDARD.match(value)
+
+
+def is_header(text: str) -> bool:
+    """Whether the first cell of a column labels the others: words, and no value."""
+    return (
+        0 < len(text) <= 64
+        and "@" not in text
+        and sum(map(str.isdigit, text)) < 4
+        and any(map(str.isalpha, text))
+    )

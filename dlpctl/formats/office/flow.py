@@ -1,0 +1,307 @@
+"""Reads the text of a part: paragraphs joined over runs, with and without tracked changes, loose texts, attributes and comments.
+
+Elements are told by their local names, so that both namespaces of Office Open XML, any prefix, and OpenDocument are read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.office.content import (
+    STRUCTURAL_TEXTS,
+    is_content,
+    is_foreign_content,
+    is_header,
+    is_telling,
+)
+from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
+from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
+
+TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
+SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
+_GROUPS = {"p", "h", "si", "is", "rPh", "text"}
+_MORE_GROUPS = {
+    "annotation",
+    "creator",
+    "date",
+    "title",
+    "desc",
+    "note-citation",
+    "ruby-text",
+    "index-title",
+    "number",
+}
+_LEAVES = {"t", "delText", "instrText", "delInstrText"}
+_INSTRUCTIONS = {"instrText", "delInstrText"}
+_SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
+_STAND_INS = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
+_DELETED, _INSERTED = 1, 2
+_CHANGES = {"del": _DELETED, "moveFrom": _DELETED, "ins": _INSERTED, "moveTo": _INSERTED}
+_TABLES, _ROWS, _CELLS = {"tbl", "table"}, {"tr", "table-row"}, {"tc", "table-cell", "covered-table-cell"}
+_CACHED_NUMBERS = {"numCache", "numLit"}
+_SYMBOL_FONT = range(0xF020, 0xF100)
+_CHARACTER = re.compile(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
+_REPEATED = re.compile(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
+_NAME = re.compile(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+
+class Dialect(Enum):
+    """What kind of part it is."""
+
+    OFFICE = auto()
+    STYLES = auto()
+    """Nothing but names of fonts and styles is expected there."""
+    PROPERTIES = auto()
+    """The names of elements label what stands in them."""
+    FOREIGN = auto()
+    """Data of anybody's: labelled too, and each attribute may be content."""
+    OPEN_DOCUMENT = auto()
+    """Text stands in paragraphs themselves, not in elements of runs."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """What reads as one text: a paragraph, the fields of one, or a text on its own."""
+
+    label: str = ""
+    items: list[tuple[Leaf | str, int]] = field(default_factory=list)
+    cell: tuple[int, int, int] | None = None
+    """Table, row and column."""
+    mark: int = 0
+    """Whether the end of the paragraph was deleted or inserted."""
+
+
+class Flow:
+    """One pass over the tokens of a part."""
+
+    def __init__(self, source: str, dialect: Dialect, limits: Limits, place: str) -> None:
+        self._source = source
+        self._dialect = dialect
+        self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
+        self._limits = limits
+        self._place = place
+        self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
+        self._groups: list[_Group] = []
+        self._open: list[tuple[_Group, _Group]] = []
+        """Paragraphs that have begun, the innermost last, each with the text of its fields."""
+        self._deleted = self._inserted = 0
+        self._tables: list[list[int]] = []
+        self._table_count = 0
+        self._names: list[str] = []
+        self._labels: list[str] = []
+        self._remarks = Builder(REMARKS)
+        self._attributes = Builder(ATTRIBUTES)
+        self._seen_tags: set[tuple[str, str]] = set()
+        self._seen_values: set[tuple[str, str]] = set()
+
+    def readings(self) -> Iterator[Reading]:
+        """The layers of the part."""
+        for found in TOKEN.finditer(self._source):
+            close, _, name, tag, empty, text, cdata, comment, instruction = found.groups()
+            if name is not None:
+                if close:
+                    self._end(name)
+                    continue
+                if tag and (name, tag) not in self._seen_tags:
+                    self._see_attributes(name, tag, found.start("attributes"))
+                self._start(name, found, empty=empty is not None)
+            elif text is not None:
+                self._text(text, found.start(), found.end(), unescaped)
+            elif cdata is not None:
+                self._text(cdata, found.start(), found.end(), str)
+            elif comment is not None:
+                self._remark(Leaf(*found.span("comment"), comment, "comment"))
+            elif not instruction.startswith("xml "):
+                self._remark(Leaf(*found.span("instruction"), instruction, "instruction"))
+        yield _joined(self._groups, labelled=self._labelled)
+        for builder in (self._attributes, self._remarks):
+            reading = builder.done()
+            reading.plans.append(Plan(reading.layer, [(0, len(reading.text))]))
+            yield reading
+
+    def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
+        if self._open and name in _STAND_INS:
+            self._stand_in(name, found, empty=empty)
+        if empty:
+            if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
+                self._open[-1][0].mark |= _CHANGES[name]
+            elif name in _CELLS and self._tables:
+                self._tables[-1][2] += _repeated(found)
+            return
+        self._names.append(name)
+        if len(self._names) > self._limits.nesting:
+            raise FormatError(
+                f"{self._place} nests deeper than {self._limits.nesting} levels: raise limits.nesting"
+            )
+        if name in self._grouping:
+            group = _Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
+            fields = _Group(cell=group.cell)
+            self._groups += (group, fields)
+            self._open.append((group, fields))
+        elif name in _CHANGES:
+            self._count_change(name, 1)
+        elif name in _TABLES:
+            self._tables.append([self._table_count, -1, -1])
+            self._table_count += 1
+        elif self._tables and name in _ROWS:
+            self._tables[-1][1:] = [self._tables[-1][1] + 1, -1]
+        elif self._tables and name in _CELLS:
+            self._tables[-1][2] += _repeated(found)
+        if self._labelled:
+            named = _NAME.search(found["attributes"] or "")
+            self._labels.append(unescaped(named[1] or named[2] or name) if named else name)
+
+    def _end(self, name: str) -> None:
+        if not self._names:
+            return
+        self._names.pop()
+        if self._labels:
+            self._labels.pop()
+        if name in self._grouping and self._open:
+            self._open.pop()
+        elif name in _CHANGES:
+            self._count_change(name, -1)
+        elif name in _TABLES and self._tables:
+            self._tables.pop()
+
+    def _count_change(self, name: str, by: int) -> None:
+        if _CHANGES[name] == _DELETED:
+            self._deleted += by
+        else:
+            self._inserted += by
+
+    def _text(self, raw: str, start: int, end: int, meaning: Callable[[str], str]) -> None:
+        name = self._names[-1] if self._names else ""
+        if self._open and (
+            self._dialect is Dialect.OPEN_DOCUMENT or name in _LEAVES or (name in _GROUPS and raw.strip())
+        ):
+            self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
+        elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
+            kind = NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
+            label = self._labels[-1] if self._labels else ""
+            self._groups.append(_Group(label, [(Leaf(start, end, meaning(raw), kind), 0)], self._cell()))
+
+    def _stand_in(self, name: str, found: re.Match[str], *, empty: bool) -> None:
+        """An element that stands for a character."""
+        if name == "tab" and "tabs" in self._names[-1:]:
+            return
+        if name == "fldChar":
+            self._open[-1][1].items.append((" ", 0))
+        elif name in _SEPARATORS:
+            self._add(_SEPARATORS[name])
+        elif character := _character(name, found["attributes"]):
+            self._add(Leaf(found.start(), found.end(), character, name) if empty else character)
+
+    def _add(self, item: Leaf | str, *, field: bool = False) -> None:
+        group, fields = self._open[-1]
+        change = (_DELETED if self._deleted else 0) | (_INSERTED if self._inserted else 0)
+        (fields if field else group).items.append((item, change))
+
+    def _cell(self) -> tuple[int, int, int] | None:
+        return (self._tables[-1][0], self._tables[-1][1], self._tables[-1][2]) if self._tables else None
+
+    def _remark(self, leaf: Leaf) -> None:
+        if leaf.text.strip():
+            self._remarks.leaf(leaf)
+            self._remarks.apart("\n")
+
+    def _see_attributes(self, element: str, tag: str, at: int) -> None:
+        self._seen_tags.add((element, tag))
+        for full_name, start, end in attributes(tag, at):
+            name = local(full_name)
+            raw = self._source[start:end]
+            if (name, raw) in self._seen_values:
+                continue
+            self._seen_values.add((name, raw))
+            value = unescaped(raw)
+            if self._is_content(element, name, value):
+                self._attributes.apart(f"{name} ")
+                self._attributes.leaf(Leaf(start, end, value, f"{element}@{name}"))
+                self._attributes.apart("\n")
+
+    def _is_content(self, element: str, name: str, value: str) -> bool:
+        if self._dialect is Dialect.FOREIGN:
+            return is_foreign_content(value)
+        return is_telling(value) if self._dialect is Dialect.STYLES else is_content(element, name, value)
+
+
+def _character(name: str, tag: str) -> str:
+    """What an element that is one character shows; fonts of symbols have theirs in the private use area."""
+    if name in HYPHENS:
+        return HYPHENS[name]
+    code = _CHARACTER.search(tag)
+    number = int(code[1], 16) if code else 0
+    return chr(number & 0xFF if number in _SYMBOL_FONT else min(number, 0x10FFFF)) if number else ""
+
+
+def _repeated(found: re.Match[str]) -> int:
+    times = _REPEATED.search(found["attributes"] or "")
+    return int(times[1]) if times else 1
+
+
+def _joined(groups: list[_Group], *, labelled: bool) -> Reading:
+    """The groups as one text, and the ways to look at it."""
+    builder = Builder(TEXT)
+    builder.reading.unit = "text" if labelled else "paragraph"
+    spans: list[list[tuple[int, int, int]]] = []
+    """For each group its items: start, end, change."""
+    tracked = False
+    kept = [group for group in groups if any(isinstance(item, Leaf) and item.text for item, _ in group.items)]
+    for group in kept:
+        builder.place()
+        if labelled and group.label:
+            builder.apart(f"{group.label}: ")
+        items: list[tuple[int, int, int]] = []
+        for item, change in group.items:
+            at = builder.length
+            if isinstance(item, Leaf):
+                builder.leaf(item)
+            else:
+                builder.apart(item)
+            items.append((at, builder.length, change))
+            tracked = tracked or change > 0
+        tracked = tracked or group.mark > 0
+        spans.append(items)
+        builder.apart("\n")
+    reading = builder.done()
+    reading.plans.append(Plan("text", [(0, len(reading.text))]))
+    if tracked:
+        reading.plans += (
+            Plan("text with changes accepted", _without(kept, spans, _DELETED)),
+            Plan("text with changes rejected", _without(kept, spans, _INSERTED)),
+        )
+    reading.plans += _columns(kept, spans, reading.text)
+    return reading
+
+
+def _without(
+    groups: list[_Group], spans: list[list[tuple[int, int, int]]], change: int
+) -> list[tuple[int, int] | str]:
+    parts: list[tuple[int, int] | str] = []
+    for group, items in zip(groups, spans, strict=True):
+        parts += [(start, end) for start, end, changed in items if not changed & change]
+        if not group.mark & change:
+            parts.append("\n")
+    return parts
+
+
+def _columns(groups: list[_Group], spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[Plan]:
+    """A view for each column of each table whose first row is a header."""
+    columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for group, items in zip(groups, spans, strict=True):
+        if group.cell is not None and items:
+            table, row, column = group.cell
+            columns.setdefault((table, column), []).append((row, items[0][0], items[-1][1]))
+    for cells in columns.values():
+        header = " ".join(text[start:end].strip() for row, start, end in cells if row == 0)
+        if is_header(header) and cells[-1][0] > 0:
+            parts: list[tuple[int, int] | str] = []
+            for row, start, end in cells:
+                if row > 0:
+                    parts += ((start, end), "\n\n")
+            yield Plan("column", parts, header)

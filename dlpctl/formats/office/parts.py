@@ -1,0 +1,134 @@
+"""The plan of an Office Open XML package: what each part is, which refer to which, and which a masked copy drops."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.office.xmltext import TOKEN, XmlSource, attributes, decoded, local, unescaped
+
+CONTENT_TYPES = "[Content_Types].xml"
+_XML_ENDINGS = (".xml", ".rels", ".vml")
+_SIGNATURES = "_xmlsignatures/"
+_THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
+MAIN = re.compile(
+    r"(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$|ms-excel.*\.main$"
+)
+FAMILIES = {
+    "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx", "presentationml": "pptx",
+    "ms-powerpoint": "pptx",
+}  # fmt: skip
+
+
+class Relation(NamedTuple):
+    """A relationship, and where it stands in its part."""
+
+    source: str
+    type: str
+    target: str
+    """The name of a part, or an address outside."""
+    external: bool
+    start: int
+    end: int
+
+
+def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
+    """The attributes of each element of that name, and where its tag stands."""
+    for found in TOKEN.finditer(source):
+        if found["name"] == name and not found["close"]:
+            tag = found["attributes"]
+            values = {local(one): unescaped(tag[start:end]) for one, start, end in attributes(tag)}
+            yield values, found.start(), found.end()
+
+
+class Plan:
+    """What the content types and relationships of a package say."""
+
+    def __init__(self, parts: Mapping[str, bytes]) -> None:
+        if CONTENT_TYPES not in parts:
+            raise FormatError("the file has no list of content types, so it is no Office file")
+        self._parts = parts
+        source = decoded(parts[CONTENT_TYPES], CONTENT_TYPES).text
+        self._by_part = {
+            one.get("PartName", "").lstrip("/").lower(): one for one, _, _ in tags(source, "Override")
+        }
+        self._by_ending = {one.get("Extension", "").lower(): one for one, _, _ in tags(source, "Default")}
+        self.relations = [
+            relation for name in parts if name.endswith(".rels") for relation in _relations(name, parts[name])
+        ]
+
+    @property
+    def family(self) -> str:
+        """The format of the main part; empty where there is none."""
+        for name in self._parts:
+            found = MAIN.search(self.type_of(name))
+            if found:
+                return FAMILIES[found[1] or "ms-excel"]
+        return ""
+
+    def type_of(self, name: str) -> str:
+        entry = self._by_part.get(name.lower()) or self._by_ending.get(name.rpartition(".")[2].lower()) or {}
+        return entry.get("ContentType", "")
+
+    def is_xml(self, name: str) -> bool:
+        return name.lower().endswith(_XML_ENDINGS) or self.type_of(name).lower().endswith(("+xml", "/xml"))
+
+    def dropped(self) -> set[str]:
+        """Parts that no masked copy has: pictures of the first page, and signatures, which are void then."""
+        thumbnails = {one.target for one in self.relations if one.type.endswith(_THUMBNAIL)}
+        shown = {one.target for one in self.relations if not one.type.endswith(_THUMBNAIL)}
+        signatures = {name for name in self._parts if name.startswith(_SIGNATURES)}
+        return (thumbnails - shown) & self._parts.keys() | signatures
+
+    def targets(self, name: str, kind: str) -> list[str]:
+        """The parts that a part refers to by relationships of that kind."""
+        return [
+            one.target
+            for one in self.relations
+            if one.source == name and one.type.endswith(f"/{kind}") and not one.external
+        ]
+
+    def without(self, dropped: set[str]) -> Iterator[tuple[str, list[Edit]]]:
+        """The edits after which nothing refers to parts that are dropped."""
+        types = decoded(self._parts[CONTENT_TYPES], CONTENT_TYPES)
+        folded = {name.lower() for name in dropped}
+        gone = [
+            Edit(start, end, "")
+            for one, start, end in tags(types.text, "Override")
+            if one.get("PartName", "")[1:].lower() in folded
+        ]
+        if gone:
+            yield CONTENT_TYPES, gone
+        for part in {one.source for one in self.relations}:
+            rels = rels_of(part)
+            edits = [
+                Edit(one.start, one.end, "")
+                for one in self.relations
+                if one.source == part and not one.external and one.target in dropped
+            ]
+            if edits and rels not in dropped:
+                yield rels, edits
+
+
+def rels_of(part: str) -> str:
+    folder, name = posixpath.split(part)
+    return posixpath.join(folder, "_rels", f"{name}.rels")
+
+
+def _relations(name: str, data: bytes) -> Iterator[Relation]:
+    source: XmlSource = decoded(data, name)
+    folder, file = posixpath.split(name)
+    base = posixpath.dirname(folder)
+    owner = posixpath.join(base, file.removesuffix(".rels"))
+    for one, start, end in tags(source.text, "Relationship"):
+        external = one.get("TargetMode", "") == "External"
+        target = one.get("Target", "")
+        if not external:
+            target = (
+                target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(base, target))
+            )
+        yield Relation(owner, one.get("Type", ""), target, external, start, end)

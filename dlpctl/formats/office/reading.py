@@ -1,0 +1,158 @@
+"""What is read from a part: a text with the way back to its source, and how detectors should look at it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.source import spliced
+
+
+class Leaf(NamedTuple):
+    """A text at one place of the source, which escapes may spell there."""
+
+    start: int
+    end: int
+    text: str
+    kind: str
+    """What it is to its format, by which it is written back: the element or attribute that holds it."""
+
+
+class Plan(NamedTuple):
+    """A view to make of a reading: ranges of its text, and separators."""
+
+    name: str
+    parts: Sequence[tuple[int, int] | str]
+    context: str = ""
+
+
+@dataclass(slots=True)
+class Reading:
+    """One layer of a part: its paragraphs, its attributes, its comments."""
+
+    layer: str
+    text: str = ""
+    leaves: list[Leaf] = field(default_factory=list)
+    """In the order of the text."""
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    """Where in the text each leaf begins."""
+    plans: list[Plan] = field(default_factory=list)
+    places: array[int] = field(default_factory=lambda: array("q"))
+    """Where in the text each paragraph begins."""
+    unit: str = ""
+    """What `places` counts, for people; empty where the part alone says it."""
+
+    def portions(self, edits: Iterable[Edit]) -> dict[int, list[Edit]]:
+        """For each leaf that edits of the text touch, the edits within it; a replacement goes to the first leaf touched."""
+        found: dict[int, list[Edit]] = {}
+        for start, end, replacement in edits:
+            index = max(0, bisect_right(self.starts, start) - 1)
+            pending: str = replacement
+            placed = False
+            while index < len(self.leaves) and self.starts[index] < end:
+                at = self.starts[index]
+                low, high = max(start, at), min(end, at + len(self.leaves[index].text))
+                if low < high:
+                    found.setdefault(index, []).append(Edit(low - at, high - at, pending))
+                    pending, placed = "", True
+                index += 1
+            if not placed and replacement:
+                raise CannotMaskError(
+                    "a value stands in the structure of the file, where nothing can replace it"
+                )
+        return found
+
+    def changed(self, edits: Iterable[Edit]) -> list[tuple[Leaf, str]]:
+        """The leaves that edits touch, each with its new text."""
+        return [
+            (self.leaves[index], spliced(self.leaves[index].text, portions))
+            for index, portions in sorted(self.portions(edits).items())
+        ]
+
+
+class Builder:
+    """Joins leaves and separators to the text of a reading."""
+
+    def __init__(self, layer: str) -> None:
+        self.reading = Reading(layer)
+        self._texts: list[str] = []
+        self.length = 0
+
+    def leaf(self, leaf: Leaf) -> tuple[int, int]:
+        """Add a leaf; gives where it stands in the text."""
+        at = self.length
+        self.reading.leaves.append(leaf)
+        self.reading.starts.append(at)
+        self.apart(leaf.text)
+        return at, self.length
+
+    def apart(self, separator: str) -> None:
+        """Add what stands in no leaf."""
+        self._texts.append(separator)
+        self.length += len(separator)
+
+    def place(self) -> None:
+        """The next paragraph begins."""
+        self.reading.places.append(self.length)
+
+    def done(self) -> Reading:
+        self.reading.text = "".join(self._texts)
+        return self.reading
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The anchor of a segment: which layer of which part it is, and where its paragraphs begin."""
+
+    part: str
+    layer: str
+    label: str
+    places: array[int]
+    unit: str = ""
+
+    def place_at(self, offset: int) -> str:
+        if not self.unit:
+            return self.label
+        return f"{self.label}, {self.unit} {max(bisect_right(self.places, offset), 1)}"
+
+
+class Collector:
+    """Readings of all parts, as the segments and views of one document."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self.views: list[View] = []
+
+    def add(self, part: str, label: str, reading: Reading) -> int | None:
+        """The segment that the reading became; None where it holds nothing."""
+        if not reading.text.strip():
+            return None
+        spot = Spot(part, reading.layer, label, reading.places, reading.unit)
+        self.add_segment(Segment(reading.text, label, spot), reading.plans)
+        return len(self.segments) - 1
+
+    def add_segment(self, segment: Segment, plans: Iterable[Plan]) -> None:
+        number = len(self.segments)
+        self.segments.append(segment)
+        for plan in plans:
+            parts = (part if isinstance(part, str) else Piece(number, *part) for part in plan.parts)
+            self.views.append(View(f"{segment.place}: {plan.name}", parts, self.segments, plan.context))
+
+
+def edits_by_layer(
+    segments: Sequence[Segment], edits: Iterable[tuple[int, int, int, str]]
+) -> dict[tuple[str, str], list[Edit]]:
+    """Edits of a document by part and layer, in order."""
+    found: dict[tuple[str, str], list[Edit]] = {}
+    for segment, start, end, replacement in sorted(edits):
+        spot = segments[segment].anchor
+        if not isinstance(spot, Spot):
+            raise CannotMaskError("this is not what was read from the file: read it again")
+        found.setdefault((spot.part, spot.layer), []).append(Edit(start, end, replacement))
+    return found

@@ -1,0 +1,108 @@
+"""The second reader of Office files: every part by another parser, without regard to what it is."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from urllib.parse import unquote
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.archive import Allowance
+from dlpctl.formats.interface import Limits
+
+_XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
+_TABLE_DATA = re.compile(rb"<(?:\w+:)?(?:sheetData|sst|pivotCacheRecords)\b")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_JOINED_LITERALS = re.compile(r'"\s*&\s*"')
+_PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
+_HIDDEN = {"del", "moveFrom"}
+_BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
+
+
+def texts(data: bytes, limits: Limits) -> list[str]:
+    """All text of all parts, each in every spelling in which a value could still be seen."""
+    found: list[str] = []
+    allowance = Allowance(limits)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            found.append(archive.comment.decode("utf-8", "replace"))
+            for info in archive.infolist():
+                allowance.entry(info.file_size)
+                found += (info.filename, (info.comment + b"\n" + info.extra).decode("utf-8", "replace"))
+                with archive.open(info) as stream:
+                    found.append(_spellings("\n".join(_part(allowance.read(stream, info.compress_size)))))
+    except _BROKEN as error:
+        raise FormatError("the file cannot be read a second time") from error
+    return found
+
+
+def _part(data: bytes) -> Iterator[str]:
+    if not data.lstrip()[:6].startswith(_XML_STARTS):
+        yield data.decode("utf-8", "replace")
+        if b"\0" in data[:4096]:
+            yield data.decode("utf-16-le", "replace")
+        return
+    if _TABLE_DATA.search(data):
+        yield from _characters(data)
+        return
+    yield data.decode("utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace")
+    builder = ElementTree.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError:
+        return
+    root = builder.close()
+    yield "".join(root.itertext())
+    for element in root.iter():
+        yield from element.attrib.values()
+        yield " ".join(filter(None, (element.text, element.tail)))
+        if element.tag.rpartition(":")[2] in _PARAGRAPHS:
+            yield "".join(element.itertext())
+            yield "".join(_kept(element))
+
+
+def _kept(element: ElementTree.Element) -> Iterator[str]:
+    """The text of an element without what was deleted in it."""
+    for child in element:
+        name = child.tag.rpartition(":")[2]
+        if name not in _HIDDEN:
+            if name in {"t", "span", "a"}:
+                yield child.text or ""
+            yield from _kept(child)
+
+
+def _characters(data: bytes) -> Iterator[str]:
+    """The texts of a large part, as they go by. The name of each element that ends stands between them."""
+    pieces: list[str] = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.CharacterDataHandler = pieces.append
+    parser.EndElementHandler = pieces.append
+    parser.CommentHandler = pieces.append
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise FormatError("a part cannot be read a second time") from error
+    yield "\n".join(pieces)
+    yield from (
+        found[1].decode("utf-8", "replace") for found in re.finditer(rb"\s\w+=\"([^\"<]{5,})\"", data)
+    )
+
+
+def _spellings(text: str) -> str:
+    """A text, with escapes of spreadsheets, joined literals of formulas and percent-encoding read too."""
+    others = (
+        _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text,
+        _JOINED_LITERALS.sub("", text) if '"' in text else text,
+        unquote(text) if "%" in text else text,
+    )
+    return "\n".join((text, *(other for other in others if other != text)))

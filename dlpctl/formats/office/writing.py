@@ -1,0 +1,106 @@
+"""From changed leaves to edits of the source: escapes, white space that must be kept, and values that have a type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import quote
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.office.flow import ATTRIBUTES, HYPHENS, NUMBER, REMARKS, SYMBOL
+from dlpctl.formats.office.reading import Leaf
+from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, escaped, local, unescaped
+
+# In these elements white space at either end counts only where it is said to.
+_SPACED = {"t", "delText", "instrText", "delInstrText"}
+_TYPED = {
+    "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal", "bool", "date", "filetime", "cy",
+}  # fmt: skip
+_INTERNAL = {"Override@PartName", "Default@Extension", "Relationship@Type", "Relationship@Id"}
+Rewrite = Callable[[Leaf, str], str]
+"""What a leaf of some kind becomes, where the new text alone will not do: a formula, the name of a sheet."""
+
+
+def source_edits(
+    source: str, layer: str, changed: Iterable[tuple[Leaf, str]], rewrite: Rewrite | None = None
+) -> Iterator[Edit]:
+    """The edits of a part that give leaves of one layer new texts."""
+    fitted = [(leaf, rewrite(leaf, text) if rewrite else text) for leaf, text in changed]
+    if layer == ATTRIBUTES:
+        yield from _attribute_edits(source, fitted)
+    else:
+        for leaf, text in fitted:
+            yield from _remark_edits(leaf, text) if layer == REMARKS else _text_edits(source, leaf, text)
+
+
+def _text_edits(source: str, leaf: Leaf, text: str) -> Iterator[Edit]:
+    if leaf.kind in HYPHENS or leaf.kind == SYMBOL:
+        opening = source[leaf.start + 1 : leaf.end].split(maxsplit=1)[0].rstrip("/>")
+        prefix = opening[: -len(leaf.kind)]
+        yield Edit(leaf.start, leaf.end, f"<{prefix}t>{escaped(text)}</{prefix}t>" if text else "")
+        return
+    if leaf.kind == NUMBER:
+        text = "0"
+    yield Edit(leaf.start, leaf.end, escaped(text))
+    if leaf.kind in _SPACED and text != text.strip():
+        opening = source[source.rfind("<", 0, leaf.start) : leaf.start]
+        if opening.endswith(">") and "xml:space" not in opening and not opening.endswith("/>"):
+            yield Edit(leaf.start - 1, leaf.start - 1, ' xml:space="preserve"')
+    elif leaf.kind in _TYPED:
+        yield from _as_text(source, leaf)
+
+
+def _as_text(source: str, leaf: Leaf) -> Iterator[Edit]:
+    """A property that was a number or a date becomes one that is a text."""
+    opening = source.rfind("<", 0, leaf.start)
+    closing = source.find(">", leaf.end)
+    if source[leaf.start - 1] != ">" or not source.startswith("</", leaf.end):
+        raise CannotMaskError("a property holds a value among other elements")
+    name = source[leaf.end + 2 : closing].strip()
+    prefix = name[: -len(leaf.kind)]
+    yield Edit(opening, leaf.start, f"<{prefix}lpwstr>")
+    yield Edit(leaf.end, closing + 1, f"</{prefix}lpwstr>")
+
+
+def _remark_edits(leaf: Leaf, text: str) -> Iterator[Edit]:
+    """Comments must not hold what would end them."""
+    safe = text.replace("--", "- -").replace("?>", "? >")
+    yield Edit(leaf.start, leaf.end, safe + " " if safe.endswith("-") else safe)
+
+
+def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
+    """A value is replaced wherever an attribute of that name has it, so that what refers to it by name still does."""
+    wanted: dict[tuple[str, str], str] = {}
+    for leaf, text in changed:
+        if leaf.kind in _INTERNAL:
+            raise CannotMaskError("the name of a part of the file holds a value: rename it at its source")
+        wanted[local(leaf.kind.rpartition("@")[2]), source[leaf.start : leaf.end]] = text
+    if not wanted:
+        return
+    for found in TOKEN.finditer(source):
+        tag = found["attributes"]
+        if not tag:
+            continue
+        for attribute in ATTRIBUTE.finditer(tag):
+            kind = "double" if attribute["double"] is not None else "single"
+            name, raw = local(attribute["name"]), attribute[kind]
+            if (name, raw) not in wanted:
+                continue
+            text = wanted[name, raw]
+            if name == "Target":
+                if "External" not in tag:
+                    raise CannotMaskError(
+                        "the name of a part of the file holds a value: rename it at its source"
+                    )
+                text = _as_address(unescaped(raw), text)
+            start, end = attribute.span(kind)
+            at = found.start("attributes")
+            yield Edit(at + start, at + end, escaped(text).replace("'", "&apos;").replace("\n", "&#10;"))
+
+
+def _as_address(before: str, after: str) -> str:
+    """An address stays one: what masking wrote into it is percent-encoded."""
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    return after[:same] + quote(after[same:], safe="/:?#&=@%+;,~!$()*'")

@@ -1,0 +1,113 @@
+"""XML parts as text with offsets, so that an edit changes the characters that it must and nothing else.
+
+A part is checked by a parser once: it is well-formed and declares nothing. What is left of XML then is so regular that one expression cuts it
+into tags, texts and comments, each with its place in the source.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from xml.parsers import expat
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.source import spliced
+
+TOKEN = re.compile(
+    r"<(?P<close>/)?(?P<prefix>[^\s/>:\"'<=!?]+:)?(?P<name>[^\s/>:\"'<=!?]+)"
+    r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*\"|'[^']*'|/(?!>))[^>\"'/]*+)*+)(?P<empty>/)?>"
+    r"|(?P<text>[^<]+)"
+    r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>"
+    r"|<!--(?P<comment>.*?)-->"
+    r"|<\?(?P<instruction>.*?)\?>",
+    re.DOTALL,
+)
+ATTRIBUTE = re.compile(r"\s(?P<name>[^\s=\"'<>/]+)\s*=\s*(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)')")
+_ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));")
+_NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+_DECLARED = re.compile(rb"^\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class XmlSource(NamedTuple):
+    """The characters of a part, and how they are written."""
+
+    text: str
+    encoding: str
+    bom: bytes
+
+    def encoded(self, edits: Iterable[Edit]) -> bytes:
+        """The part with edits made; raises `CannotMaskError` where it would no longer be well-formed."""
+        text = spliced(self.text, sorted(edits))
+        data = self.bom + text.encode(self.encoding, "xmlcharrefreplace")
+        if not is_well_formed(data):
+            raise CannotMaskError("a masked part would not be well-formed XML")
+        return data
+
+
+def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
+    """A part as characters. A document type is refused where `doctype` is false: it could declare what the text means."""
+    bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
+    if not encoding:
+        declared = _DECLARED.match(data[:256])
+        if data.startswith((b"<\0", b"\0<")):
+            encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+        else:
+            encoding = declared[1].decode() if declared else "utf-8"
+    try:
+        text = data[len(bom) :].decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise FormatError(f"{place} is not text in the encoding that it declares") from error
+    outside = re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if "<!" in text else ""
+    if "<!ENTITY" in outside or (not doctype and "<!DOCTYPE" in outside):
+        raise FormatError(f"{place} declares a document type, which Office files must not have")
+    if strict and not is_well_formed(data):
+        raise FormatError(f"{place} is not well-formed XML")
+    return XmlSource(text, encoding, bom)
+
+
+def is_well_formed(data: bytes) -> bool:
+    parser = expat.ParserCreate()
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError):
+        return False
+    return True
+
+
+def unescaped(raw: str) -> str:
+    return _ENTITY.sub(_meaning, raw) if "&" in raw else raw
+
+
+def escaped(text: str) -> str:
+    """Text as it may stand between tags and between quotes."""
+    return (
+        _UNPRINTABLE.sub("\ufffd", text)
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace('"', "&quot;")
+    )
+
+
+def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
+    """The attributes of a tag: local name, and where in the source the value stands, without its quotes."""
+    for found in ATTRIBUTE.finditer(raw):
+        kind = "double" if found["double"] is not None else "single"
+        yield found["name"], at + found.start(kind), at + found.end(kind)
+
+
+def local(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def _meaning(found: re.Match[str]) -> str:
+    hexadecimal, decimal, name = found.groups()
+    if name:
+        return _NAMED[name]
+    code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+    return chr(code) if code <= 0x10FFFF else found[0]

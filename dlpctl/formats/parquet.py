@@ -1,0 +1,143 @@
+"""Parquet files, where pyarrow is installed (`pip install dlpctl[parquet]`)."""
+
+from __future__ import annotations
+
+import io
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.archive import Allowance, Names, renamed
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_CELLS_APART = "\n\n"
+_MAGIC = b"PAR1"
+
+
+class _Column(NamedTuple):
+    """The cells of a column are one segment: row numbers and where each begins."""
+
+    number: int
+    starts: tuple[int, ...]
+
+    def place_at(self, offset: int) -> str:
+        from bisect import bisect_right
+
+        return f"column {self.number + 1}, row {bisect_right(self.starts, offset)}"
+
+
+class Parquet:
+    name = "parquet"
+    extensions = (".parquet", ".pq")
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.startswith(_MAGIC)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        table = _table(data, limits)
+        names = Names()
+        for index, column in enumerate(table.column_names):
+            names.add(f"column {index}", column, f"name of column {index + 1}")
+        for key, value in (table.schema.metadata or {}).items():
+            names.add(f"metadata {key!r}", value.decode("utf-8", "replace"), "metadata")
+        document = names.document(self.name, [])
+        allowance = Allowance(limits)
+        for index, column in enumerate(table.column_names):
+            starts: list[int] = []
+            texts: list[str] = []
+            length = 0
+            for value in _texts(table.column(index)):
+                starts.append(length)
+                texts.append(value)
+                length += len(value) + len(_CELLS_APART)
+                allowance.expanded(len(value))
+            text = _CELLS_APART.join(texts)
+            document.segments.append(
+                Segment(text, f"column {index + 1}", _Column(index, tuple(starts)), column)
+            )
+            whole = Piece(len(document.segments) - 1, 0, len(text))
+            document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
+        return document
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        import pyarrow
+        import pyarrow.parquet
+
+        if children:
+            raise CannotMaskError("a Parquet file holds no files")
+        table = _table(data, Limits())
+        by_segment: dict[int, list[TextEdit]] = {}
+        for segment, start, end, replacement in sorted(edits):
+            by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
+        for segment, wanted in by_segment.items():
+            anchor = document.segments[segment].anchor
+            if not isinstance(anchor, _Column):
+                continue
+            column = table.column(anchor.number)
+            if pyarrow.types.is_nested(column.type):
+                raise CannotMaskError(
+                    "a nested column of the Parquet file holds a value: mask it at its source"
+                )
+            text = spliced(document.segments[segment].text, wanted)
+            cells = text.split(_CELLS_APART)
+            original = column.to_pylist()
+            if len(cells) != len(original):
+                raise CannotMaskError("a cell of the Parquet file cannot be told from its neighbours")
+            values = [None if old is None else new for old, new in zip(original, cells, strict=True)]
+            table = table.set_column(
+                anchor.number, table.column_names[anchor.number], pyarrow.array(values, "string")
+            )
+        texts = renamed(
+            document, [edit for edit in edits if isinstance(document.segments[edit.segment].anchor, str)]
+        )
+        names = [texts.get(f"column {index}", name) for index, name in enumerate(table.column_names)]
+        metadata = {
+            key: texts.get(f"metadata {key!r}", value.decode("utf-8", "replace")).encode()
+            for key, value in (table.schema.metadata or {}).items()
+            # Arrow's own copy of the schema names the old types and names.
+            if key not in {b"ARROW:schema", b"pandas"} or not edits
+        }
+        output = io.BytesIO()
+        pyarrow.parquet.write_table(table.rename_columns(names).replace_schema_metadata(metadata), output)
+        return output.getvalue()
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        table = _table(data, limits)
+        return [str(row) for batch in table.to_batches() for row in batch.to_pylist()] + [
+            data.decode("latin-1")
+        ]
+
+
+def _table(data: bytes, limits: Limits) -> Any:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
+        groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
+        Allowance(limits).expanded(sum(group.total_byte_size for group in groups))
+        return file.read(use_threads=False)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise FormatError("the Parquet file is damaged or encrypted") from error
+
+
+def _texts(column: Any) -> Iterator[str]:
+    for value in column.to_pylist():
+        if value is None:
+            yield ""
+        elif isinstance(value, bytes):
+            yield value.decode("utf-8", "replace").replace("\n\n", "\n ")
+        else:
+            yield str(value).replace("\n\n", "\n ")
+
+
+FORMATS = (Parquet(),) if find_spec("pyarrow") is not None else ()

@@ -1,0 +1,68 @@
+"""PDF: read by pdfium and by a walk of the content streams, masked by removing glyphs, read again by pypdf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.interface import Document, Edit, Limits
+
+_HEAD = 1024
+
+
+class PdfFormat:
+    """The format. What does the work is imported when it is needed: it is heavy."""
+
+    name = "pdf"
+    extensions = (".pdf", ".ai", ".fdf")
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return b"%PDF-" in head[:_HEAD]
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        from dlpctl.formats.pdf.extract import Extraction
+
+        with _readable():
+            return Extraction(data, limits, password).run()
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        from dlpctl.formats.pdf.mask import Masking
+        from dlpctl.formats.pdf.model import PdfDocument
+
+        if not isinstance(document, PdfDocument):
+            raise CannotMaskError("The document was not read by the PDF format.")
+        with _readable():
+            return Masking(data, document, edits, children).run()
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        from dlpctl.formats.pdf import second
+
+        return second.read(data, limits)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What damaged files provoke in the libraries, said as what it is."""
+    import pikepdf
+
+    try:
+        yield
+    except (
+        pikepdf.PdfError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        RuntimeError,
+    ) as error:
+        raise FormatError(
+            f"The PDF is damaged ({type(error).__name__}). Print or save it anew and try again."
+        ) from error
+
+
+FORMAT = PdfFormat()

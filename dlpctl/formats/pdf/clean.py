@@ -1,0 +1,169 @@
+"""Masks what no page draws, and takes out what a masked copy must not carry along."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.interface import Edit
+from dlpctl.formats.pdf import jpeg
+from dlpctl.formats.pdf.model import JpegNotes, NameText, PdfDocument, StreamText, StringAt, XmlStream
+from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_name, is_stream, is_string, stream_bytes
+from dlpctl.formats.pdf.strings import TRAILER
+from dlpctl.formats.pdf.walker import Budget
+from dlpctl.formats.pdf.xmltext import XmlText, decode
+
+if TYPE_CHECKING:
+    import pikepdf
+
+_PRIVATE_KEYS = ("/PieceInfo", "/Thumb", "/LastModified")
+"""What programs keep for themselves, often a copy of the page, and pictures of the page as it was."""
+_RESOURCE_KINDS = ("/Font", "/XObject", "/ExtGState", "/Properties", "/ColorSpace", "/Pattern", "/Shading")
+
+
+def apply(
+    pdf: pikepdf.Pdf, document: PdfDocument, stored: Mapping[object, Sequence[Edit]], budget: Budget
+) -> None:
+    """Makes the edits of strings, streams and names."""
+    from pikepdf import Name
+
+    for anchor, edits in stored.items():
+        segment = document.segments[edits[0].segment]
+        if isinstance(anchor, StringAt):
+            _string(pdf, anchor, segment.text, edits, segment.place)
+        elif isinstance(anchor, StreamText | XmlStream):
+            _stream(pdf, anchor, edits, budget)
+        elif isinstance(anchor, JpegNotes):
+            image = pdf.get_object(anchor.owner)
+            parameters = image.get("/DecodeParms")
+            image.write(
+                jpeg.without_notes(image.read_raw_bytes()),
+                filter=Name.DCTDecode,
+                decode_parms=parameters if is_dictionary(parameters) else None,
+            )
+        elif isinstance(anchor, NameText):
+            _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
+        else:
+            raise CannotMaskError(f"{segment.place}: no way is known to change this part of a PDF.")
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    for each in sorted(edits, key=lambda each: each.start, reverse=True):
+        text = text[: each.start] + each.replacement + text[each.end :]
+    return text
+
+
+def _string(pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], place: str) -> None:
+    from pikepdf import String
+
+    container: pikepdf.Object = pdf.trailer if anchor.owner == TRAILER else pdf.get_object(anchor.owner)
+    for step in anchor.path[:-1]:
+        container = container[step]
+    last = anchor.path[-1]
+    current = container[last]
+    if not is_string(current):
+        raise CannotMaskError(f"{place}: the text is not what it was when the file was checked.")
+    # A binary value, such as a signature, was shown by its readable stretches: it goes as a whole.
+    replacement = edited(text, edits) if str(current) == text else ""
+    container[last] = String(replacement)
+    if isinstance(last, int) and last % 2 == 0 and "/Names" in anchor.path and is_array(container):
+        _sort_names(container)
+
+
+def _sort_names(names: pikepdf.Array) -> None:
+    """Readers look names up by halving, so the order must hold after a name changed."""
+    items = list(names)
+    pairs = sorted(zip(items[::2], items[1::2], strict=False), key=lambda pair: bytes(pair[0]))
+    for index, (key, value) in enumerate(pairs):
+        names[2 * index], names[2 * index + 1] = key, value
+
+
+def _stream(pdf: pikepdf.Pdf, anchor: StreamText | XmlStream, edits: Sequence[Edit], budget: Budget) -> None:
+    stream = pdf.get_object(anchor.owner)
+    text, codec = decode(stream_bytes(stream, budget.expanded))
+    if isinstance(anchor, XmlStream):
+        text = XmlText(text).replaced([(each.start, each.end, each.replacement) for each in edits])
+    else:
+        text = edited(text, edits)
+    stream.write(text.encode(codec, "replace"))
+
+
+def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
+    """A name everywhere, as key and as value: destinations are called by it."""
+    from pikepdf import Name
+
+    new = "".join(character if character.isalnum() or character in "/-_.*" else "_" for character in new)
+
+    def visit(item: pikepdf.Object, resources: bool) -> None:
+        members = list(item.items()) if is_dictionary(item) or is_stream(item) else list(enumerate(item))
+        for key, value in members:
+            if key == old:
+                if resources:
+                    raise CannotMaskError(f"{place}: a name that the drawing refers to cannot be changed.")
+                del item[key]
+                item[new] = value
+            if is_name(value) and str(value) == old:
+                item[new if key == old else key] = Name(new)
+            elif (is_dictionary(value) or is_array(value)) and not value.is_indirect:
+                visit(value, key in _RESOURCE_KINDS)
+
+    for item in pdf.objects:
+        if is_dictionary(item) or is_array(item) or is_stream(item):
+            visit(item, False)
+
+
+def replace_children(pdf: pikepdf.Pdf, children: Mapping[str, bytes | None]) -> None:
+    """New contents for embedded files; None takes the file out."""
+    from pikepdf import Dictionary, String
+
+    for key, data in children.items():
+        number, generation = (int(part) for part in key.split("."))
+        stream = pdf.get_object((number, generation))
+        if data is None:
+            _unlink(pdf, stream)
+            continue
+        stream.write(data)
+        stream.Params = Dictionary(
+            Size=len(data), CheckSum=String(hashlib.md5(data, usedforsecurity=False).digest())
+        )
+
+
+def _unlink(pdf: pikepdf.Pdf, stream: pikepdf.Object) -> None:
+    for item in pdf.objects:
+        if not is_dictionary(item):
+            continue
+        for holder in (item, *[value for value in item.values() if is_dictionary(value)]):
+            embedded = holder.get("/EF")
+            if is_dictionary(embedded) and any(value.objgen == stream.objgen for value in embedded.values()):
+                del holder["/EF"]
+    stream.write(b"")
+
+
+def sanitize(pdf: pikepdf.Pdf) -> None:
+    """Takes out what would tell of the original, whether or not something was found in it."""
+    shown = {page.obj.objgen for page in pdf.pages}
+    for item in pdf.objects:
+        if not (is_dictionary(item) or is_stream(item)):
+            continue
+        for key in _PRIVATE_KEYS:
+            if key in item:
+                del item[key]
+        if not is_dictionary(item):
+            continue
+        if str(item.get("/Type", "")) == "/Page" and item.objgen not in shown:
+            for key in ("/Contents", "/Annots"):
+                if key in item:
+                    del item[key]
+        if str(item.get("/FT", "")) == "/Sig" and "/V" in item:
+            del item["/V"]
+        elif "/ByteRange" in item and "/Contents" in item:
+            for key in list(item.keys()):
+                if key not in ("/Type", "/Filter", "/SubFilter"):
+                    del item[key]
+    if "/Perms" in pdf.Root:
+        del pdf.Root["/Perms"]
+    form = pdf.Root.get("/AcroForm")
+    if is_dictionary(form) and "/SigFlags" in form:
+        del form["/SigFlags"]

@@ -1,0 +1,233 @@
+"""Reads a PDF: every text it holds, drawn or not, and what could not be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.pdf import canvas as canvases
+from dlpctl.formats.pdf import reading, revisions, source, spacing, views
+from dlpctl.formats.pdf.align import Alignment, fold
+from dlpctl.formats.pdf.fonts import UNKNOWN
+from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
+from dlpctl.formats.pdf.objects import number, stream_bytes
+from dlpctl.formats.pdf.source import Canvas
+from dlpctl.formats.pdf.strings import Collector
+from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker
+
+if TYPE_CHECKING:
+    import pikepdf
+    import pypdfium2
+
+    from dlpctl.formats.pdf.matrix import Matrix
+
+_LEGIBLE_PIXELS = 12
+"""A picture with a side shorter than this shows no line of text."""
+_LEGIBLE_POINTS = 4.0
+_LEAST_STRAY = 4
+_OUTLINED = 60
+"""So many curves on a page without text may be letters drawn as shapes."""
+
+
+class Extraction:
+    """Gathers the parts of one document."""
+
+    def __init__(self, data: bytes, limits: Limits, password: str | None) -> None:
+        self._data = data
+        self._limits = limits
+        self._password = password
+        self._budget = Budget(limits.expanded_bytes)
+        self._walker = Walker(self._budget)
+        self.document = PdfDocument("pdf", [], [], limits=limits, password=password)
+        self._pages: list[views.PageView] = []
+        self._others: list[int] = []
+        self._content_views: list[View] = []
+        self._drawn: set[StreamKey] = set()
+
+    def run(self) -> PdfDocument:
+        document = self.document
+        with source.opened(self._data, self._password, self._limits) as pdf:
+            readable = self._data
+            if pdf.is_encrypted or pdf.get_warnings():
+                readable = source.normalized(pdf)
+            with reading.opened(readable) as pages:
+                if len(pages) != len(pdf.pages):
+                    self._missing("document", "two readers do not agree on its pages")
+                for index, canvas in enumerate(source.page_canvases(pdf, self._budget)):
+                    if index < len(pages):
+                        self._read(canvas, pages, index)
+            aside = source.side_canvases(pdf, self._drawn, self._budget)
+            self._drawn.update(canvas.key for canvas in aside)
+            self._hidden_pages(source.hidden_pages(pdf, self._budget))
+            collector = Collector(pdf, self._budget, set(self._drawn))
+            for text in collector.texts():
+                self._add(Segment(text.text, text.place, text.anchor, text.context))
+            for place, reason in collector.skipped:
+                self._missing(place, reason)
+            document.signed = collector.signed
+            for key, name in collector.files.items():
+                data = stream_bytes(pdf.get_object(key), self._budget.expanded)
+                self._budget.spend(expanded=len(data))
+                document.children.append(Child(f"{key[0]}.{key[1]}", name, data))
+            if aside:
+                self._read_aside(aside)
+        self._earlier_revisions()
+        if document.signed:
+            document.notes.append("The file is signed; a masked copy loses the signature.")
+        document.views = views.build(self._pages, self._others, document.segments) + self._content_views
+        return document
+
+    def _read_aside(self, aside: list[Canvas]) -> None:
+        data = source.side_document(self._data, self._password, self._limits, aside)
+        with reading.opened(data) as pages:
+            for index, canvas in enumerate(aside):
+                self._read(canvas, pages, index)
+
+    def _add(self, segment: Segment) -> None:
+        self._others.append(len(self.document.segments))
+        self.document.segments.append(segment)
+
+    def _missing(self, place: str, reason: str) -> None:
+        self.document.uninspected.append(Uninspected(place, reason))
+
+    def _read(self, canvas: Canvas, pages: pypdfium2.PdfDocument, index: int) -> None:
+        found = canvases.read(self._walker, canvas, pages, index)
+        try:
+            self._drawn.update(found.drawing.streams)
+            segments = self.document.segments
+            hyphens = [
+                at for at, character in enumerate(found.raw) if character in (reading.LINE_HYPHEN, "\x02")
+            ]
+            page = views.PageView(len(segments), hyphens)
+            segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
+            self._pages.append(page)
+            spaced = spacing.is_spaced(found.raw)
+            alignment = found.align() if spaced or not found.in_order else None
+            if alignment is not None and not found.in_order:
+                self._content_order(found, alignment, page.segment)
+            if alignment is not None and spaced:
+                parts = _merged(spacing.joined(alignment, page.segment))
+                self._content_views.append(View("letters spaced out", parts, segments))
+            self._marks(found)
+            self._judge(found)
+        finally:
+            found.close()
+
+    def _content_order(self, found: canvases.CanvasText, alignment: Alignment, segment: int) -> None:
+        """The view in content order. Only what pdfium does not give is a segment of its own."""
+        content = found.content(alignment)
+        if not content.text.strip():
+            return
+        unread = canvases.unread_glyphs(found, alignment)
+        segments = self.document.segments
+        own = len(segments)
+        if any(unread):
+            segments.append(Segment(content.text, found.canvas.place, ContentOrder(found.canvas.key)))
+        parts: views.Parts = []
+        position = 0
+        shown: set[int] = set()
+        for index, start in enumerate(content.starts):
+            parts.append(content.text[position:start])
+            glyph = alignment.glyphs[index]
+            position = start + len(glyph.text)
+            if unread[index]:
+                parts.append(Piece(own, start, position))
+                continue
+            fresh = [char for char in alignment.by_glyph[index] if char not in shown]
+            shown.update(fresh)
+            parts += [Piece(segment, char, char + 1) for char in fresh]
+            if not fresh and not glyph.text.strip():
+                parts.append(glyph.text)
+        self._content_views.append(View("content order", _merged(parts), segments))
+
+    def _marks(self, found: canvases.CanvasText) -> None:
+        page_text = fold(found.raw)
+        for index, mark in enumerate(found.drawing.marks):
+            text = mark.words()
+            if len(text) > 2 and fold(text) not in page_text:
+                self._add(
+                    Segment(
+                        text, f"{found.canvas.place}, replacement text", MarkText(found.canvas.key, index)
+                    )
+                )
+
+        for index, stray in enumerate(found.drawing.strays):
+            if len(stray.text) > _LEAST_STRAY:
+                self._add(
+                    Segment(
+                        stray.text, f"{found.canvas.place}, not shown", StrayText(found.canvas.key, index)
+                    )
+                )
+
+    def _judge(self, found: canvases.CanvasText) -> None:
+        drawing, place = found.drawing, found.canvas.place
+        if any(UNKNOWN in show.text for show in drawing.shows):
+            count = found.reader.unmapped()
+            if count and count > 0.02 * len(found.raw):
+                self._missing(place, f"{count} characters in a font that does not say what they mean")
+        if drawing.trouble:
+            self._missing(place, drawing.trouble)
+        if any(_legible(picture.source, picture.matrix) for picture in drawing.pictures):
+            self._missing(place, "pictures, no OCR")
+        if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
+            self._missing(place, "drawn shapes that may be letters")
+
+    def _hidden_pages(self, hidden: list[Canvas]) -> None:
+        for canvas in hidden:
+            drawing = self._walker.walk(canvas.data, canvas.key, canvas.resources)
+            self._drawn.update(drawing.streams)
+            text = plain_text(drawing)
+            if text.strip():
+                self._add(Segment(text, canvas.place, Dropped()))
+
+    def _earlier_revisions(self) -> None:
+        known = {line for segment in self.document.segments for line in segment.text.splitlines()}
+        for number_, prefix in enumerate(revisions.earlier(self._data), 1):
+            place = f"earlier revision {number_}"
+            texts = revisions.texts(prefix, self._password, self._limits, self._budget)
+            if texts is None:
+                self._missing(place, "an earlier state of the file that cannot be read")
+                continue
+            lines = [
+                line for text in texts for line in text.splitlines() if line.strip() and line not in known
+            ]
+            known.update(lines)
+            if lines:
+                self._add(Segment("\n".join(lines), place, Dropped()))
+
+
+def plain_text(drawing: Drawing) -> str:
+    from dlpctl.formats.pdf.glyphs import separator
+
+    parts: list[str] = []
+    for index, show in enumerate(drawing.shows):
+        if index:
+            parts.append(separator(drawing.shows[index - 1], show))
+        parts.append(show.text)
+    return "".join(parts)
+
+
+def _merged(parts: views.Parts) -> views.Parts:
+    merged: views.Parts = []
+    for part in parts:
+        last = merged[-1] if merged else None
+        if isinstance(part, str):
+            if isinstance(last, str):
+                merged[-1] = last + part
+            elif part:
+                merged.append(part)
+        elif isinstance(last, Piece) and last.segment == part.segment and last.end == part.start:
+            merged[-1] = last._replace(end=part.end)
+        else:
+            merged.append(part)
+    return merged
+
+
+def _legible(image: pikepdf.Object | None, matrix: Matrix) -> bool:
+    width = (matrix[0] ** 2 + matrix[1] ** 2) ** 0.5
+    height = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5
+    if min(width, height) < _LEGIBLE_POINTS:
+        return False
+    if image is None:
+        return True
+    return min(number(image.get("/Width")), number(image.get("/Height"))) >= _LEGIBLE_PIXELS

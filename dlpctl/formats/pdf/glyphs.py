@@ -1,0 +1,95 @@
+"""Where on the page the glyphs of a text operator are, and what separates two operators."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from dlpctl.formats.pdf.matrix import Matrix, Point, apply
+from dlpctl.formats.pdf.walker import WORD_GAP, Show
+
+_LINE_GAP = 0.3
+"""A step of this share of the font size across the line begins a new one."""
+
+
+class GlyphAt(NamedTuple):
+    """One glyph on the page."""
+
+    show: int
+    """Index of its `Show`."""
+    item: int
+    code: int
+    """Which code of the item."""
+    text: str
+    origin: Point
+    frame: Matrix
+    """From the glyph's space, where the em is 1 and the origin 0, to the page."""
+    advance: float
+    """In units of the em."""
+    known: bool
+
+
+def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
+    """The glyphs of one operator, in the order in which it shows them."""
+    state, font = show.state, show.font
+    size, stretch, rise = state.size, state.stretch, state.rise
+    found: list[GlyphAt] = []
+    pen = 0.0
+    a, b, c, d, e, f = show.matrix
+    # From the em to text space, then to the page; only the translation differs between glyphs.
+    frame_a, frame_b = size * stretch * a, size * stretch * b
+    frame_c, frame_d = size * c, size * d
+    for item_index, item in enumerate(show.items):
+        if isinstance(item, float):
+            pen -= item / 1000 * size
+            continue
+        if not isinstance(item, bytes):
+            continue
+        for code_index, code in enumerate(font.split(item)):
+            glyph = font.glyph(code)
+            if font.vertical:
+                x, y = glyph.offset[0] * size * stretch, pen + glyph.offset[1] * size + rise
+            else:
+                x, y = pen * stretch, rise
+            origin = (x * a + y * c + e, x * b + y * d + f)
+            found.append(
+                GlyphAt(
+                    index,
+                    item_index,
+                    code_index,
+                    glyph.text,
+                    origin,
+                    (frame_a, frame_b, frame_c, frame_d, origin[0], origin[1]),
+                    glyph.advance,
+                    glyph.known,
+                )
+            )
+            pen += glyph.advance * size + state.char_space + (state.word_space if code == b" " else 0.0)
+    return found
+
+
+def pen_end(show: Show) -> Point:
+    if show.font.vertical:
+        return apply(show.matrix, 0.0, show.length)
+    return apply(show.matrix, show.length * show.state.stretch, 0.0)
+
+
+def separator(before: Show, after: Show) -> str:
+    """What stands between the texts of two operators: nothing, a space, or the end of a line."""
+    start = apply(after.matrix, 0.0, 0.0)
+    end = pen_end(before)
+    matrix, size = before.matrix, before.state.size
+    along = (matrix[2], matrix[3]) if before.font.vertical else (matrix[0], matrix[1])
+    norm = math.hypot(*along)
+    em = abs(size) * math.hypot(matrix[2], matrix[3])
+    if not norm or not em:
+        return "\n"
+    x, y = start[0] - end[0], start[1] - end[1]
+    if abs(y * along[0] - x * along[1]) / norm > _LINE_GAP * em:
+        return "\n"
+    gap = (x * along[0] + y * along[1]) / norm
+    if before.font.vertical:
+        gap = -gap
+    if gap < -1.5 * em:
+        return "\n"
+    return " " if gap > WORD_GAP * em else ""

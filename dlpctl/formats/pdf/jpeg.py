@@ -1,0 +1,45 @@
+"""What cameras and programs write into a JPEG file beside the picture: Exif, XMP, IPTC, comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_KEPT = {0xE0, 0xE2, 0xEE}
+"""JFIF, color profile, Adobe's color transform: needed to show the picture."""
+
+
+def _markers(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Marker, start and end of each segment before the picture itself."""
+    position = 2
+    while data[:2] == b"\xff\xd8" and position + 4 <= len(data) and data[position] == 0xFF:
+        marker = data[position + 1]
+        if marker == 0xDA:
+            return
+        end = position + 2 + int.from_bytes(data[position + 2 : position + 4], "big")
+        yield marker, position, end
+        position = end
+
+
+def _is_note(marker: int) -> bool:
+    return marker == 0xFE or (0xE0 <= marker <= 0xEF and marker not in _KEPT)
+
+
+def notes(data: bytes) -> str:
+    """The readable text of the notes, a line each."""
+    texts: list[str] = []
+    for marker, start, end in _markers(data):
+        if _is_note(marker):
+            found = re.findall(rb"[\x20-\x7e]{4,}|(?:[\x20-\x7e]\x00){4,}", data[start + 4 : end])
+            texts += [text.replace(b"\x00", b"").decode("ascii") for text in found]
+    return "\n".join(texts)
+
+
+def without_notes(data: bytes) -> bytes:
+    kept = bytearray(data[:2])
+    position = 2
+    for marker, start, end in _markers(data):
+        if not _is_note(marker):
+            kept += data[start:end]
+        position = end
+    return bytes(kept) + data[position:]

@@ -1,0 +1,331 @@
+"""Which glyphs show the characters that must go, and the place they leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.pdf.align import Alignment, ContentText, near
+from dlpctl.formats.pdf.canvas import CanvasText
+from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
+from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
+from dlpctl.formats.pdf.reading import Box
+from dlpctl.formats.pdf.walker import Mark, StreamKey
+
+_ASCENT, _DESCENT = 0.95, -0.25
+_MISPLACED_SHARE = 0.02
+_SAMPLE = 7
+_MARGIN = 0.02
+_LEAST_WIDTH = 4.0
+_STEP = 2.0
+
+
+@dataclass(slots=True)
+class Place:
+    """One stretch of a line that is taken away: a parallelogram on the page and the words to put there."""
+
+    frame: Matrix
+    """The first glyph's; the em is 1."""
+    left: float
+    right: float
+    bottom: float
+    top: float
+    label: str
+    order: int
+    """When it was shown, for what is drawn over it."""
+    invisible: bool
+
+    def corners(self) -> list[Point]:
+        return [
+            apply(self.frame, x, y)
+            for x, y in (
+                (self.left, self.bottom),
+                (self.right, self.bottom),
+                (self.right, self.top),
+                (self.left, self.top),
+            )
+        ]
+
+
+@dataclass(slots=True)
+class Removal:
+    """What one canvas loses."""
+
+    glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
+    """By stream and start of the showing operator: the items and codes."""
+    marks: list[Mark] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+
+
+class Locator:
+    """Finds glyphs on one canvas."""
+
+    def __init__(self, found: CanvasText) -> None:
+        self._found = found
+        self._alignment: Alignment = found.align()
+        self._content: ContentText | None = None
+        self._checked = False
+        self._first: list[int] = []
+        """The index of the first glyph of each show."""
+        self._boxes: list[Box] = []
+        position = 0
+        for show in found.drawing.shows:
+            self._first.append(position)
+            position += show.glyphs
+            em = abs(show.state.size) * (math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4]))
+            self._boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
+        self._first.append(position)
+
+    def _glyphs_near(self, region: Box) -> list[int]:
+        """Glyphs of the operators that show something in a region, or close to it."""
+        return [
+            glyph
+            for index, box in enumerate(self._boxes)
+            if box.left <= region.right
+            and region.left <= box.right
+            and box.bottom <= region.top
+            and region.bottom <= box.top
+            for glyph in range(self._first[index], self._first[index + 1])
+        ]
+
+    def of_characters(self, start: int, end: int) -> list[set[int]]:
+        """The glyphs of characters as pdfium counts them, a set for each that is visible."""
+        self._check_geometry()
+        glyphs = self._alignment.glyphs
+        groups = []
+        for index in range(start, end):
+            character = self._found.raw[index : index + 1]
+            owned = set(self._alignment.by_char[index])
+            if owned and self._found.in_order:
+                origin = self._found.reader.origin(index)
+                for each in owned:
+                    # Words that replace glyphs lie where they like; the order tells which glyph is meant.
+                    marked = self._found.drawing.shows[glyphs[each].show].mark is not None
+                    if not marked and math.dist(glyphs[each].origin, origin) > near(glyphs[each]):
+                        self._fail("a character that must go is not where its glyph is")
+            elif not owned and character.strip():
+                owned = self._replaced(index)
+            if not owned:
+                if character.strip():
+                    self._fail("a character that must go is shown by no glyph that can be found")
+                continue
+            groups.append(owned)
+        return groups
+
+    def of_content(self, start: int, end: int) -> list[set[int]]:
+        """The glyphs of characters in content order."""
+        if self._content is None:
+            self._content = self._found.content(self._alignment)
+        content = self._content
+        groups = []
+        for position in range(start, end):
+            index = content.glyph_at(position)
+            if index < 0 or position >= content.starts[index] + len(self._alignment.glyphs[index].text):
+                continue
+            groups.append({index})
+        return groups
+
+    def of_mark(self, mark: Mark) -> list[set[int]]:
+        return [
+            {index}
+            for index, glyph in enumerate(self._alignment.glyphs)
+            if self._found.drawing.shows[glyph.show].mark is mark
+        ]
+
+    def _fail(self, reason: str) -> None:
+        raise CannotMaskError(
+            f"{self._found.canvas.place}: {reason}. Remove the value in the program that made the PDF."
+        )
+
+    def _check_geometry(self) -> None:
+        """Both readers must agree where the glyphs are before a place can be trusted."""
+        if self._checked:
+            return
+        self._checked = True
+        total = wrong = 0
+        glyphs = self._alignment.glyphs
+        if self._found.in_order:
+            for index in range(0, len(self._found.raw), _SAMPLE if len(self._found.raw) > 400 else 1):
+                owned = self._alignment.by_char[index]
+                if owned and self._found.drawing.shows[glyphs[owned[0]].show].mark is None:
+                    total += 1
+                    glyph = glyphs[owned[0]]
+                    wrong += math.dist(self._found.reader.origin(index), glyph.origin) > near(glyph)
+        else:
+            for index, char in enumerate(self._found.chars or ()):
+                if char.text.strip() and not char.generated:
+                    total += 1
+                    wrong += not self._alignment.by_char[index] and not self._replaced(index)
+        if wrong > max(1, _MISPLACED_SHARE * total):
+            self._fail(f"two readers see {wrong} of {total} characters in different places")
+
+    def _replaced(self, index: int) -> set[int]:
+        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that mark below its box."""
+        box = self._found.reader.box(index)
+        found: set[int] = set()
+        for mark_index, glyph in enumerate(self._alignment.glyphs):
+            mark = self._found.drawing.shows[glyph.show].mark
+            if mark is not None and box.holds(_middle(glyph)):
+                found.add(mark_index)
+        return found
+
+    def _twins(self, chosen: set[int]) -> set[int]:
+        """Glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
+        glyphs = self._alignment.glyphs
+        twins: set[int] = set()
+        if not chosen:
+            return twins
+        candidates = [
+            (other, _middle(glyphs[other]))
+            for other in self._glyphs_near(_around([glyphs[index].origin for index in chosen], 0.0))
+            if other not in chosen
+        ]
+        for index in chosen:
+            glyph = glyphs[index]
+            back = inverse(glyph.frame)
+            if back is None:
+                continue
+            right = 1.0 if self._vertical(glyph) else abs(glyph.advance)
+            for other, middle in candidates:
+                x, y = apply(back, *middle)
+                if 0.0 <= x <= right and 0.0 <= y <= 0.7:
+                    twins.add(other)
+        return twins
+
+    def _vertical(self, glyph: GlyphAt) -> bool:
+        return self._found.drawing.shows[glyph.show].font.vertical
+
+    # ---- what is taken away
+
+    def remove(self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]) -> None:
+        """Adds glyphs to a removal, with a place for each line that they stand on. `ink`: characters for exact boxes."""
+        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
+        chosen = set().union(*groups) if groups else set()
+        chosen |= self._between(chosen)
+        chosen |= self._twins(chosen)
+        for index in chosen:
+            glyph = glyphs[index]
+            show = shows[glyph.show]
+            if not glyph.known or show.font.trouble:
+                self._fail(f"{show.font.trouble or 'a font whose widths are not known'}")
+            removal.glyphs.setdefault((show.stream, show.start), set()).add((glyph.item, glyph.code))
+            if show.mark is not None and show.mark not in removal.marks:
+                removal.marks.append(show.mark)
+        for line in self._by_line(sorted(chosen)):
+            place = self._place(line, label, chosen, ink)
+            if place is not None:
+                removal.places.append(place)
+                label = ""
+
+    def _between(self, chosen: set[int]) -> set[int]:
+        """Spaces and hyphens that join what goes."""
+        glyphs = self._alignment.glyphs
+        ordered = sorted(chosen)
+        bridges: set[int] = set()
+        for left, right in pairwise(ordered):
+            if 1 < right - left <= 4 and all(
+                not glyphs[i].text.strip(" \u00a0\u00ad-") for i in range(left + 1, right)
+            ):
+                bridges.update(range(left + 1, right))
+        return bridges
+
+    def _by_line(self, ordered: list[int]) -> list[list[int]]:
+        lines: list[list[int]] = []
+        for index in ordered:
+            glyph = self._alignment.glyphs[index]
+            for line in reversed(lines[-8:]):
+                if self._continues(self._alignment.glyphs[line[-1]], glyph):
+                    line.append(index)
+                    break
+            else:
+                lines.append([index])
+        return lines
+
+    def _continues(self, before: GlyphAt, glyph: GlyphAt) -> bool:
+        back = inverse(before.frame)
+        if back is None:
+            return inverse(glyph.frame) is None
+        x, y = apply(back, *glyph.origin)
+        if self._vertical(before):
+            return abs(x) < 0.3 and abs(y) < 3.0
+        return abs(y) < 0.3 and -3.0 < x - before.advance < 3.0
+
+    def _place(self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]) -> Place | None:
+        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
+        first = glyphs[line[0]]
+        back = inverse(first.frame)
+        if back is None:
+            return None
+        xs: list[float] = []
+        ys: list[float] = [_ASCENT, _DESCENT]
+        for index in line:
+            relative = multiply(glyphs[index].frame, back)
+            wide = 1.0 if self._vertical(first) else glyphs[index].advance
+            for x in (0.0, wide):
+                for y in (_DESCENT, _ASCENT):
+                    corner = apply(relative, x, y)
+                    xs.append(corner[0])
+                    ys.append(corner[1])
+        left, right = min(xs), max(xs)
+        bottom, top = min(ys), max(ys)
+        a, b, c, d = first.frame[:4]
+        if abs(b * c) < 1e-6 * abs(a * d) or abs(a * d) < 1e-6 * abs(b * c):
+            for index in ink:
+                if not any(owner in line for owner in self._alignment.by_char[index]):
+                    continue
+                box = self._found.reader.box(index)
+                for point in ((box.left, box.bottom), (box.right, box.top)):
+                    x, y = apply(back, *point)
+                    if left - 2 < x < right + 2 and bottom - 1 < y < top + 1:
+                        left, right = min(left, x), max(right, x)
+                        bottom, top = min(bottom, y), max(top, y)
+        if not self._vertical(first):
+            left, right = self._widened(first, back, left, right, chosen)
+        return Place(
+            first.frame,
+            left - _MARGIN,
+            right + _MARGIN,
+            bottom - _MARGIN,
+            top + _MARGIN,
+            label,
+            max(glyphs[index].show for index in line),
+            any(shows[glyphs[index].show].state.mode in (3, 7) for index in line),
+        )
+
+    def _widened(
+        self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
+    ) -> tuple[float, float]:
+        """A box as wide as its value would tell short values apart: it grows in steps into the free room of its line."""
+        wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
+        before, after = left - wanted, right + wanted
+        reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]
+        for index in self._glyphs_near(_around(reach, 0.0)):
+            glyph = self._alignment.glyphs[index]
+            if index in chosen or not glyph.text.strip():
+                continue
+            x, y = apply(back, *glyph.origin)
+            if not -0.9 < y < 0.9:
+                continue
+            end = apply(back, *apply(glyph.frame, glyph.advance, 0.0))[0]
+            low, high = min(x, end), max(x, end)
+            if low >= right - 0.05:
+                after = min(after, low - 0.15)
+            elif high <= left + 0.05:
+                before = max(before, high + 0.15)
+            else:
+                return left, right
+        right = max(right, min(after, left + wanted))
+        left = min(left, max(before, right - wanted))
+        return left, right
+
+
+def _middle(glyph: GlyphAt) -> Point:
+    return apply(glyph.frame, glyph.advance / 2 if abs(glyph.advance) < 3 else 0.3, 0.25)
+
+
+def _around(points: list[Point], margin: float) -> Box:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return Box(min(xs) - margin, min(ys) - margin, max(xs) + margin, max(ys) + margin)

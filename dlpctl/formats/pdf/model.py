@@ -1,0 +1,89 @@
+"""What anchors of a PDF's segments look like, and the document with what masking must know again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.pdf.source import ObjectNumber
+from dlpctl.formats.pdf.walker import StreamKey
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnText:
+    """Characters of a canvas as pdfium counts them."""
+
+    canvas: StreamKey
+
+
+@dataclass(frozen=True, slots=True)
+class ContentOrder:
+    """Characters of a canvas as its content stream shows them."""
+
+    canvas: StreamKey
+
+
+@dataclass(frozen=True, slots=True)
+class MarkText:
+    """What marked content says instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content stream."""
+
+    canvas: StreamKey
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrayText:
+    """Text in a content stream that no operator shows: a comment, a string left behind."""
+
+    canvas: StreamKey
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StringAt:
+    """A string object: the indirect object that holds it and the way within."""
+
+    owner: ObjectNumber
+    path: tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamText:
+    """A stream that is text: JavaScript, an unknown kind."""
+
+    owner: ObjectNumber
+
+
+@dataclass(frozen=True, slots=True)
+class XmlStream:
+    """A stream of XML: XMP, XFA. The segment holds its texts and attributes, entities resolved."""
+
+    owner: ObjectNumber
+
+
+@dataclass(frozen=True, slots=True)
+class JpegNotes:
+    """Text in the application segments of a JPEG picture: Exif, XMP, comments."""
+
+    owner: ObjectNumber
+
+
+@dataclass(frozen=True, slots=True)
+class NameText:
+    """A name that holds more than a technical term."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that a full save leaves behind: an earlier revision, an object that nothing refers to."""
+
+
+@dataclass(slots=True)
+class PdfDocument(Document):
+    """A PDF that has been read."""
+
+    limits: Limits = field(default_factory=Limits)
+    password: str | None = field(default=None, repr=False)
+    signed: bool = False

@@ -1,0 +1,110 @@
+"""Safe looks at PDF objects: what kind one is, its number, and a stream's bytes within a budget."""
+
+from __future__ import annotations
+
+import zlib
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from dlpctl.errors import FormatError
+
+if TYPE_CHECKING:
+    from pikepdf import Array, Dictionary, Name, Object, Stream, String
+
+
+def is_dictionary(value: object) -> TypeGuard[Dictionary]:
+    """A dictionary, not a stream."""
+    import pikepdf
+
+    return isinstance(value, pikepdf.Dictionary)
+
+
+def is_stream(value: object) -> TypeGuard[Stream]:
+    import pikepdf
+
+    return isinstance(value, pikepdf.Stream)
+
+
+def is_array(value: object) -> TypeGuard[Array]:
+    import pikepdf
+
+    return isinstance(value, pikepdf.Array)
+
+
+def is_name(value: object) -> TypeGuard[Name]:
+    import pikepdf
+
+    return isinstance(value, pikepdf.Name)
+
+
+def is_string(value: object) -> TypeGuard[String]:
+    import pikepdf
+
+    return isinstance(value, pikepdf.String)
+
+
+def number(value: Any) -> float:
+    """A number, zero where the file has something else in its place."""
+    return float(value) if isinstance(value, int | float | Decimal) else 0.0
+
+
+def is_true(value: object) -> bool:
+    return value is True
+
+
+def numbers(value: object, count: int) -> tuple[float, ...] | None:
+    """An array of `count` numbers."""
+    if not is_array(value) or len(value) != count:
+        return None
+    return tuple(number(each) for each in value)
+
+
+def filters_of(stream: Object) -> list[str]:
+    given = stream.get("/Filter")
+    if is_name(given):
+        return [str(given)]
+    return [str(each) for each in given] if is_array(given) else []
+
+
+def stream_bytes(stream: Object, budget: int) -> bytes:
+    """The decoded bytes of a stream, never more than `budget` of them."""
+    filters = filters_of(stream)
+    parameters = stream.get("/DecodeParms")
+    if filters and all(name in ("/FlateDecode", "/Fl") for name in filters) and parameters is None:
+        data = stream.read_raw_bytes()
+        for _ in filters:
+            data = _inflate(data, budget)
+        return data
+    data = stream.read_bytes()
+    if len(data) > budget:
+        raise FormatError(
+            "The PDF expands beyond the limit. Raise the limit for expanded bytes if you trust it."
+        )
+    return data
+
+
+def _inflate(data: bytes, budget: int) -> bytes:
+    inflater = zlib.decompressobj()
+    try:
+        out = inflater.decompress(data, budget + 1)
+    except zlib.error:
+        out = _inflate_damaged(data, budget)
+    if len(out) > budget:
+        raise FormatError(
+            "The PDF expands beyond the limit. Raise the limit for expanded bytes if you trust it."
+        )
+    return out
+
+
+def _inflate_damaged(data: bytes, budget: int) -> bytes:
+    """What can be had of a damaged stream: other readers show it too."""
+    inflater = zlib.decompressobj()
+    out = bytearray()
+    for start in range(0, len(data), 256):
+        try:
+            out += inflater.decompress(data[start : start + 256], budget + 1)
+        except zlib.error:
+            break
+        if len(out) > budget:
+            break
+    return bytes(out)

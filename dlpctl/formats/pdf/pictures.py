@@ -1,0 +1,170 @@
+"""Takes away the part of a picture that lies below a box: the box alone would only hide it."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.pdf.locate import Place
+from dlpctl.formats.pdf.matrix import apply, inverse
+from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
+from dlpctl.formats.pdf.source import ObjectNumber
+from dlpctl.formats.pdf.walker import Drawing
+
+if TYPE_CHECKING:
+    import pikepdf
+    from PIL.Image import Image
+
+_COVERS_PAGE = 0.5
+
+
+class Page(NamedTuple):
+    """Where the pictures stand."""
+
+    area: float
+    """Zero for what is no page."""
+    pixels: int
+    place: str
+    shared: set[ObjectNumber]
+    """Pictures that several pages use, and that a value above them therefore does not show."""
+
+
+def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -> None:
+    """Blackens what may show the value too: a scan below invisible text, a picture drawn over text, a whole page."""
+    for picture in drawing.pictures:
+        back = inverse(picture.matrix)
+        if back is None:
+            continue
+        size = abs(picture.matrix[0] * picture.matrix[3] - picture.matrix[1] * picture.matrix[2])
+        shared = picture.source is not None and picture.source.objgen in page.shared
+        whole_page = page.area > 0 and size > _COVERS_PAGE * page.area and not shared
+        shapes = []
+        for each in places:
+            shape = [apply(back, x, y) for x, y in each.corners()]
+            touches = (
+                max(x for x, _ in shape) > 0
+                and min(x for x, _ in shape) < 1
+                and max(y for _, y in shape) > 0
+                and min(y for _, y in shape) < 1
+            )
+            if touches and (each.invisible or whole_page or picture.order > each.order):
+                shapes.append(shape)
+        if not shapes:
+            continue
+        if picture.source is None:
+            raise CannotMaskError(f"{page.place}: an inline picture below a value cannot be painted over.")
+        _paint_one(pdf, picture.source, shapes, page.pixels, page.place)
+
+
+def _paint_one(
+    pdf: pikepdf.Pdf, image: pikepdf.Object, shapes: list[list[tuple[float, float]]], pixels: int, place: str
+) -> None:
+    from PIL import Image, ImageDraw
+
+    width, height = int(number(image.get("/Width"))), int(number(image.get("/Height")))
+    if width < 1 or height < 1 or width * height > pixels:
+        raise CannotMaskError(f"{place}: a picture below a value is beyond the limit for pixels.")
+    painted = Image.new("1", (width, height), 0)
+    draw = ImageDraw.Draw(painted)
+    for shape in shapes:
+        draw.polygon([(x * width, (1 - y) * height) for x, y in shape], fill=1, outline=1)
+    if not _paint_samples(image, painted):
+        _paint_rendered(pdf, image, painted)
+    for key in ("/SMask", "/Mask"):
+        mask = image.get(key)
+        if is_stream(mask):
+            _paint_one(pdf, mask, shapes, pixels, place)
+    if "/Alternates" in image:
+        del image["/Alternates"]
+
+
+def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
+    """In the samples themselves, so that every other pixel stays what it was; only where these are whole bytes."""
+    import pikepdf
+
+    bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))
+    filters = image.get("/Filter")
+    names = [str(filters)] if is_name(filters) else [str(each) for each in filters or ()]
+    if bits != 8 or any(
+        name not in ("/FlateDecode", "/LZWDecode", "/RunLengthDecode", "/ASCII85Decode") for name in names
+    ):
+        return False
+    try:
+        data = bytearray(image.read_bytes())
+    except pikepdf.PdfError:
+        return False
+    width, height = painted.size
+    components = len(data) // (width * height)
+    if components not in (1, 3, 4) or len(data) != components * width * height:
+        return False
+    flags = painted.tobytes("raw", "1")
+    row_bytes = (width + 7) // 8
+    for row in range(height):
+        line = flags[row * row_bytes : (row + 1) * row_bytes]
+        if not any(line):
+            continue
+        for column in range(width):
+            if line[column >> 3] & (0x80 >> (column & 7)):
+                at = (row * width + column) * components
+                data[at : at + components] = bytes(components)
+    _store(image, bytes(data))
+    return True
+
+
+def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> None:
+    """Through the pixels that pdfium decodes: any filter, any color space."""
+    import pikepdf
+    from PIL import Image as Images
+
+    soft, hard = image.get("/SMask"), image.get("/Mask")
+    stencil = is_true(image.get("/ImageMask"))
+    pixels = decoded(pdf, image, painted.size)
+    pixels.paste(0, mask=painted)
+    if stencil or image.get("/ColorSpace") == pikepdf.Name.DeviceGray:
+        pixels = pixels.convert("L")
+    if stencil:
+        # A stencil paints where its samples are 0, and pdfium showed it in black.
+        pixels = pixels.point(lambda value: 255 if value > 127 else 0).convert("1", dither=Images.Dither.NONE)
+    _store(image, pixels.tobytes())
+    for key in ("/DecodeParms", "/Decode", "/Intent"):
+        if key in image:
+            del image[key]
+    if not stencil:
+        image.ColorSpace = pikepdf.Name.DeviceGray if pixels.mode == "L" else pikepdf.Name.DeviceRGB
+    image.BitsPerComponent = 1 if stencil else 8
+    for key, mask in (("/SMask", soft), ("/Mask", hard)):
+        if is_stream(mask):
+            image[key] = mask
+
+
+def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object, size: tuple[int, int]) -> Image:
+    """The picture as pdfium shows it, a pixel for a pixel."""
+    import pikepdf
+    import pypdfium2
+
+    width, height = size
+    alone = pikepdf.new()
+    alone.add_blank_page(page_size=(width, height))
+    copy = alone.copy_foreign(pdf.make_indirect(image))
+    for key in ("/SMask", "/Mask"):
+        if is_stream(copy.get(key)):
+            del copy[key]
+    page = alone.pages[0]
+    page.obj.Resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(Im=copy))
+    page.obj.Contents = alone.make_stream(b"q %d 0 0 %d 0 0 cm /Im Do Q" % (width, height))
+    buffer = io.BytesIO()
+    alone.save(buffer)
+    document = pypdfium2.PdfDocument(buffer.getvalue())
+    try:
+        shown: Image = document[0].render(scale=1, no_smoothimage=True).to_pil()
+        return shown.convert("RGB")
+    finally:
+        document.close()
+
+
+def _store(image: pikepdf.Object, data: bytes) -> None:
+    import pikepdf
+
+    image.write(zlib.compress(data), filter=pikepdf.Name.FlateDecode)

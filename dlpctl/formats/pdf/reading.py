@@ -1,0 +1,152 @@
+"""Text of pages as pdfium reads it, with the place of each character."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.pdf.matrix import Point
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+LINE_HYPHEN = "\ufffe"
+"""pdfium's sign for a hyphen at the end of a line; the line break itself is left out."""
+_WIDE = 14_400.0
+
+
+class Box(NamedTuple):
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def holds(self, point: Point) -> bool:
+        return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
+
+
+class Char(NamedTuple):
+    """A character that pdfium sees."""
+
+    text: str
+    generated: bool
+    """Made up by pdfium: a space or line end that no glyph shows."""
+    unmapped: bool
+    """The font does not say what the glyph means."""
+    origin: Point
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    """The document in pdfium. One at a time: pdfium is not thread-safe."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise FormatError(
+            f"The PDF cannot be opened ({error}). Print or save it anew and try again."
+        ) from error
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+class PageReader:
+    """One page, loaded so that pdfium gives all of its text in the order of an unrotated page."""
+
+    def __init__(self, document: pypdfium2.PdfDocument, index: int, *, widen: bool) -> None:
+        from pypdfium2 import raw
+
+        self._raw = raw
+        page = self._load(document, index)
+        if widen or raw.FPDFPage_GetRotation(page) != 0:
+            raw.FPDFPage_SetRotation(page, 0)
+            raw.FPDFPage_SetMediaBox(page, -_WIDE, -_WIDE, _WIDE, _WIDE)
+            raw.FPDFPage_SetCropBox(page, -_WIDE, -_WIDE, _WIDE, _WIDE)
+            raw.FPDF_ClosePage(page)
+            page = self._load(document, index)
+        self._page = page
+        self._text = raw.FPDFText_LoadPage(page)
+        if not self._text:
+            raw.FPDF_ClosePage(page)
+            raise FormatError(
+                f"The text of page {index + 1} cannot be read. Print or save the PDF anew and try again."
+            )
+        self.count = max(0, raw.FPDFText_CountChars(self._text))
+
+    def _load(self, document: pypdfium2.PdfDocument, index: int) -> object:
+        page = self._raw.FPDF_LoadPage(document.raw, index)
+        if not page:
+            raise FormatError(
+                f"Page {index + 1} of the PDF cannot be read. Print or save it anew and try again."
+            )
+        return page
+
+    def close(self) -> None:
+        self._raw.FPDFText_ClosePage(self._text)
+        self._raw.FPDF_ClosePage(self._page)
+
+    def text(self) -> str | None:
+        """The text at once, one character of the string for each that pdfium counts; None where the two differ."""
+        if not self.count:
+            return ""
+        size = 2 * self.count + 2
+        buffer = (ctypes.c_ushort * size)()
+        written = self._raw.FPDFText_GetText(self._text, 0, self.count, buffer)
+        text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
+        return text if len(text) == self.count else None
+
+    def text_by_character(self) -> str:
+        get = self._raw.FPDFText_GetUnicode
+        return "".join([_character(get(self._text, index)) for index in range(self.count)])
+
+    def chars(self, text: str) -> list[Char]:
+        """Every character with its place; `text` as one of the methods above gave it."""
+        raw, page = self._raw, self._text
+        x, y = ctypes.c_double(), ctypes.c_double()
+        origin, generated, unmapped = (
+            raw.FPDFText_GetCharOrigin,
+            raw.FPDFText_IsGenerated,
+            raw.FPDFText_HasUnicodeMapError,
+        )
+        found = []
+        for index, character in enumerate(text):
+            origin(page, index, x, y)
+            made_up = character in " \r\n" and generated(page, index) == 1
+            found.append(Char(character, made_up, unmapped(page, index) == 1, (x.value, y.value)))
+        return found
+
+    def origin(self, index: int) -> Point:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        self._raw.FPDFText_GetCharOrigin(self._text, index, x, y)
+        return (x.value, y.value)
+
+    def box(self, index: int) -> Box:
+        """The ink of a character and the room of its line, together."""
+        raw = self._raw
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        raw.FPDFText_GetCharBox(self._text, index, left, right, bottom, top)
+        loose = raw.FS_RECTF()
+        raw.FPDFText_GetLooseCharBox(self._text, index, loose)
+        return Box(
+            min(left.value, loose.left),
+            min(bottom.value, loose.bottom),
+            max(right.value, loose.right),
+            max(top.value, loose.top),
+        )
+
+    def unmapped(self) -> int:
+        """How many characters have no known meaning."""
+        check = self._raw.FPDFText_HasUnicodeMapError
+        return sum(check(self._text, index) == 1 for index in range(self.count))
+
+
+def _character(code: int) -> str:
+    if code == 2:
+        return LINE_HYPHEN
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"

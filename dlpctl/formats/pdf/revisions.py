@@ -1,0 +1,45 @@
+"""Earlier states of a file that was updated by appending: their text is still there for whoever cuts the file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.pdf import reading, source
+from dlpctl.formats.pdf.strings import Collector
+from dlpctl.formats.pdf.walker import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_END = re.compile(rb"startxref[\r\n \t]+[0-9]+[\r\n \t]+%%EOF[\r\n]*")
+_MOST = 32
+
+
+def earlier(data: bytes) -> Iterator[bytes]:
+    """What the file was before each update, the newest first."""
+    ends = [match.end() for match in _END.finditer(data)]
+    if b"/Linearized" in data[:1024]:
+        # The first section of a linearized file ends like a revision and is none.
+        ends = ends[1:]
+    for end in reversed(ends[:-1][-_MOST:]):
+        if data[end:].strip(b"\x00\t\r\n\x0c "):
+            yield data[:end]
+
+
+def texts(data: bytes, password: str | None, limits: Limits, budget: Budget) -> list[str] | None:
+    """All text of a revision, None where it cannot be read."""
+    found: list[str] = []
+    try:
+        with source.opened(data, password, limits) as pdf:
+            with reading.opened(source.normalized(pdf)) as pages:
+                for index in range(len(pages)):
+                    reader = reading.PageReader(pages, index, widen=True)
+                    found.append(reader.text_by_character())
+                    reader.close()
+            found += [text.text for text in Collector(pdf, budget, set()).texts()]
+    except FormatError:
+        return None
+    return found

@@ -1,0 +1,235 @@
+"""The file in pikepdf: opened within the limits, its canvases listed, in one order that extraction and masking share."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, numbers, stream_bytes
+from dlpctl.formats.pdf.reading import Box
+from dlpctl.formats.pdf.walker import Budget, StreamKey
+
+if TYPE_CHECKING:
+    import pikepdf
+
+ObjectNumber = tuple[int, int]
+_EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
+_SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
+
+
+@dataclass(slots=True)
+class Canvas:
+    """Something that draws: a page, or a stream that no page's content reaches (an appearance, a pattern, a glyph)."""
+
+    key: StreamKey
+    place: str
+    data: bytes
+    resources: pikepdf.Object | None
+    stream: pikepdf.Object | None
+    """None for a page, whose content may be several streams."""
+    page: int | None
+    visible: Box
+
+
+@contextmanager
+def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepdf.Pdf]:
+    import pikepdf
+
+    if len(data) > limits.input_bytes:
+        raise FormatError(
+            f"The PDF is larger than {limits.input_bytes >> 20} MB. Split it, or raise the limit."
+        )
+    try:
+        pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
+    except pikepdf.PasswordError as error:
+        hint = (
+            "The password is wrong."
+            if password
+            else "The PDF is encrypted. Give its password with --password."
+        )
+        raise FormatError(hint) from error
+    except (pikepdf.PdfError, ValueError, RuntimeError) as error:
+        raise FormatError("The file is no readable PDF. Print or save it anew and try again.") from error
+    with pdf:
+        if len(pdf.pages) > limits.pdf_pages:
+            raise FormatError(
+                f"The PDF has more than {limits.pdf_pages} pages. Split it, or raise the limit."
+            )
+        yield pdf
+
+
+def normalized(pdf: pikepdf.Pdf) -> bytes:
+    """The file written anew, without encryption: what pdfium reads when it might repair damage in its own way."""
+    buffer = io.BytesIO()
+    pdf.save(buffer, encryption=False, fix_metadata_version=False)
+    return buffer.getvalue()
+
+
+def page_canvases(pdf: pikepdf.Pdf, budget: Budget) -> Iterator[Canvas]:
+    for index, page in enumerate(pdf.pages):
+        data = _contents(page.obj, budget)
+        resources = _inherited(page.obj, "/Resources")
+        yield Canvas(index, f"page {index + 1}", data, resources, None, index, _visible(page.obj))
+
+
+def _contents(page: pikepdf.Object, budget: Budget) -> bytes:
+    contents = page.get("/Contents")
+    parts = []
+    for stream in list(contents) if is_array(contents) else [contents]:
+        if is_stream(stream):
+            part = stream_bytes(stream, budget.expanded)
+            budget.spend(expanded=len(part))
+            parts.append(part)
+    return b"\n".join(parts)
+
+
+def _visible(page: pikepdf.Object) -> Box:
+    """The part of the page that viewers show."""
+    media = numbers(_inherited_box(page, "/MediaBox"), 4) or (0.0, 0.0, 612.0, 792.0)
+    crop = numbers(_inherited_box(page, "/CropBox"), 4) or media
+    return Box(
+        max(min(media[0], media[2]), min(crop[0], crop[2])),
+        max(min(media[1], media[3]), min(crop[1], crop[3])),
+        min(max(media[0], media[2]), max(crop[0], crop[2])),
+        min(max(media[1], media[3]), max(crop[1], crop[3])),
+    )
+
+
+def _inherited_box(page: pikepdf.Object, key: str) -> pikepdf.Object | None:
+    for node in _ancestors(page):
+        found = node.get(key)
+        if is_array(found):
+            return found
+    return None
+
+
+def _inherited(page: pikepdf.Object, key: str) -> pikepdf.Object | None:
+    for node in _ancestors(page):
+        found = node.get(key)
+        if is_dictionary(found):
+            return found
+    return None
+
+
+def _ancestors(page: pikepdf.Object) -> Iterator[pikepdf.Object]:
+    node: object = page
+    for _ in range(64):
+        if not is_dictionary(node):
+            return
+        yield node
+        node = node.get("/Parent")
+
+
+def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> list[Canvas]:
+    """Streams with text that no page's content reaches: unused forms, appearances, patterns, soft masks, Type 3 glyphs."""
+    places = _annotation_places(pdf)
+    form = pdf.Root.get("/AcroForm")
+    shared = form.get("/DR") if is_dictionary(form) else None
+    glyphs = _glyph_streams(pdf)
+    found = []
+    for item in pdf.objects:
+        if not is_stream(item) or item.objgen in drawn:
+            continue
+        number = item.objgen
+        is_form = str(item.get("/Subtype", "")) == "/Form"
+        if not is_form and item.get("/PatternType") != 1 and number not in glyphs:
+            continue
+        data = stream_bytes(item, budget.expanded)
+        if not any(operator in data for operator in _SHOWS_TEXT):
+            continue
+        budget.spend(expanded=len(data))
+        own = item.get("/Resources")
+        resources = own if is_dictionary(own) else glyphs.get(number, shared)
+        place = places.get(number, "unused form" if is_form else "pattern or glyph")
+        found.append(Canvas(number, place, data, resources, item, None, _EVERYWHERE))
+    return found
+
+
+def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
+    places = {}
+    for index, page in enumerate(pdf.pages):
+        annotations = page.obj.get("/Annots")
+        for annotation in annotations if is_array(annotations) else ():
+            appearances = annotation.get("/AP") if is_dictionary(annotation) else None
+            for appearance in appearances.values() if is_dictionary(appearances) else ():
+                states = appearance.values() if is_dictionary(appearance) else [appearance]
+                for state in states:
+                    if is_stream(state):
+                        places[state.objgen] = f"page {index + 1}, annotation"
+    return places
+
+
+def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None]:
+    """The drawings of Type 3 glyphs, with the resources of their font."""
+    found: dict[ObjectNumber, pikepdf.Object | None] = {}
+    for item in pdf.objects:
+        if is_dictionary(item) and str(item.get("/Subtype", "")) == "/Type3":
+            drawings = item.get("/CharProcs")
+            for drawing in drawings.values() if is_dictionary(drawings) else ():
+                if is_stream(drawing):
+                    found[drawing.objgen] = item.get("/Resources")
+    return found
+
+
+def side_document(data: bytes, password: str | None, limits: Limits, canvases: list[Canvas]) -> bytes:
+    """A PDF whose pages are these canvases, so that pdfium reads them like pages."""
+    from pikepdf import Array, Dictionary, Name, Page
+
+    with opened(data, password, limits) as pdf:
+        del pdf.pages[:]
+        for canvas in canvases:
+            number = canvas.key
+            if not isinstance(number, tuple):
+                continue
+            stream = pdf.get_object(number)
+            page = Dictionary(
+                Type=Name.Page,
+                MediaBox=Array([-14400, -14400, 14400, 14400]),
+                Contents=stream,
+                Resources=_twin(pdf, canvas.resources) or Dictionary(),
+            )
+            pdf.pages.append(Page(pdf.make_indirect(page)))
+        return normalized(pdf)
+
+
+def _twin(pdf: pikepdf.Pdf, item: pikepdf.Object | None) -> pikepdf.Object | None:
+    """The same object in another opening of the same file."""
+    if item is None:
+        return None
+    if item.is_indirect:
+        return pdf.get_object(item.objgen)
+    return _copied(pdf, item)
+
+
+def _copied(pdf: pikepdf.Pdf, item: pikepdf.Object) -> pikepdf.Object:
+    from pikepdf import Array, Dictionary, Object
+
+    def across(value: object) -> object:
+        if not isinstance(value, Object):
+            return value
+        return pdf.get_object(value.objgen) if value.is_indirect else _copied(pdf, value)
+
+    if is_dictionary(item):
+        return Dictionary({key: across(value) for key, value in item.items()})
+    if is_array(item):
+        return Array([across(value) for value in item])
+    return item
+
+
+def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
+    """Pages that are no longer in the page tree but still in the file."""
+    shown = {page.obj.objgen for page in pdf.pages}
+    found = []
+    for item in pdf.objects:
+        if is_dictionary(item) and str(item.get("/Type", "")) == "/Page" and item.objgen not in shown:
+            data = _contents(item, budget)
+            place = "page that is not shown"
+            found.append(
+                Canvas(item.objgen, place, data, _inherited(item, "/Resources"), None, None, _EVERYWHERE)
+            )
+    return found

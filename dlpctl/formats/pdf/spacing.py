@@ -1,0 +1,64 @@
+"""Words of text whose letters stand apart: `1 2 3 - 4 5` is one word where the gaps within are all alike."""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.interface import Piece
+from dlpctl.formats.pdf.matrix import apply, inverse
+
+if TYPE_CHECKING:
+    from dlpctl.formats.pdf.align import Alignment
+    from dlpctl.formats.pdf.glyphs import GlyphAt
+    from dlpctl.formats.pdf.views import Parts
+
+_SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S){4,}(?!\S)")
+_LINE = 0.3
+_SAME_LINE_REACH = 4.0
+
+
+def is_spaced(text: str) -> bool:
+    return _SPACED.search(text) is not None
+
+
+def joined(alignment: Alignment, segment: int) -> Parts:
+    """The page in content order with the letters of each word together."""
+    chars: list[list[int]] = [[] for _ in alignment.glyphs]
+    for char, owners in enumerate(alignment.by_char):
+        for owner in owners[:1]:
+            chars[owner].append(char)
+    parts: Parts = []
+    for line in _lines(alignment.glyphs):
+        visible = [gap for index, gap in line[1:] if alignment.glyphs[index].text.strip()]
+        usual = max(0.0, median(visible)) if visible else 0.0
+        pending = False
+        for number, (index, gap) in enumerate(line):
+            if not alignment.glyphs[index].text.strip():
+                pending = True
+                continue
+            if number and (pending or gap > 1.6 * usual + 0.12):
+                parts.append(" ")
+            pending = False
+            parts += [Piece(segment, char, char + 1) for char in chars[index]]
+        parts.append("\n")
+    return parts
+
+
+def _lines(glyphs: list[GlyphAt]) -> list[list[tuple[int, float]]]:
+    """Glyphs by line, each with the gap before it in units of the em."""
+    lines: list[list[tuple[int, float]]] = []
+    before: GlyphAt | None = None
+    for index, glyph in enumerate(glyphs):
+        back = inverse(before.frame) if before is not None else None
+        if before is not None and back is not None:
+            x, y = apply(back, *glyph.origin)
+            gap = x - before.advance
+            if abs(y) < _LINE and -0.5 < gap < _SAME_LINE_REACH:
+                lines[-1].append((index, gap))
+                before = glyph
+                continue
+        lines.append([(index, 0.0)])
+        before = glyph
+    return lines

@@ -1,0 +1,300 @@
+"""Text that no page draws: every string, text stream and telling name that the file's objects hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.formats.pdf import jpeg
+from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
+from dlpctl.formats.pdf.objects import (
+    filters_of,
+    is_array,
+    is_dictionary,
+    is_name,
+    is_stream,
+    is_string,
+    stream_bytes,
+)
+from dlpctl.formats.pdf.source import ObjectNumber
+from dlpctl.formats.pdf.walker import Budget
+from dlpctl.formats.pdf.xmltext import XmlText, decode
+
+if TYPE_CHECKING:
+    import pikepdf
+
+TRAILER: ObjectNumber = (0, 0)
+_DATE = re.compile(r"D:[0-9]{4,14}(?:[Z+-](?:[0-9]{2}'?(?:[0-9]{2}'?)?)?)?")
+_TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}")
+_TECHNICAL_KEYS = frozenset(
+    [
+        "/ID",
+        "/CIDSystemInfo",
+        "/Panose",
+        "/CharSet",
+        "/DA",
+        "/Lang",
+        "/ByteRange",
+        "/Length",
+        "/W",
+        "/Widths",
+        "/Differences",
+        "/D0",
+        "/Filter",
+        "/DecodeParms",
+        "/CIDSet",
+        "/O",
+        "/U",
+        "/OE",
+        "/UE",
+        "/Perms",
+        "/NumberingSystem",
+        "/DocChecksum",
+    ]
+)
+_NO_TEXT_KEYS = frozenset(
+    [
+        "/FontFile",
+        "/FontFile2",
+        "/FontFile3",
+        "/ToUnicode",
+        "/CIDToGIDMap",
+        "/CIDSet",
+        "/Thumb",
+        "/TR",
+        "/TR2",
+        "/BG",
+        "/UCR",
+        "/HT",
+        "/Function",
+        "/Encoding",
+        "/DestOutputProfile",
+        "/Contents",
+        "/EF",
+        "/JBIG2Globals",
+    ]
+)
+_BACKWARD_KEYS = ("/Parent", "/P")
+"""Lead back to what holds an object, where its place would be told wrong."""
+_PLACES = {
+    "/Info": "metadata",
+    "/Outlines": "outline",
+    "/AcroForm": "form",
+    "/Dests": "named destination",
+    "/EmbeddedFiles": "attachment list",
+    "/JavaScript": "JavaScript",
+    "/StructTreeRoot": "structure",
+    "/OCProperties": "layers",
+    "/Metadata": "metadata",
+    "/OpenAction": "action",
+    "/AA": "action",
+    "/A": "action",
+    "/PageLabels": "page labels",
+    "/PieceInfo": "private data",
+}
+_MOST_STREAM = 4 << 20
+
+
+class TextAt(NamedTuple):
+    text: str
+    place: str
+    anchor: object
+    context: str
+
+
+class _Visit(NamedTuple):
+    item: object
+    owner: ObjectNumber
+    path: tuple[str | int, ...]
+    place: str
+    context: str
+    key: str
+
+
+class Collector:
+    """Walks all objects once, from the pages and the trailer, then those that nothing refers to."""
+
+    def __init__(self, pdf: pikepdf.Pdf, budget: Budget, drawn: set[object]) -> None:
+        self._pdf = pdf
+        self._budget = budget
+        self._drawn = drawn
+        self._seen: set[ObjectNumber] = set()
+        self._names: dict[str, str] = {}
+        self.files: dict[ObjectNumber, str] = {}
+        """Embedded files by object number, with their names."""
+        self._deferred: list[_Visit] = []
+        self.signed = False
+        self.skipped: list[tuple[str, str]] = []
+        """Places and reasons of what could not be looked at."""
+
+    def texts(self) -> Iterator[TextAt]:
+        pages = [page.obj for page in self._pdf.pages]
+        self._seen.update(page.objgen for page in pages)
+        for index, page in enumerate(pages):
+            yield from self._walk(_Visit(page, page.objgen, (), f"page {index + 1}", "", ""), entered=True)
+        trailer = self._pdf.trailer
+        for key in ("/Info", "/Root"):
+            if key in trailer:
+                yield from self._walk(
+                    _Visit(trailer[key], TRAILER, (key,), _PLACES.get(key, "catalog"), "", key)
+                )
+        for key in list(trailer.keys()):
+            if key not in ("/Info", "/Root", "/Encrypt", "/ID"):
+                yield from self._walk(_Visit(trailer[key], TRAILER, (key,), "trailer", "", key))
+        while self._deferred:
+            yield from self._walk(self._deferred.pop())
+        for name, place in list(self._names.items()):
+            yield TextAt(name[1:], place, NameText(name), "")
+        yield from self._unreferenced()
+
+    def _unreferenced(self) -> Iterator[TextAt]:
+        for item in self._pdf.objects:
+            if not (is_dictionary(item) or is_stream(item) or is_array(item)) or item.objgen in self._seen:
+                continue
+            if str(item.get("/Type", "") if not is_array(item) else "") in ("/ObjStm", "/XRef"):
+                continue
+            number = item.objgen
+            place = f"unused object {number[0]}"
+            for found in self._walk(_Visit(item, number, (), place, "", "")):
+                yield found._replace(place=place, anchor=Dropped())
+
+    def _walk(self, start: _Visit, *, entered: bool = False) -> Iterator[TextAt]:
+        stack = [start]
+        while stack:
+            visit = stack.pop()
+            item = visit.item
+            if is_string(item):
+                yield from self._string(visit)
+                continue
+            if is_name(item):
+                self._note_name(str(item), visit.place)
+                continue
+            if not (is_dictionary(item) or is_array(item) or is_stream(item)):
+                continue
+            if item.is_indirect and not entered:
+                if item.objgen in self._seen:
+                    continue
+                self._seen.add(item.objgen)
+                visit = visit._replace(owner=item.objgen, path=())
+            entered = False
+            if is_array(item):
+                if len(item) and is_name(item[0]) and str(item[0]) == "/Indexed":
+                    continue
+                stack += [
+                    visit._replace(item=value, path=(*visit.path, index))
+                    for index, value in reversed(list(enumerate(item)))
+                ]
+                continue
+            if is_stream(item):
+                yield from self._stream(item, visit)
+            stack += reversed(self._members(item, visit))
+
+    def _members(self, item: pikepdf.Object, visit: _Visit) -> list[_Visit]:
+        from pikepdf import Object
+
+        kind = str(item.get("/Type", ""))
+        if kind == "/Annot" or ("/Subtype" in item and "/Rect" in item):
+            visit = visit._replace(place=_annotation(visit.place))
+        context = visit.context
+        label = item.get("/TU", item.get("/T"))
+        if is_string(label):
+            context = str(label)
+        if kind in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
+            self.signed = True
+        self._note_file(item)
+        members = []
+        for key, value in item.items():
+            if key in _TECHNICAL_KEYS and not (isinstance(value, Object) and value.is_indirect):
+                continue
+            if key in _BACKWARD_KEYS and is_dictionary(value):
+                self._deferred.append(_Visit(value, visit.owner, (*visit.path, key), "unknown", "", key))
+                continue
+            if key == "/CharProcs" and is_dictionary(value):
+                self._seen.update(drawing.objgen for drawing in value.values() if is_stream(drawing))
+                continue
+            self._note_name(key, visit.place)
+            place = _PLACES.get(key, visit.place) if visit.place in ("catalog", "unknown") else visit.place
+            words = key[1:] if visit.key == "/Info" else context
+            members.append(_Visit(value, visit.owner, (*visit.path, key), place, words, key))
+        return members
+
+    def _note_name(self, name: str, place: str) -> None:
+        if len(name) > 6 and _TELLING_NAME.search(name):
+            self._names.setdefault(name, place)
+
+    def _note_file(self, item: pikepdf.Object) -> None:
+        embedded = item.get("/EF")
+        if not is_dictionary(embedded):
+            return
+        name = next((str(item[key]) for key in ("/UF", "/F") if is_string(item.get(key))), "attachment")
+        for value in embedded.values():
+            if is_stream(value):
+                self.files.setdefault(value.objgen, name)
+                self._seen.add(value.objgen)
+
+    def _string(self, visit: _Visit) -> Iterator[TextAt]:
+        if not is_string(visit.item):
+            return
+        text = str(visit.item)
+        if visit.key == "/Contents" and len(text) > 256 and not text.isprintable():
+            text = readable(bytes(visit.item))
+        if len(text) < 2 or _DATE.fullmatch(text):
+            return
+        self._budget.spend(expanded=len(text))
+        yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
+
+    def _stream(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
+        kind, subtype = str(item.get("/Type", "")), str(item.get("/Subtype", ""))
+        number = item.objgen
+        if subtype == "/Image":
+            if filters_of(item)[-1:] == ["/DCTDecode"]:
+                notes = jpeg.notes(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
+                if notes:
+                    yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
+            return
+        if number in self._drawn or visit.key in _NO_TEXT_KEYS or _is_technical(item, kind, subtype):
+            return
+        data = stream_bytes(item, self._budget.expanded)
+        if len(data) > _MOST_STREAM:
+            self.skipped.append(
+                (f"{visit.place}, object {number[0]}", "a stream of unknown kind is too large to inspect")
+            )
+            return
+        self._budget.spend(expanded=len(data))
+        text, codec = decode(data)
+        if kind == "/Metadata" or subtype == "/XML" or text.lstrip("\ufeff \t\r\n").startswith("<"):
+            yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
+        elif codec == "latin-1":
+            yield TextAt(re.sub(r"[\x00-\x1f\x7f-\x9f]", "\n", text), visit.place, StreamText(number), "")
+        else:
+            yield TextAt(text, visit.place, StreamText(number), "")
+
+
+def readable(data: bytes) -> str:
+    """The stretches of a binary value that read as text, a line each."""
+    return "\n".join(match[0].decode("ascii") for match in re.finditer(rb"[\x20-\x7e]{4,}", data))
+
+
+def _annotation(place: str) -> str:
+    return place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
+
+
+def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
+    """Streams that draw, or that hold numbers: functions, shadings, color profiles, fonts, object streams."""
+    if kind in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
+        return True
+    if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):
+        return True
+    return any(
+        key in item
+        for key in (
+            "/FunctionType",
+            "/ShadingType",
+            "/PatternType",
+            "/Length1",
+            "/CMapName",
+            "/Alternate",
+            "/HalftoneType",
+        )
+    ) or ("/N" in item and "/Type" not in item)

@@ -1,0 +1,137 @@
+"""The texts that detectors run on, joined from the segments of the pages in the ways in which a value may be split."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dlpctl.formats.interface import Piece, Segment, View
+
+_BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
+_CONTINUES = frozenset("-@._/+=#:&")
+_EDGE_LINES = 3
+_REACH = 160
+"""How many characters on each side of a page break are joined."""
+
+Parts = list[Piece | str]
+
+
+class Line(NamedTuple):
+    start: int
+    end: int
+
+
+class PageView(NamedTuple):
+    """A page for the views that run over pages."""
+
+    segment: int
+    soft_hyphens: list[int]
+    """Where pdfium found a hyphen that ends a line, and joined the lines."""
+
+
+def lines_of(text: str) -> list[Line]:
+    lines = []
+    position = 0
+    for match in _BREAK.finditer(text):
+        lines.append(Line(position, match.start()))
+        position = match.end()
+    lines.append(Line(position, len(text)))
+    return [line for line in lines if text[line.start : line.end].strip()]
+
+
+def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[Segment]) -> list[View]:
+    """All views of a document but those in content order, which need the glyphs."""
+    reading: Parts = []
+    for page in pages:
+        reading += [Piece(page.segment, 0, len(segments[page.segment].text)), "\n"]
+    views = [View("reading order", reading, segments)] if pages else []
+    lines = [lines_of(segments[page.segment].text) for page in pages]
+    for name, glue in (("lines joined by a space", " "), ("lines joined", "")):
+        parts: Parts = []
+        for page, page_lines in zip(pages, lines, strict=True):
+            _join(parts, segments[page.segment].text, page, page_lines, glue)
+        if parts:
+            views.append(View(name, parts, segments))
+    broken = _page_breaks(pages, lines, segments)
+    if broken:
+        views.append(View("page breaks", broken, segments))
+    views += [
+        View(segments[index].place, [Piece(index, 0, len(segments[index].text))], segments)
+        for index in others
+    ]
+    return views
+
+
+def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str) -> None:
+    """The lines that may go on in the next one, joined; where a line plainly ends, nothing is joined."""
+    if len(lines) < 2 and not page.soft_hyphens:
+        return
+    hyphens = iter([*page.soft_hyphens, len(text) + 1])
+    hyphen = next(hyphens)
+    for number, line in enumerate(lines):
+        start = line.start
+        while hyphen < line.start:
+            hyphen = next(hyphens)
+        while hyphen < line.end:
+            # Written with the hyphen in the other views; here the word is whole again.
+            parts += (
+                [Piece(page.segment, start, hyphen)]
+                if glue == ""
+                else [Piece(page.segment, start, hyphen + 1)]
+            )
+            start = hyphen + 1
+            hyphen = next(hyphens)
+        parts.append(Piece(page.segment, start, line.end))
+        following = lines[number + 1] if number + 1 < len(lines) else None
+        parts.append(glue if following is not None and _goes_on(text, lines, number, glue) else "\n")
+
+
+def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
+    line, following = lines[number], lines[number + 1]
+    last, first = text[line.end - 1], text[following.start]
+    if last in _CONTINUES or first in _CONTINUES:
+        return True
+    near = lines[max(0, number - 4) : number + 5]
+    full = (line.end - line.start) >= 0.6 * max(each.end - each.start for each in near)
+    if glue:
+        return full
+    before, after = text[line.start : line.end].split(), text[following.start : following.end].split()
+    if len(before) == 1:
+        # One word that fills a line may go on; a column of such words is a list.
+        return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
+    # Text wraps between words, so two plain words are two words; a value of digits and signs may be cut.
+    return full and not before[-1].isalpha() and not after[0].isalpha()
+
+
+def _page_breaks(pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]) -> Parts:
+    """The last line of each page and the first of the next, without the headers and footers between them."""
+    if len(pages) < 2:
+        return []
+
+    def words(page: PageView, line: Line) -> str:
+        return re.sub(r"[0-9]+", "#", segments[page.segment].text[line.start : line.end]).strip()
+
+    edges = Counter(
+        text
+        for page, page_lines in zip(pages, lines, strict=True)
+        for text in {words(page, line) for line in page_lines[:_EDGE_LINES] + page_lines[-_EDGE_LINES:]}
+    )
+
+    def furniture(page: PageView, line: Line) -> bool:
+        text = words(page, line)
+        return re.fullmatch(r"(?i)(?:page|seite|p\.)?\W*#(?:\s*(?:/|of|von)\s*#)?\W*", text) is not None or (
+            edges[text] > max(1, len(pages) // 3) and len(text) > 3
+        )
+
+    parts: Parts = []
+    for before, after, ending, beginning in zip(pages, pages[1:], lines, lines[1:], strict=False):
+        last = next((line for line in reversed(ending[-_EDGE_LINES:]) if not furniture(before, line)), None)
+        first = next((line for line in beginning[:_EDGE_LINES] if not furniture(after, line)), None)
+        if last is not None and first is not None:
+            tail = Piece(before.segment, max(last.start, last.end - _REACH), last.end)
+            head = Piece(after.segment, first.start, min(first.end, first.start + _REACH))
+            for glue in (" ", ""):
+                parts += [tail, glue, head, "\n"]
+    return parts

@@ -1,0 +1,101 @@
+"""The words of an XML stream, each character with its place in the source: XMP and XFA are masked without rewriting them."""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+_PART = re.compile(
+    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"""\s(?!xmlns)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+)
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Text and the codec that gives the same bytes back. Latin-1, which never fails, is the last resort."""
+    for mark, codec in _BOMS:
+        if data.startswith(mark):
+            try:
+                return data.decode(codec), codec
+            except UnicodeDecodeError:
+                break
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"
+
+
+class XmlText:
+    """Texts, attributes and comments of a source, a line each, with entities resolved."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._starts: list[int] = []
+        self._places: list[tuple[int, int, bool]] = []
+        """Where in the source a stretch begins and ends, and whether it is one entity."""
+        self._length = 0
+        parts: list[str] = []
+        for match in _PART.finditer(source):
+            if match["tag"]:
+                for attribute in _ATTRIBUTE.finditer(match["tag"]):
+                    group = 1 if attribute[1] is not None else 2
+                    offset = match.start() + attribute.start(group)
+                    self._add(parts, offset, attribute[group], entities=True)
+            elif match.lastgroup:
+                self._add(
+                    parts, match.start(match.lastgroup), match[match.lastgroup], match.lastgroup == "text"
+                )
+        self.text = "".join(parts)
+
+    def _add(self, parts: list[str], offset: int, raw: str, entities: bool) -> None:
+        if not raw.strip():
+            return
+        position = 0
+        for match in _ENTITY.finditer(raw) if entities else ():
+            self._stretch(
+                parts, raw[position : match.start()], offset + position, offset + match.start(), False
+            )
+            self._stretch(parts, html.unescape(match[0]), offset + match.start(), offset + match.end(), True)
+            position = match.end()
+        self._stretch(parts, raw[position:], offset + position, offset + len(raw), False)
+        parts.append("\n")
+        self._length += 1
+
+    def _stretch(self, parts: list[str], text: str, start: int, end: int, entity: bool) -> None:
+        if not text:
+            return
+        self._starts.append(self._length)
+        self._places.append((start, end, entity))
+        parts.append(text)
+        self._length += len(text)
+
+    def replaced(self, edits: Sequence[tuple[int, int, str]]) -> str:
+        """The source with characters of `text` replaced."""
+        changes: list[tuple[int, int, str]] = []
+        for start, end, replacement in edits:
+            index = max(0, bisect_right(self._starts, start) - 1)
+            words = escape(replacement, {'"': "&quot;", "'": "&apos;"})
+            while index < len(self._starts) and self._starts[index] < end:
+                begin, stop, entity = self._places[index]
+                if not entity:
+                    stop = min(stop, begin + end - self._starts[index])
+                    begin += max(0, start - self._starts[index])
+                if begin < stop:
+                    changes.append((begin, stop, words))
+                    words = ""
+                index += 1
+        source = self._source
+        for begin, stop, words in sorted(changes, reverse=True):
+            source = source[:begin] + words + source[stop:]
+        return source

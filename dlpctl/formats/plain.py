@@ -1,0 +1,19 @@
+"""Plain text: prose, code, logs, Markdown, and whatever else decodes and has no module of its own."""
+
+from __future__ import annotations
+
+from dlpctl.formats.encoding import decode
+from dlpctl.formats.source import TextFormat
+
+
+class PlainText(TextFormat):
+    name = "text"
+    extensions = (".txt", ".text", ".log", ".md", ".rst", ".adoc", ".tex", ".srt", ".vtt")
+    rank = 90
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return decode(head) is not None
+
+
+FORMAT = PlainText()

@@ -1,0 +1,267 @@
+"""What all formats share that are text underneath: read escapes away, write edits back where they came from.
+
+Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That costs little memory however many values
+the file holds, and detectors see a key before its value. An edit is carried back to the offsets of the source and then fitted to
+the tokens that it touches, so that the result is well-formed again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Decoded, Edit, decode, splice
+from dlpctl.formats.interface import Document, Limits, NotThisFormatError, Piece, Segment, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from dlpctl.formats import interface
+
+
+class Resolved(NamedTuple):
+    """A range of the source, such as an escape, and what it means."""
+
+    start: int
+    end: int
+    meaning: str
+
+
+class Token(NamedTuple):
+    """A range of the source in which an edit may stand, and what it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Readable:
+    """A source with its escapes resolved, and the way back to the offsets of the source."""
+
+    __slots__ = (
+        "_ends",
+        "_lengths",
+        "_lines",
+        "_source",
+        "_source_ends",
+        "_source_starts",
+        "_starts",
+        "text",
+    )
+
+    def __init__(self, source: str, resolved: Iterable[Resolved] = ()) -> None:
+        self._source = source
+        self._lines: array[int] | None = None
+        self._starts = array("q")
+        self._lengths = array("q")
+        self._source_starts = array("q")
+        self._source_ends = array("q")
+        parts: list[str] = []
+        length = read = 0
+        for start, end, meaning in resolved:
+            parts += (source[read:start], meaning)
+            length += start - read
+            self._starts.append(length)
+            self._lengths.append(len(meaning))
+            self._source_starts.append(start)
+            self._source_ends.append(end)
+            length += len(meaning)
+            read = end
+        parts.append(source[read:])
+        self.text = "".join(parts)
+
+    def source_start(self, offset: int) -> int:
+        """Where in the source the character at `offset` begins."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return offset
+        within = offset - self._starts[index]
+        if within < self._lengths[index]:
+            return self._source_starts[index]
+        return self._source_ends[index] + within - self._lengths[index]
+
+    def source_end(self, offset: int) -> int:
+        """Where in the source the character before `offset` ends."""
+        index = bisect_right(self._starts, offset - 1) - 1
+        if index < 0:
+            return offset
+        within = offset - self._starts[index]
+        if within <= self._lengths[index]:
+            return self._source_ends[index]
+        return self._source_ends[index] + within - self._lengths[index]
+
+    def offset_of(self, position: int) -> int:
+        """The offset in the readable text of a position in the source."""
+        index = bisect_right(self._source_starts, position) - 1
+        if index < 0:
+            return position
+        after = self._starts[index] + self._lengths[index]
+        return max(self._starts[index], after + position - self._source_ends[index])
+
+    def place_at(self, offset: int) -> str:
+        """The line, counted when somebody first asks."""
+        if self._lines is None:
+            self._lines = array("q")
+            at = self._source.find("\n")
+            while at >= 0:
+                self._lines.append(at)
+                at = self._source.find("\n", at + 1)
+        return f"line {bisect_right(self._lines, self.source_start(offset) - 1) + 1}"
+
+
+class TextFormat:
+    """A format that is text underneath; what a subclass overrides says what its syntax is."""
+
+    name = "text"
+    extensions: tuple[str, ...] = ()
+    rank = 70
+    in_process = True
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return name.lower().endswith(self.extensions)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        source = self.decoded(data).text
+        self.check(source, limits)
+        readable = Readable(source, self.resolve(source))
+        segments = [Segment(readable.text, "", readable)]
+        whole = View("text", [Piece(0, 0, len(readable.text))], segments)
+        return Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+
+    def mask(
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[interface.Edit],
+        children: Mapping[str, bytes | None],
+    ) -> bytes:
+        decoded = self.decoded(data)
+        readable = document.segments[0].anchor
+        if not isinstance(readable, Readable) or children:
+            raise CannotMaskError("this is not what was read from the file: read it again")
+        raw = [
+            Edit(readable.source_start(start), readable.source_end(end), replacement)
+            for segment, start, end, replacement in sorted(edits)
+            if segment == 0
+        ]
+        fitted = list(self.fit(decoded.text, _disjoint(raw)))
+        masked = splice(data, decoded, fitted)
+        self.check_masked(decoded, masked)
+        return masked
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        """The bytes, read as what they would be if the first reading had the encoding wrong."""
+        del limits
+        texts = [data.decode("utf-8", "ignore")]
+        if not data.isascii():
+            texts.append(data.decode("latin-1"))
+        if b"\0" in data:
+            texts.append(data.decode("utf-16-le", "ignore"))
+        return texts
+
+    def decoded(self, data: bytes) -> Decoded:
+        decoded = decode(data)
+        if decoded is None:
+            raise NotThisFormatError("the file is not text in any known encoding")
+        return decoded
+
+    def check(self, source: str, limits: Limits) -> None:
+        """Refuse a source that is not of this format or over its limits."""
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        """The escapes of the source, in order."""
+        del source
+        return ()
+
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        """Views beyond the text as it stands."""
+        del source, readable, segments
+        return ()
+
+    def tokens(self, source: str) -> Iterable[Token] | None:
+        """Where edits may stand, in order; None for anywhere."""
+        del source
+        return None
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        """A token with the edits made, which count from its start."""
+        del kind
+        return spliced(token, edits)
+
+    def check_masked(self, before: Decoded, masked: bytes) -> None:
+        """Raise `CannotMaskError` where the result is not well-formed although the source was."""
+
+    def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        """Edits of whole tokens in place of edits at any offset."""
+        tokens = self.tokens(source)
+        if tokens is None:
+            yield from edits
+            return
+        for token, portions in _portions(tokens, edits):
+            written = self.write(token.kind, source[token.start : token.end], portions)
+            yield Edit(token.start, token.end, written)
+
+
+def spliced(text: str, edits: Sequence[Edit]) -> str:
+    """A text with edits made that are in order and do not overlap."""
+    parts: list[str] = []
+    read = 0
+    for start, end, replacement in edits:
+        parts += (text[read:start], replacement)
+        read = end
+    parts.append(text[read:])
+    return "".join(parts)
+
+
+def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
+    """Refuse brackets that nest deeper than the limit."""
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in "{[(" else -1
+        if depth > limits.nesting:
+            raise FormatError(f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting")
+
+
+def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits of one escape from two sides are one edit of it."""
+    merged: list[Edit] = []
+    for edit in edits:
+        if merged and edit.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Edit(last.start, max(last.end, edit.end), last.replacement + edit.replacement)
+        else:
+            merged.append(edit)
+    return merged
+
+
+def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
+    """For each token that an edit touches, the parts of edits within it; the replacement goes to the first token touched."""
+    at = 0
+    placed = [False] * len(edits)
+    for token in tokens:
+        while at < len(edits) and edits[at].end <= token.start:
+            if not placed[at]:
+                raise CannotMaskError(
+                    "a value stands in the syntax of the file, where nothing can replace it"
+                )
+            at += 1
+        if at == len(edits):
+            return
+        portions: list[Edit] = []
+        index = at
+        while index < len(edits) and edits[index].start < token.end:
+            start, end, replacement = edits[index]
+            low, high = max(start, token.start), min(end, token.end)
+            if low < high:
+                portions.append(
+                    Edit(low - token.start, high - token.start, "" if placed[index] else replacement)
+                )
+                placed[index] = True
+            index += 1
+        if portions:
+            yield token, portions
+    if not all(placed[at:]):
+        raise CannotMaskError("a value stands in the syntax of the file, where nothing can replace it")

@@ -1,0 +1,294 @@
+"""SQLite databases: rows, schema, full-text indexes, and what deleted rows left behind.
+
+The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within pages do not keep what was replaced.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import struct
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.archive import Allowance
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.source import spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_MAGIC = b"SQLite format 3\0"
+_CELLS_APART = "\n\n"
+_STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
+_FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
+_LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
+_TRIES_FOR_UNIQUE = 100_000
+
+
+class _Cell(NamedTuple):
+    """A value of a table."""
+
+    table: int
+    column: int
+    row: tuple[object, ...]
+    """What identifies the row: its rowid, or its primary key."""
+
+
+class _Table(NamedTuple):
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    sql: str
+
+
+class Sqlite:
+    name = "sqlite"
+    extensions = (".sqlite", ".sqlite3", ".db", ".db3", ".gpkg", ".mbtiles")
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.startswith(_MAGIC)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        document = Document(self.name, [], [])
+        allowance = Allowance(limits)
+        with _opened(data) as database:
+            tables = _tables(database)
+            for number, table in enumerate(tables):
+                _read_rows(database, number, table, document, allowance)
+            schema = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        parts: list[Piece | str] = []
+        for name, sql in schema:
+            parts += (Piece(len(document.segments), 0, len(sql)), "\n")
+            document.segments.append(Segment(sql, f"schema of {name}", ("schema", name)))
+        left = "\n".join(_leftovers(data))
+        if left:
+            parts += (Piece(len(document.segments), 0, len(left)), "\n")
+            document.segments.append(Segment(left, "deleted rows", "deleted"))
+        document.views.append(View("schema and deleted rows", parts, document.segments))
+        return document
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        changes: dict[int, list[TextEdit]] = {}
+        for segment, start, end, replacement in sorted(edits):
+            changes.setdefault(segment, []).append(TextEdit(start, end, replacement))
+        with _opened(data) as database:
+            tables = _tables(database)
+            triggers = database.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+            ).fetchall()
+            try:
+                database.execute("PRAGMA ignore_check_constraints = ON")
+                for name, _ in triggers:
+                    database.execute(f"DROP TRIGGER {_quoted(name)}")
+                for segment, wanted in changes.items():
+                    anchor = document.segments[segment].anchor
+                    if isinstance(anchor, _Cell):
+                        _update(database, tables, anchor, spliced(document.segments[segment].text, wanted))
+                    elif anchor != "deleted":
+                        raise CannotMaskError(
+                            "the schema of the database holds a value: rename it at its source"
+                        )
+                for key, contents in children.items():
+                    row = next(child for child in _blobs(document) if child[0] == key)[1]
+                    _update(database, tables, row, contents)
+                _rebuild_indexes(database, tables)
+                for _, sql in triggers:
+                    database.execute(sql)
+                database.commit()
+                database.execute("VACUUM")
+            except sqlite3.Error as error:
+                raise CannotMaskError(
+                    "the database does not take masked values in place of its own"
+                ) from error
+            return database.serialize()
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        """The pages as they lie there."""
+        del limits
+        return [data.decode("utf-8", "replace"), data.decode("utf-16-le", "replace"), data.decode("latin-1")]
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
+    # A database that a program left in write-ahead mode cannot be opened without its log; in memory there is none.
+    plain = data[:18] + b"\1\1" + data[20:] if data[18:20] == b"\2\2" else data
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        try:
+            database.deserialize(plain)
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("PRAGMA cell_size_check = ON")
+            database.execute("PRAGMA secure_delete = ON")
+            database.text_factory = _decoded
+            if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise FormatError("the SQLite database is damaged")
+        except sqlite3.Error as error:
+            raise FormatError("the SQLite database is damaged or encrypted") from error
+        yield database
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _tables(database: sqlite3.Connection) -> list[_Table]:
+    """Every table that holds rows of its own; a full-text index is read through its table, not through its parts."""
+    tables: list[_Table] = []
+    shadows: set[str] = set()
+    rows = database.execute("PRAGMA table_list").fetchall()
+    for schema, name, kind, _, without_rowid, *_ in rows:
+        if schema != "main" or name.startswith("sqlite_") or kind == "view":
+            continue
+        if kind == "shadow":
+            shadows.add(name)
+            continue
+        sql = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+        try:
+            info = database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+        except sqlite3.Error:
+            # A virtual table of a module that is not here; its parts are read as tables.
+            continue
+        columns = tuple(row[1] for row in info if row[6] == 0)
+        keys = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
+        tables.append(_Table(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else ""))
+    readable = {table.name for table in tables if _FTS.match(table.sql)}
+    for name in shadows:
+        if name.rsplit("_", 1)[0] not in readable:
+            columns = tuple(
+                row[1] for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})") if row[6] == 0
+            )
+            tables.append(_Table(name, columns, ("rowid",), ""))
+    return tables
+
+
+def _read_rows(
+    database: sqlite3.Connection, number: int, table: _Table, document: Document, allowance: Allowance
+) -> None:
+    names = ", ".join(_quoted(name) for name in (*table.key, *table.columns))
+    rows: list[Piece | str] = []
+    columns: list[list[Piece | str]] = [[] for _ in table.columns]
+    try:
+        cursor = database.execute(" ".join(("SELECT", names, "FROM", _quoted(table.name))))
+        for index, row in enumerate(cursor, 1):
+            key = tuple(row[: len(table.key)])
+            for column, value in enumerate(row[len(table.key) :]):
+                if value is None:
+                    continue
+                cell = _Cell(number, column, key)
+                place = f"{table.name} row {index}, {table.columns[column]}"
+                if isinstance(value, bytes):
+                    allowance.expanded(len(value))
+                    if len(value) >= 16:
+                        document.children.append(Child(repr(cell), f"{table.columns[column]} {index}", value))
+                        document.segments.append(Segment("", place, ("blob", repr(cell), cell)))
+                    continue
+                text = str(value)
+                allowance.expanded(len(text))
+                piece = Piece(len(document.segments), 0, len(text))
+                document.segments.append(Segment(text, place, cell, table.columns[column]))
+                rows += (piece, "\t")
+                columns[column] += (piece, _CELLS_APART)
+            rows.append("\n")
+    except sqlite3.Error as error:
+        raise FormatError("a table of the SQLite database cannot be read") from error
+    document.views.append(View(f"rows of {table.name}", rows, document.segments))
+    for name, parts in zip(table.columns, columns, strict=True):
+        if parts:
+            document.views.append(View(f"{table.name}.{name}", parts, document.segments, name))
+
+
+def _blobs(document: Document) -> Iterator[tuple[str, _Cell]]:
+    for segment in document.segments:
+        if isinstance(segment.anchor, tuple) and segment.anchor[0] == "blob":
+            yield segment.anchor[1], segment.anchor[2]
+
+
+def _update(
+    database: sqlite3.Connection, tables: Sequence[_Table], cell: _Cell, value: str | bytes | None
+) -> None:
+    table = tables[cell.table]
+    where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
+    column = _quoted(table.columns[cell.column])
+    statement = " ".join(("UPDATE", _quoted(table.name), "SET", column, "= ? WHERE", where))
+    if table.columns[cell.column] in table.key:
+        raise CannotMaskError("a value is the primary key of its row: mask it at its source")
+    wanted = value
+    for number in range(2, _TRIES_FOR_UNIQUE):
+        try:
+            database.execute(statement, (wanted, *cell.row))
+        except sqlite3.IntegrityError:
+            if not isinstance(value, str):
+                raise
+            # The column allows a value once, and masked values are alike.
+            wanted = f"{value} {number}"
+        else:
+            return
+    raise CannotMaskError("a unique column holds too many values that mask to the same")
+
+
+def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> None:
+    for table in tables:
+        found = _FTS.match(table.sql)
+        if found is None:
+            continue
+        if re.search(r"content\s*=\s*(''|\"\")", found[2]):
+            raise CannotMaskError(
+                "a full-text index without contents cannot be rebuilt: drop it and try again"
+            )
+        name = _quoted(table.name)
+        for command in ("rebuild", "optimize"):
+            database.execute(" ".join(("INSERT INTO", name, "(", name, ") VALUES (?)")), (command,))
+
+
+def _leftovers(data: bytes) -> Iterator[str]:
+    """Strings in free pages and in the unused parts of pages: rows that were deleted and not overwritten."""
+    size = int.from_bytes(data[16:18], "big")
+    size = 65536 if size == 1 else size
+    if size < 512:
+        return
+    live = set(range(len(data) // size)) - set(_free_pages(data, size))
+    for number in range(len(data) // size):
+        page = data[number * size : (number + 1) * size]
+        if number not in live:
+            unused = [page]
+        else:
+            at = 100 if number == 0 else 0
+            header = _LEAF_TYPES.get(page[at])
+            if header is None:
+                continue
+            free, cells, start = struct.unpack_from(">HHH", page, at + 1)
+            unused = [page[at + header + 2 * cells : start or 65536]]
+            steps = 0
+            while free and free + 4 <= size and steps < size // 4:
+                following, length = struct.unpack_from(">HH", page, free)
+                unused.append(page[free + 4 : free + length])
+                free, steps = following, steps + 1
+        for part in unused:
+            for found in _STRINGS.finditer(part):
+                yield found[0].decode("utf-8", "replace")
+
+
+def _free_pages(data: bytes, size: int) -> Iterator[int]:
+    trunk = int.from_bytes(data[32:36], "big")
+    seen: set[int] = set()
+    while trunk and trunk not in seen and trunk * size <= len(data):
+        seen.add(trunk)
+        page = data[(trunk - 1) * size : trunk * size]
+        yield trunk - 1
+        following, count = struct.unpack_from(">LL", page)
+        for index in range(min(count, size // 4 - 2)):
+            yield int.from_bytes(page[8 + 4 * index : 12 + 4 * index], "big") - 1
+        trunk = following
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+FORMAT = Sqlite()

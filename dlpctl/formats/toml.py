@@ -1,0 +1,92 @@
+"""TOML: strings, numbers, dates, keys and comments."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Decoded, Edit, decode
+from dlpctl.formats.interface import Limits, NotThisFormatError
+from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_TOKEN = re.compile(
+    r'(?P<multi>"""(?:[^\\]|\\.)*?"""(?!")|'
+    r"'''.*?'''(?!'))"
+    r"""|(?P<string>"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+    r"|(?P<comment>\#[^\n]*+)|(?P<bare>[\w+:.-]++)",
+    re.DOTALL,
+)
+_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|$)|'[^'\n]*+(?:'|$)|([][{}])", re.MULTILINE)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
+_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+class Toml(TextFormat):
+    name = "toml"
+    extensions = (".toml",)
+
+    def check(self, source: str, limits: Limits) -> None:
+        nesting((found[1] for found in _BRACKET.finditer(source) if found[1]), limits, "TOML")
+        if not _valid(source):
+            raise NotThisFormatError("the file is not TOML")
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        for token in self.tokens(source) if "\\" in source else ():
+            if source[token.start] == '"':
+                for found in _ESCAPE.finditer(source, token.start, token.end):
+                    code = found[1] or found[2]
+                    yield Resolved(
+                        found.start(),
+                        found.end(),
+                        chr(int(code, 16)) if code else _SHORT.get(found[3], found[3]),
+                    )
+
+    def tokens(self, source: str) -> Iterable[Token]:
+        for found in _TOKEN.finditer(source):
+            yield Token(found.start(), found.end(), found.lastgroup or "")
+
+    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        if kind == "bare":
+            return json.dumps(spliced(token, edits), ensure_ascii=False)
+        if kind == "comment":
+            return spliced(
+                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+            )
+        quotes = 3 if kind == "multi" else 1
+        inner = []
+        for start, end, replacement in edits:
+            written = json.dumps(replacement, ensure_ascii=False)[1:-1]
+            if token[0] == "'":
+                written = replacement.replace("'", " ").replace("\n", " ")
+            last = len(token) - quotes
+            inner.append(Edit(min(max(start, quotes), last), max(min(end, last), quotes), written))
+        return spliced(token, inner)
+
+    def check_masked(self, before: Decoded, masked: bytes) -> None:
+        after = decode(masked)
+        if after is None or not _valid(after.text):
+            raise CannotMaskError(
+                "the masked TOML would not be valid: two keys become one, or a value is syntax"
+            )
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        return [*super().read_again(data, limits), repr(tomllib.loads(self.decoded(data).text))]
+
+
+def _valid(source: str) -> bool:
+    try:
+        tomllib.loads(source.removeprefix("\ufeff"))
+    except RecursionError:
+        raise FormatError("the TOML nests too deep") from None
+    except ValueError:
+        return False
+    return True
+
+
+FORMAT = Toml()

@@ -1,0 +1,120 @@
+"""Proves that a masked file is clean: everything is read again, in a fresh process, by two readers, and as bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.files import Files, HitsOf, Node
+from dlpctl.formats.needles import Needles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dlpctl.formats.interface import Document, Limits, Uninspected
+    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.worker import Method
+
+
+class Leak(NamedTuple):
+    """Where something remained, and how that showed. The value is not part of it."""
+
+    place: str
+    shown_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at, and what was found."""
+
+    values: int
+    files: int
+    leaks: tuple[Leak, ...]
+    uninspected: tuple[Uninspected, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not self.leaks
+
+    def summary(self) -> str:
+        """One line for the report."""
+        remain = len({leak.place for leak in self.leaks})
+        within = f" in {self.files} files" if self.files > 1 else ""
+        text = f"re-read by two extractors and as bytes{within}, {remain} of {self.values} values remain"
+        return f"{text}; {len(self.uninspected)} parts not inspected" if self.uninspected else text
+
+
+def verify(
+    masked: bytes,
+    name: str,
+    values: Iterable[str],
+    hits_of: HitsOf,
+    *,
+    replacements: Iterable[str] = (),
+    limits: Limits | None = None,
+    method: Method = "spawn",
+    password: str | None = None,
+) -> Verification:
+    """Look for values in a masked file, and detect in it again.
+
+    `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
+    may still look like one.
+    """
+    needles = Needles(values)
+    written = sorted({text for text in replacements if text}, key=len, reverse=True)
+    leaks: list[Leak] = []
+    with Files(limits, method) as files:
+        try:
+            node = files.open(masked, name, password)
+            nodes = list(node.walk())
+            for one in nodes:
+                leaks += _by_first_reader(one, needles, hits_of, written)
+                if needles.in_text("\n".join(files.read_again(one))):
+                    leaks.append(Leak(one.trail, "the second reader"))
+                if needles.in_bytes(one.data):
+                    leaks.append(Leak(one.trail, "a search of the bytes"))
+        except FormatError as error:
+            return Verification(
+                _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
+            )
+    return Verification(_count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected()))
+
+
+def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: list[str]) -> Iterator[Leak]:
+    for document in node.documents():
+        for hit in hits_of(document):
+            if not _is_replacement(document, hit, written):
+                segment, start = _first_place(document, hit)
+                yield Leak(node.place(document, segment, start), "detection")
+        for view in document.views:
+            for start, end in needles.spans(view.text):
+                pieces = view.pieces_of(start, end)
+                if pieces:
+                    yield Leak(node.place(document, pieces[0].segment, pieces[0].start), "the first reader")
+        if len(document.segments) == 1 or not needles.in_text(
+            "\n".join(one.text for one in document.segments)
+        ):
+            continue
+        for index, one in enumerate(document.segments):
+            if needles.in_text(one.text):
+                yield Leak(node.place(document, index, 0), "the first reader")
+
+
+def _is_replacement(document: Document, hit: Hit, written: list[str]) -> bool:
+    """Whether what was found is what masking wrote, in whole or in part."""
+    text = document.views[hit.view].text
+    for replacement in written:
+        at = text.find(replacement, max(hit.start - len(replacement), 0), hit.end + len(replacement))
+        if at >= 0 and at < hit.end and hit.start < at + len(replacement):
+            return True
+    return False
+
+
+def _first_place(document: Document, hit: Hit) -> tuple[int, int]:
+    pieces = document.views[hit.view].pieces_of(hit.start, hit.end)
+    return (pieces[0].segment, pieces[0].start) if pieces else (0, 0)
+
+
+def _count(needles: Needles) -> int:
+    return len(needles.values) + needles.too_short

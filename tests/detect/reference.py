@@ -1,0 +1,188 @@
+"""The engine's definition once more, as slow and as plain as it can be said: what the engine is tested against.
+
+Each pattern searches the whole text by itself. Nothing is shared with the engine but the reading of pattern files, the validators and a
+pattern's width.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import re2
+
+from dlpctl.detect import validators
+from dlpctl.detect.database import max_width
+from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
+from dlpctl.types import Finding
+
+
+class Match(NamedTuple):
+    start: int
+    end: int
+    score: float
+    proven: bool
+    pattern: int
+
+
+class Reference:
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = list(patterns)
+        self._regexes = [re2.compile(pattern.regex) for pattern in patterns]
+        self._widths = [max_width(pattern)[0] for pattern in patterns]
+
+    def scan(self, text: str, min_score: float = 0.5, only: Iterable[str] | None = None) -> list[Finding]:
+        """Findings in characters; `only` keeps those of these types."""
+        data = "".join("\ufffd" if is_surrogate(char) else char for char in text).encode()
+        return [
+            finding._replace(start=len(data[: finding.start].decode()), end=len(data[: finding.end].decode()))
+            for finding in self._scan(data, min_score)
+            if only is None or finding.type in only
+        ]
+
+    def scan_bytes(self, data: bytes, min_score: float = 0.5) -> list[Finding]:
+        """Findings in bytes; one that is no UTF-8 is a control character to the patterns."""
+        text = data.decode("utf-8", "surrogateescape")
+        return self._scan(
+            "".join("\x1a" if is_surrogate(char) else char for char in text).encode(), min_score
+        )
+
+    def _scan(self, data: bytes, min_score: float) -> list[Finding]:
+        matches = [
+            match
+            for index in range(len(self._patterns))
+            for match in self._matches(index, data)
+            if match.score >= min_score
+        ]
+        return [
+            Finding(pattern.type, pattern.category, match.start, match.end, match.score, pattern.id)
+            for match in kept(matches)
+            for pattern in [self._patterns[match.pattern]]
+        ]
+
+    def _matches(self, index: int, data: bytes) -> Iterator[Match]:
+        pattern = self._patterns[index]
+        checks = [validators.find(name) for name in pattern.validators]
+        for start, end in self._values(index, data):
+            if all(check.accepts(data[start:end].decode()) for check in checks):
+                proven = any(check.proves for check in checks)
+                yield Match(start, end, score(pattern, data, start, end), proven, index)
+
+    def _values(self, index: int, data: bytes) -> Iterator[tuple[int, int]]:
+        """From left to right: the earliest match no wider than the pattern; then on from behind its value."""
+        regex, width = self._regexes[index], self._widths[index]
+        group = regex.groupindex.get("value", 0)
+        position = 0
+        while (found := regex.search(data, position)) is not None:
+            match = regex.match(data, found.start(), min(len(data), found.start() + width))
+            if match is None:
+                position = found.start() + 1
+                continue
+            start, end = match.span(group)
+            position = match.end() if start == end else end
+            if start < end:
+                yield start, end
+
+
+def is_surrogate(char: str) -> bool:
+    return "\ud800" <= char <= "\udfff"
+
+
+def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
+    """The score by what stands near: the last word before the value, or else the first one behind it."""
+    context = pattern.context
+    before, after = (context.before, context.after) if context else (BEFORE, AFTER)
+    first, last = max(0, start - before), min(len(data), end + after)
+    if pattern.keywords:
+        near = folded(data[first:last].decode(errors="ignore"))
+        if not any(folded(word) in near for word in pattern.keywords):
+            return 0.0
+    if context is None:
+        return pattern.score
+    words = dict.fromkeys(context.words, context.score)
+    against = dict.fromkeys(context.against, context.against_score)
+    ordered = [*words.items(), *against.items()]
+    ahead = list(whole_words(data, first, start, ordered))
+    if ahead:
+        return ahead[-1]
+    behind = list(whole_words(data, end, last, ordered))
+    return behind[0] if behind else pattern.score
+
+
+def whole_words(data: bytes, first: int, last: int, words: Sequence[tuple[str, float]]) -> Iterator[float]:
+    """What each whole word in a part of the text is worth, from left to right; earlier named ones are preferred."""
+    text = folded(data[first:last].decode(errors="ignore"))
+    forms = [
+        (re.compile(r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())), worth)
+        for word, worth in words
+    ]
+    position = 0
+    while position <= len(text):
+        for begin in _beginnings(text, position, at_start=first == 0):
+            ends = [(form, worth, _whole(form, text, begin, last == len(data))) for form, worth in forms]
+            taken = next(((worth, stop) for _, worth, stop in ends if stop is not None), None)
+            if taken:
+                break
+        else:
+            return
+        yield taken[0]
+        position = taken[1]
+
+
+def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
+    """Where a word may begin: at the beginning of the whole text, and behind what is no letter."""
+    if at_start and position == 0:
+        yield 0
+    for place in range(position, len(text)):
+        if not is_letter(text[place]):
+            yield place + 1
+
+
+def _whole(form: re.Pattern[str], text: str, begin: int, at_end: bool) -> int | None:
+    """Where the word ends that begins here, if it is followed by the end of the whole text or by what is no letter."""
+    for stop in range(len(text), begin, -1):
+        followed = not is_letter(text[stop]) if stop < len(text) else at_end
+        if followed and form.fullmatch(text, begin, stop):
+            return stop
+    return None
+
+
+def is_letter(char: str) -> bool:
+    return (
+        (char.isascii() and char.isalnum())
+        or "\u00c0" <= char <= "\u1fff"
+        or "\u2c00" <= char <= "\u2dff"
+        or "\u3040" <= char <= "\ufaff"
+    )
+
+
+def folded(text: str) -> str:
+    """Case ignored, character by character; the long s and the Kelvin sign are an s and a k."""
+    return "".join(_fold(char) for char in text)
+
+
+def _fold(char: str) -> str:
+    lower = {"\u017f": "s"}.get(char, char.lower())
+    return lower if len(lower) == 1 else char
+
+
+def kept(matches: Sequence[Match]) -> list[Match]:
+    """What is in nothing that beats it, by rank, unless it overlaps one that is kept already."""
+    outermost = [match for match in matches if not any(_swallows(other, match) for other in matches)]
+    taken: list[Match] = []
+    for match in sorted(outermost, key=_rank):
+        if not any(match.start < other.end and other.start < match.end for other in taken):
+            taken.append(match)
+    return sorted(taken)
+
+
+def _swallows(outer: Match, inner: Match) -> bool:
+    contains = outer.start <= inner.start and inner.end <= outer.end
+    longer = outer.end - outer.start > inner.end - inner.start
+    return contains and longer and outer.score >= min(inner.score, 0.75)
+
+
+def _rank(match: Match) -> tuple[bool, float, int, int, int]:
+    """Proven first, then by score, by length, and by place."""
+    return not match.proven, -match.score, match.start - match.end, match.start, match.pattern

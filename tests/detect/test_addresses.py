@@ -1,0 +1,88 @@
+"""Addresses in the word orders of many countries, and what only looks like one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dlpctl_patterns
+from dlpctl.detect.names import NameTagger
+
+
+@pytest.fixture(scope="module")
+def tagger() -> NameTagger:
+    return NameTagger.load(Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin")
+
+
+ADDRESSES = [
+    "742 Evergreen Terrace, Springfield, IL 62704",
+    "1600 Amphitheatre Parkway, Mountain View, CA 94043",
+    "350 Fifth Avenue, New York, NY 10118",
+    "221B Baker Street, London NW1 6XE",
+    "Flat 3, 12 Station Road, Cambridge CB1 2JW",
+    "P.O. Box 1234, Denver, CO 80201",
+    "24 Sussex Drive, Ottawa, ON K1M 1M4",
+    "48 Pirrama Road, Pyrmont NSW 2009",
+    "Unit 5, 10 George Street, Brisbane QLD 4000",
+    "Lindenstraße 12, 10969 Berlin",
+    "Mariahilfer Straße 45, 1060 Wien",
+    "Bahnhofstrasse 10, 8001 Zürich",
+    "12 rue de la Paix, 75002 Paris",
+    "Calle Mayor 12, 28013 Madrid",
+    "Via Roma 25, 00184 Roma",
+    "Rua Augusta 100, 1100-053 Lisboa",
+    "Avenida Paulista, 1578, São Paulo",
+    "Keizersgracht 123, 1015 CJ Amsterdam",
+    "Rue Neuve 10, 1000 Bruxelles",
+    "Storgatan 5, 111 51 Stockholm",
+    "Vestergade 12, 1456 København",
+    "Storgata 22, 0159 Oslo",
+    "Mannerheimintie 4, 00100 Helsinki",
+    "ul. Marszałkowska 10, 00-590 Warszawa",
+    "Vinohradská 112, 130 00 Praha",
+    "Andrássy út 60, 1062 Budapest",
+    "Strada Victoriei 15, 010063 București",
+    "Atatürk Caddesi 12, 34000 Istanbul",
+    "Jl. Sudirman No. 5, Jakarta 10220",
+    "12 MG Road, Bengaluru 560001",
+    "Av. Insurgentes Sur 1602, 03940 Ciudad de México",
+]
+
+NONE = [
+    "The meeting is in room 12, second floor.",
+    "In 2019 The Company had 1200 employees on the road.",
+    "They won 3 to 1 in Berlin.",
+    "Main Street is closed today.",
+    "It took 5 days to drive down the street.",
+    "Order 12345 of 3 March: 12 chairs, 4 tables",
+    "for row in range(10): loop(row, 12)",
+]
+
+
+def addresses(tagger: NameTagger, text: str) -> list[tuple[int, int]]:
+    return [
+        (f.start, f.end) for f in tagger.tag(text, [(0, len(text))]) if f.type == "ADDRESS" and f.score >= 0.5
+    ]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_finds_addresses_of_many_countries(tagger: NameTagger, address: str) -> None:
+    text = f"Please send the parcel to {address} before Friday."
+    place = text.index(address)
+    assert [
+        (start, end)
+        for start, end in addresses(tagger, text)
+        if start == place and end == place + len(address)
+    ]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_takes_nothing_else_for_an_address(tagger: NameTagger, text: str) -> None:
+    assert addresses(tagger, text) == []
+
+
+def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
+    text = "Ship to:\nMaria Lopez\n12 Oak Lane, Apt 4\nPortland, OR 97205\nUSA\n\nThank you!"
+    [(start, end)] = addresses(tagger, text)
+    assert text[start:end].startswith("12 Oak Lane, Apt 4\nPortland, OR 97205")

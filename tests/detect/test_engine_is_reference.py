@@ -1,0 +1,133 @@
+"""The engine finds exactly what its definition says, whatever the text is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mixtures import chunked, texts
+from reference import Reference
+from streaming import in_pieces
+from synthetic import ALPHABET, WORDS, matching, synthetic
+
+from dlpctl.detect import stream
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import builtin_files, load_patterns
+
+BUILTIN = load_patterns(builtin_files())
+SYNTHETIC = synthetic()
+SLOWLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+few_characters = st.lists(st.sampled_from(ALPHABET), min_size=2, max_size=6).flatmap(
+    lambda some: st.text(alphabet=some, max_size=60)
+)
+strained_texts = st.lists(
+    st.one_of(
+        few_characters,
+        st.sampled_from(WORDS),
+        st.sampled_from(SYNTHETIC).flatmap(matching),
+        st.sampled_from(["qr;.", "a1", "0", "01", "ab-", ",a"]).flatmap(
+            lambda some: st.text(alphabet=some, max_size=60)
+        ),
+    ),
+    max_size=8,
+).map("".join)
+scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
+
+
+@pytest.fixture(scope="module")
+def reference() -> Reference:
+    return Reference(BUILTIN)
+
+
+@pytest.fixture(scope="module")
+def strained() -> Detector:
+    return Detector(SYNTHETIC)
+
+
+@pytest.fixture(scope="module")
+def strained_reference() -> Reference:
+    return Reference(SYNTHETIC)
+
+
+@settings(SLOWLY, max_examples=200)
+@given(text=texts(BUILTIN), min_score=scores)
+def test_library_on_mixtures(library: Detector, reference: Reference, text: str, min_score: float) -> None:
+    assert library.scan(text, min_score) == reference.scan(text, min_score)
+
+
+@settings(SLOWLY, max_examples=500)
+@given(text=strained_texts, min_score=scores)
+def test_straining_patterns(
+    strained: Detector, strained_reference: Reference, text: str, min_score: float
+) -> None:
+    assert strained.scan(text, min_score) == strained_reference.scan(text, min_score)
+
+
+@pytest.mark.parametrize("pattern", SYNTHETIC, ids=lambda pattern: pattern.id)
+def test_straining_pattern_by_itself(pattern: object) -> None:
+    alone, expected = Detector([pattern]), Reference([pattern])
+
+    @settings(SLOWLY, max_examples=60)
+    @given(strained_texts)
+    def same(text: str) -> None:
+        assert alone.scan(text, 0.0) == expected.scan(text, 0.0)
+
+    same()
+
+
+@settings(SLOWLY, max_examples=150)
+@given(data=st.data())
+def test_for_types_gives_the_same_of_those_types(
+    library: Detector, strained: Detector, data: st.DataObject
+) -> None:
+    detector, patterns, content = data.draw(
+        st.sampled_from([(library, BUILTIN, texts(BUILTIN)), (strained, SYNTHETIC, strained_texts)])
+    )
+    wanted = data.draw(
+        st.sets(st.sampled_from(sorted({pattern.type for pattern in patterns})), min_size=1, max_size=4)
+    )
+    text, min_score = data.draw(content), data.draw(scores)
+    everything = detector.scan(text, min_score)
+    assert detector.for_types(wanted).scan(text, min_score) == [
+        one for one in everything if one.type in wanted
+    ]
+
+
+@settings(SLOWLY, max_examples=150)
+@given(data=st.data())
+def test_bytes(
+    library: Detector,
+    reference: Reference,
+    strained: Detector,
+    strained_reference: Reference,
+    data: st.DataObject,
+) -> None:
+    detector, expected, content = data.draw(
+        st.sampled_from(
+            [(library, reference, texts(BUILTIN)), (strained, strained_reference, strained_texts)]
+        )
+    )
+    noise = data.draw(st.binary(max_size=10))
+    raw = (
+        data.draw(content).encode("utf-8", "surrogatepass")
+        + noise
+        + data.draw(content).encode("utf-8", "replace")
+    )
+    assert detector.scan_bytes(raw) == expected.scan_bytes(raw)
+
+
+@settings(SLOWLY, max_examples=150)
+@given(data=st.data())
+def test_pieces(
+    library: Detector, strained: Detector, strained_reference: Reference, data: st.DataObject
+) -> None:
+    detector = data.draw(
+        st.sampled_from([strained, strained.for_types({"PROVEN", "CHAIN", "NEAR", "UNBOUNDED_RUN"})])
+    )
+    raw = "".join(data.draw(st.lists(strained_texts, max_size=8))).encode("utf-8", "replace")
+    raw += data.draw(st.binary(max_size=4)) + raw[::-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "CHUNK", data.draw(st.integers(1, 200)))
+        patch.setattr(stream, "_PATIENCE", 1 << 20)
+        assert in_pieces(detector, data.draw(chunked(raw))) == (raw, detector.scan_bytes(raw))

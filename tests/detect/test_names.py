@@ -1,0 +1,208 @@
+"""What users of other tools report as missed or wrong, and what may come in from outside."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import hyperscan
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dlpctl_patterns
+from dlpctl.detect.names import LOWEST, NameTagger
+from dlpctl.detect.names_patterns import PATTERNS
+from dlpctl.errors import NameDataError
+from dlpctl.types import Category
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+DATA = Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin"
+
+
+class Scanner:
+    """The gate's patterns in a database of their own, in front of the tagger."""
+
+    def __init__(self) -> None:
+        self.tagger = NameTagger.load(DATA)
+        self.database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        expressions = [pattern.regex.encode() for pattern in PATTERNS]
+        count = len(expressions)
+        self.database.compile(
+            expressions=expressions,
+            ids=list(range(count)),
+            elements=count,
+            flags=[hyperscan.HS_FLAG_UTF8] * count,
+        )
+
+    def regions(self, text: str) -> list[tuple[int, int]]:
+        hits: list[tuple[int, int]] = []
+        data = _SURROGATES.sub("?", text).encode()
+        self.database.scan(data, match_event_handler=lambda index, _start, end, *_: hits.append((index, end)))
+        if len(data) != len(text):
+            characters = [place for place, c in enumerate(data.decode()) for _ in c.encode()] + [len(text)]
+            hits = [(index, characters[end]) for index, end in hits]
+        return self.tagger.regions(text, hits)
+
+    def found(self, text: str) -> list[str]:
+        findings = self.tagger.tag(text, self.regions(text))
+        return [text[f.start : f.end] for f in findings if f.type == "PERSON_NAME" and f.score >= 0.5]
+
+
+@pytest.fixture(scope="module")
+def scanner() -> Scanner:
+    return Scanner()
+
+
+NAMED = [
+    ("Please ask Amara Okafor about it.", ["Amara Okafor"]),
+    ("PATIENT: MARIA GONZALEZ\nDOB: 1980-01-02", ["MARIA GONZALEZ"]),
+    ("my name is john smith and i need help", ["john smith"]),
+    ("name: john smith\nemail: js@example.com", ["john smith"]),
+    ("Starring Samuel L. Jackson and others", ["Samuel L. Jackson"]),
+    ("Reviewed by J. R. Smith", ["J. R. Smith"]),
+    ("Claimant: Smith, John", ["Smith, John"]),
+    ("I met Conan O'Neill on Monday.", ["Conan O'Neill"]),
+    ("Forward it to Jan van der Berg, please.", ["Jan van der Berg"]),
+    ("Signed: Omar al-Sayed", ["Omar al-Sayed"]),
+    ("Dear Mary-Jane Watson,", ["Mary-Jane Watson"]),
+    ("Contact: Nguyễn Văn Minh, tel. 0123456", ["Nguyễn Văn Minh"]),
+    ("Mr. Robert Brown's account was closed.", ["Robert Brown"]),
+    ("Dr. Elena Rossi will see you now.", ["Elena Rossi"]),
+    ("Best regards,\nHannah Schmidt\nAccount Manager", ["Hannah Schmidt"]),
+    (
+        "From: Peter Jones <pj@example.com>\nTo: Laura Miller <lm@example.com>",
+        ["Peter Jones", "Laura Miller"],
+    ),
+    ("[10:22] Sarah: are you there?\n[10:23] Michael: yes", ["Sarah", "Michael"]),
+    ("id,name,city\n1,David Cohen,Haifa\n2,Emily Clark,Leeds", ["David Cohen", "Emily Clark"]),
+    ('{"patient": "Thomas Anderson", "room": 12}', ["Thomas Anderson"]),
+    ('{"owner": "Julia Weber", "id": 7}', ["Julia Weber"]),
+    ("# Author: Kevin Patel\nimport os\n", ["Kevin Patel"]),
+    ("Signed-off-by: Maria Silva <ms@example.com>", ["Maria Silva"]),
+    ("Co-authored-by: Daniel Kim <dk@example.com>", ["Daniel Kim"]),
+    ("Sehr geehrter Herr Müller,", ["Müller"]),
+    ("Chère Madame Lefèvre, bonjour", ["Lefèvre"]),
+    ("Estimado Sr. García:", ["García"]),
+    ("Gentile Sig. Bianchi,", ["Bianchi"]),
+    ("Prezado Sr. Oliveira,", ["Oliveira"]),
+    ("Geachte mevrouw Jansen,", ["Jansen"]),
+]
+
+NOT_NAMED = [
+    "The meeting is on Monday, 3 March, in the Blue Room.",
+    "We are closed in April, May and June.",
+    "Best Regards",
+    "Kind Regards,\nThe Support Team",
+    "We moved from Amazon S3 and EKS to Google Cloud Platform.",
+    "ERROR Connection refused\nWARNING Disk Full\nINFO Server Started",
+    "class PaymentGateway(BaseHandler):\n    def create(self, request: HttpRequest) -> JsonResponse:\n        return None\n",
+    "Flights from Paris to Berlin are cheap in winter.",
+    "Ford Motor Company and Wells Fargo announced results.",
+    "We run Jenkins, Apache Kafka and Elasticsearch on Kubernetes.",
+    "Please find attached the Quarterly Report and the Purchase Order.",
+    "name: Build and Test\non: push\n",
+    "1234567890 2233 4455.99 2024-01-01 10:00:00",
+]
+
+
+@pytest.mark.parametrize(("text", "names"), NAMED)
+def test_finds_the_names_that_others_miss(scanner: Scanner, text: str, names: list[str]) -> None:
+    found = scanner.found(text)
+    assert [name for name in names if name not in found] == []
+
+
+@pytest.mark.parametrize("text", NOT_NAMED)
+def test_takes_nothing_else_for_a_name(scanner: Scanner, text: str) -> None:
+    assert scanner.found(text) == []
+
+
+def test_a_name_found_in_full_is_found_in_part_elsewhere(scanner: Scanner) -> None:
+    text = "The report was written by Dr. Amara Okwuosa.\n\nIt says little, though. Later that year the Okwuosa plan was dropped."
+    assert scanner.found(text).count("Okwuosa") == 1
+
+
+def test_findings_are_in_order_and_scored(scanner: Scanner) -> None:
+    text = "Dear Anna Meyer,\n\nplease send it to Paul Young, 12 Main Street, Springfield, IL 62704.\n\nRegards,\nTom Hall"
+    findings = scanner.tagger.tag(text, [(0, len(text))])
+    assert [finding.start for finding in findings] == sorted(finding.start for finding in findings)
+    assert all(LOWEST <= finding.score <= 1 and finding.category is Category.PII for finding in findings)
+    assert {finding.type: finding.pattern_id for finding in findings} == {
+        "PERSON_NAME": "person-name",
+        "ADDRESS": "address",
+    }
+
+
+def test_source_code_is_not_tagged(scanner: Scanner) -> None:
+    code = "\n".join(
+        f"    self.handler_{n} = PaymentHandler(client_{n}, Timeout={n})  # Returns None" for n in range(2000)
+    )
+    assert scanner.regions(code) == []
+
+
+def test_numbers_and_logs_are_not_tagged(scanner: Scanner) -> None:
+    assert scanner.regions("2024-01-01 10:00:00,123 INFO worker-7 took 12 ms\n" * 500) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n" * 10_000,
+        "A" * 1_000_000,
+        "Ab" * 300_000,
+        "a.B." * 100_000,
+        "\n".join(["word"] * 100_000),
+        "é" * 200_000,
+        "\u202eJohn \u202dSmith\u2066 א ب 漢字 Ω ไทย \U0001f600" * 200,
+        "J\u0301ohn Smi\u0308th",
+        "\ud800 John Smith \udfff",
+        "John\x00Smith",
+        "'’'’'’" * 5000,
+        "John Smith " * 20_000,
+    ],
+    ids=lambda text: f"{len(text)} of {text[:4]!a}",
+)
+def test_bad_input_is_bounded(scanner: Scanner, text: str) -> None:
+    began = time.monotonic()
+    for regions in (scanner.regions(text), [(0, min(len(text), 50_000))]):
+        for finding in scanner.tagger.tag(text, regions):
+            assert 0 <= finding.start < finding.end <= len(text)
+    assert time.monotonic() - began < 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(max_size=300))
+def test_any_text_gives_spans_inside_of_it(scanner: Scanner, text: str) -> None:
+    for start, end in scanner.regions(text):
+        assert 0 <= start < end <= len(text)
+    for finding in scanner.tagger.tag(text, [(0, len(text))]):
+        assert 0 <= finding.start < finding.end <= len(text)
+
+
+def test_the_data_is_small_and_loads_at_once() -> None:
+    assert DATA.stat().st_size <= 1_600_000
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        NameTagger.load(DATA)
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.015  # five milliseconds where nothing else runs
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "flipped", "other"])
+def test_a_damaged_file_is_an_error(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "tagger.bin"
+    data = bytearray(DATA.read_bytes())
+    data[len(data) // 2] ^= 1
+    contents = {
+        "empty": b"",
+        "cut": bytes(data[: len(data) // 2]),
+        "flipped": bytes(data),
+        "other": b"x" * 5000,
+    }
+    if damage in contents:
+        path.write_bytes(contents[damage])
+    with pytest.raises(NameDataError, match="reinstall"):
+        NameTagger.load(path)

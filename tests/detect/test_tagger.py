@@ -1,0 +1,123 @@
+"""The packed file and the sums over all ways to label a text, against the same written plainly."""
+
+from __future__ import annotations
+
+import itertools
+from math import exp
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, Model, pack
+from dlpctl.detect.tagger.sequence import Sequencer
+from dlpctl.detect.tagger.words import GIVEN, SURNAME, TOKEN, shape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = ("Aab", "Bbc", "Ccd")
+Weights = dict[str, list[int]]
+
+
+def load(folder: Path, weights: Weights, transitions: list[list[int]], gazetteer: dict[str, int]) -> Model:
+    """A model in which words have weights for their own labels and nothing else has any."""
+    packed = pack(
+        {crc32(word.encode()): flags for word, flags in gazetteer.items()},
+        {crc32(f"w:{word.lower()}".encode()): list(enumerate(values)) for word, values in weights.items()},
+        transitions,
+    )
+    path = folder / "tagger.bin"
+    path.write_bytes(packed)
+    return Model.load(path)
+
+
+def plain(weights: Weights, transitions: list[list[int]]) -> list[list[float]]:
+    """The probabilities of the labels of WORDS, summed over every sequence of labels; before and behind it is outside."""
+    sums = [[0.0] * len(LABELS) for _ in WORDS]
+    for labels in itertools.product(range(len(LABELS)), repeat=len(WORDS)):
+        steps = [transitions[a][b] for a, b in itertools.pairwise((0, *labels, 0))]
+        if FORBIDDEN in steps:
+            continue
+        score = exp(
+            (sum(steps) + sum(weights[word][label] for word, label in zip(WORDS, labels, strict=True)))
+            / SCALE
+        )
+        for place, label in enumerate(labels):
+            sums[place][label] += score
+    return [[value / sum(row) for value in row] for row in sums]
+
+
+values = st.integers(-60, 60)
+moves = st.lists(st.lists(values, min_size=7, max_size=7), min_size=7, max_size=7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    weights=st.fixed_dictionaries({word: st.lists(values, min_size=7, max_size=7) for word in WORDS}),
+    transitions=moves,
+)
+def test_probabilities_are_those_of_all_sequences(
+    tmp_path_factory: pytest.TempPathFactory, weights: Weights, transitions: list[list[int]]
+) -> None:
+    for before, after in itertools.product(range(len(LABELS)), repeat=2):
+        if LABELS[after][0] == "I" and LABELS[before][-1] != LABELS[after][-1]:
+            transitions[before][after] = FORBIDDEN
+    model = load(tmp_path_factory.mktemp("model"), weights, transitions, {})
+    text = " ".join(WORDS)
+    tagged = Sequencer(model).tag(text, 0, len(text))
+    expected = plain(weights, transitions)
+    for place, row in enumerate(expected):
+        if place in tagged.chances:
+            assert tagged.chances[place] == pytest.approx(row, abs=0.02)
+        else:
+            assert row[0] > 0.8
+
+
+def test_the_gazetteer_takes_the_first_key_it_knows(tmp_path: Path) -> None:
+    rules = [[0] * len(LABELS) for _ in LABELS]
+    model = load(tmp_path, {}, rules, {"oneill": 3 << SURNAME, "neill": 1 << GIVEN})
+    assert model.flags(["oneill", "neill"]) == 3 << SURNAME
+    assert model.flags(["unknown", "neill"]) == 1 << GIVEN
+    assert model.flags(["unknown"]) == 0
+
+
+def test_a_vote_of_each_slot_is_kept_apart(tmp_path: Path) -> None:
+    rules = [[0] * len(LABELS) for _ in LABELS]
+    place = SLOTS.index("+1") * len(LABELS) + 2
+    path = tmp_path / "tagger.bin"
+    path.write_bytes(pack({}, {crc32(b"w:dear"): [(place, -5), (0, 7)]}, rules))
+    votes = Model.load(path).vectors(["w:dear", "w:nothing"])
+    assert votes[SLOTS.index("0")] == 7
+    assert votes[SLOTS.index("+1")] == -5 << 32
+    assert sum(vote != 0 for vote in votes) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("O'Neill's dog", ["O'Neill", "'s", "dog"]),
+        ("first_name: x86", ["first_name", ": ", "x86"]),
+        ("foo.Bar(", ["foo", ".", "Bar", "("]),
+        ("foo. Bar (", ["foo", ". ", "Bar", " ("]),
+        ("a\n\n b", ["a", "\n\n ", "b"]),
+        ("12 Main St.", ["12", "Main", "St", "."]),
+        ("Nguyễn-Müller", ["Nguyễn", "-", "Müller"]),
+        ("=====", ["====="]),
+    ],
+)
+def test_tokens(text: str, tokens: list[str]) -> None:
+    assert [match[0] for match in TOKEN.finditer(text)] == tokens
+
+
+@pytest.mark.parametrize(
+    ("token", "outline"),
+    [
+        ("john", "x"), ("John", "Xx"), ("JOHN", "XX"), ("J", "X1"), ("McDonald", "Xx"), ("O'Neill", "Xx"), ("getName", "xX"),
+        ("1234", "d4"), ("221B", "0A"), ("SW1A", "A0A"), ("a_b", "id"), ("\n", "NL"), ("\n\n", "NL2"), (" \t", "TAB"), (". ", "p"),
+    ],
+)  # fmt: skip
+def test_shapes(token: str, outline: str) -> None:
+    assert shape(token) == outline

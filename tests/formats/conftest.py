@@ -1,0 +1,279 @@
+"""Samples of every format, made when asked for, and a stand-in for detection: formats know nothing of the real one."""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import gzip
+import io
+import json
+import lzma
+import re
+import sqlite3
+import tarfile
+import zipfile
+from contextlib import closing
+from dataclasses import dataclass
+from email.message import EmailMessage
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dlpctl.formats.files import Files
+from dlpctl.formats.spans import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dlpctl.formats.interface import Document
+
+SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
+VALUES = (SSN, CARD, MAIL)
+MASKS = {"ssn": "[SSN 1]", "card": "[CARD]", "mail": "[E-MAIL]"}
+_FINDER = re.compile(
+    r"(?P<ssn>(?<!\d)\d{3}-\d\d-\d{4}(?!\d))|(?P<card>(?<!\d)4\d{3}[ -]?\d{4}[ -]?\d{4}[ -]?\d{4}(?!\d))|(?P<mail>[\w.]+@[\w.]+\w)"
+)
+
+
+def find(document: Document) -> Iterator[Hit]:
+    """What must not stay in a document."""
+    for number, view in enumerate(document.views):
+        for found in _FINDER.finditer(view.text):
+            assert found.lastgroup is not None
+            yield Hit(number, *found.span(), MASKS[found.lastgroup])
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str
+    format: str
+    make: Callable[[], bytes]
+    kept: tuple[str, ...] = ("kept text",)
+    parse: Callable[[bytes], object] = bytes
+    """Reads the masked file by a parser that is not ours; raises where it is not valid."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "sample" in metafunc.fixturenames:
+        metafunc.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+
+
+@pytest.fixture(name="find")
+def find_fixture() -> Callable[[Document], Iterator[Hit]]:
+    return find
+
+
+@pytest.fixture
+def files() -> Iterator[Files]:
+    with Files() as opened:
+        yield opened
+
+
+def text(source: str, encoding: str = "utf-8") -> Callable[[], bytes]:
+    return lambda: source.encode(encoding)
+
+
+def lines(data: bytes) -> object:
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+def xml(data: bytes) -> object:
+    import xml.dom.minidom
+
+    return xml.dom.minidom.parseString(data)
+
+
+def yaml(data: bytes) -> object:
+    import yaml as library
+
+    return list(library.safe_load_all(data))
+
+
+def toml(data: bytes) -> object:
+    import tomllib
+
+    return tomllib.loads(data.decode())
+
+
+def csv(data: bytes) -> object:
+    import csv as library
+
+    rows = list(library.reader(io.StringIO(data.decode(), newline=""), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    return rows
+
+
+def sql(data: bytes) -> object:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(data.decode())
+        return list(database.iterdump())
+
+
+def zipped(data: bytes) -> object:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        return archive.namelist()
+
+
+def tarred(data: bytes) -> object:
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return archive.getnames()
+
+
+def database(data: bytes) -> object:
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.deserialize(data)
+        assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert opened.execute("SELECT count(*) FROM notes WHERE notes MATCH 'kept'").fetchone() == (1,)
+        return None
+
+
+def make_mail() -> bytes:
+    message = EmailMessage()
+    message["From"] = f"Zoë <{MAIL}>"
+    message["To"] = "undisclosed"
+    message["Subject"] = f"Über {SSN}, kept text"
+    message.set_content(f"Grüße {CARD}, kept text\n", cte="base64")
+    message.add_alternative(
+        f"<p>kept text 123-<b>45</b>-6789 &#106;ane.roe@acme.example {CARD}</p>",
+        subtype="html",
+        cte="quoted-printable",
+    )
+    message.add_attachment(make_zip(), maintype="application", subtype="zip", filename=f"{MAIL}.zip")
+    return message.as_bytes()
+
+
+def make_zip() -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = MAIL.encode()
+        archive.writestr(f"kept text/{MAIL}.csv", f"name,ssn,mail\r\nkept text,{SSN},{MAIL}\r\n")
+        archive.writestr("b/data.json", json.dumps({"card": int(CARD), "note": "kept text"}))
+    return output.getvalue()
+
+
+def make_tar() -> bytes:
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w:gz") as archive:
+        for name, contents in (
+            (f"{MAIL}.txt", f"kept text {SSN}"),
+            ("n.yaml", f"card: {CARD}\nnote: kept text\n"),
+        ):
+            member = tarfile.TarInfo(name)
+            member.size, member.uname, member.pax_headers = len(contents), "jane", {"comment": MAIL}
+            archive.addfile(member, io.BytesIO(contents.encode()))
+    return output.getvalue()
+
+
+def make_database() -> bytes:
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.executescript(
+            f"""
+            CREATE TABLE people (id INTEGER PRIMARY KEY, mail TEXT UNIQUE, ssn TEXT, card INTEGER, file BLOB);
+            CREATE VIRTUAL TABLE notes USING fts5(body);
+            CREATE TRIGGER copy AFTER UPDATE ON people BEGIN INSERT INTO notes VALUES (old.mail); END;
+            INSERT INTO people VALUES (1, '{MAIL}', '{SSN}', {CARD}, CAST('kept text {SSN}' AS BLOB));
+            INSERT INTO people VALUES (2, 'x{MAIL}', 'kept text', 1, NULL), (3, 'gone{MAIL}', '{SSN}', 1, NULL);
+            INSERT INTO notes VALUES ('kept text {MAIL}');
+            DELETE FROM people WHERE id = 3;
+            """
+        )
+        return opened.serialize()
+
+
+def make_notebook() -> bytes:
+    key = ["-----\n", f"{SSN}\n", "kept text"]
+    picture = base64.b64encode(f"not a picture {MAIL}".encode()).decode()
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": key, "execution_count": int(CARD)},
+        {"cell_type": "code", "metadata": {}, "source": [], "outputs": [{"data": {"image/png": picture}}]},
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4}, indent=1).encode()
+
+
+def make_7z() -> bytes:
+    import py7zr
+
+    output = io.BytesIO()
+    with py7zr.SevenZipFile(output, "w") as archive:
+        archive.writestr(f"kept text {SSN} {CARD}", f"{MAIL}.txt")
+    return output.getvalue()
+
+
+def make_zst() -> bytes:
+    import zstandard
+
+    return zstandard.compress(f"{SSN} {MAIL}\n".encode()) + zstandard.compress(f"kept text {CARD}\n".encode())
+
+
+def make_parquet() -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table({"ssn": [SSN, None], "card": [int(CARD), 5], MAIL: ["kept text", MAIL]})
+    output = io.BytesIO()
+    pyarrow.parquet.write_table(table, output)
+    return output.getvalue()
+
+
+LOG = f"2026-01-01 kept text {SSN} {CARD}\r\n\r\nuser={MAIL} é done\r\n"
+SAMPLES = [
+    Sample("a.log", "text", text(LOG)),
+    Sample("bom.txt", "text", text(LOG, "utf-8-sig")),
+    Sample("wide.txt", "text", text(LOG, "utf-16"), parse=lambda data: data.decode("utf-16")),
+    Sample("wide-no-bom.txt", "text", text(LOG, "utf-16-be"), parse=lambda data: data.decode("utf-16-be")),
+    Sample("widest.txt", "text", text(LOG, "utf-32"), parse=lambda data: data.decode("utf-32")),
+    Sample("latin.txt", "text", text(LOG, "cp1252"), parse=lambda data: data.decode("cp1252").index("é done")),
+    Sample("sjis.txt", "text", text(f"山田太郎さんの番号は{SSN} kept text {MAIL} {CARD}", "cp932"), ("山田太郎さんの番号は", "kept text")),
+    Sample("jis.txt", "text", text(f"山田太郎 {SSN} kept text {MAIL} {CARD}", "iso2022_jp"), ("山田太郎",)),
+    Sample("mixed.log", "text", lambda: text(LOG)() + text(LOG, "cp1252")() + b"\xff\xfe\r\n", ("kept text", "é done")),
+    Sample("a.csv", "csv", text(f'name;ssn;card;mail\n"kept ""text""";{SSN};{CARD};"{MAIL}"\nx;;;\n'), ('kept ""text""',),
+           lambda data: csv(data.replace(b";", b","))),
+    Sample("a.tsv", "csv", text(f"name\tssn\tcard\tmail\nkept text\t{SSN}\t{CARD}\t{MAIL}\n")),
+    Sample("a.json", "json", text(f'{{ "kept text": {CARD},\n\t"{MAIL}": [{CARD}, "\\u0031\\u0032\\u0033-45-6789", 1e3, true] }}\n'),
+           ('{ "kept text": ', ", 1e3, true] }"), json.loads),
+    Sample("a.jsonl", "json", text(f'{{"a": "{SSN}"}}\n{{"a": {CARD}, "b": "kept text \\"{MAIL}\\""}}\n'), parse=lines),
+    Sample("settings.jsonc", "json", text(f'{{// kept text {MAIL}\n "a": "{SSN}", /* {CARD} */ }}')),
+    Sample("export.txt", "json", text(json.dumps({"a": "kept text", "b": [SSN, int(CARD), MAIL]})), parse=json.loads),
+    Sample("a.yaml", "yaml", text(
+        f"# kept text {MAIL}\nssn: {SSN} # {SSN}\n{MAIL}: &x [{SSN}, '{SSN}', \"\\x31\\u0032\\U00000033-45-6789\"]\ncard: {CARD}\n"
+        f"t: |\n  block {SSN}\n  kept\nf: >\n  folded 4111 1111\n  1111 1111 on\nr: *x\n---\nö: {MAIL}\n"
+    ), ("# kept text ", "&x [", "r: *x\n"), yaml),
+    Sample("a.toml", "toml", text(
+        f"# kept text {MAIL}\n[a.'b {SSN}']\ncard = {CARD}\n{SSN} = \"\\u0031\\u0032\\u0033-45-6789\"\nm = '''\n{MAIL} '''\n"
+    ), parse=toml),
+    Sample("a.ini", "ini", text(f"[kept text]\nmail = {MAIL}\nssn: {SSN} ; {CARD}\n")),
+    Sample(".env", "dotenv", text(f"# kept text\nexport MAIL={MAIL}\nSSN=\"{SSN}\" # {CARD}\n"),
+           parse=lambda data: data.index(b"MAIL='[E-MAIL]'")),
+    Sample("a.properties", "ini", text(f"a=\\u0031\\u0032\\u0033-45-6789\nb={MAIL} kept text {CARD}\n")),
+    Sample("a.xml", "xml", text(
+        f'<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY e "{MAIL}">]>\n<r a="{MAIL}" b=\'{SSN}\'><!-- {CARD} --><ssn>{SSN}</ssn>'
+        f"<![CDATA[{MAIL}]]> kept text &#49;23-45-67<b>89</b><c>12</c><d>34</d></r>"
+    ), ("kept text ", "<c>12</c><d>34</d>"), xml),
+    Sample("a.html", "html", text(
+        f"<!DOCTYPE html><p CLASS = x>kept text &nbsp;123-<b>45</b>-<i>67</i>89<br>4111<wbr>111111111111<p><a href='mailto:{MAIL}'>"
+        f"jane.roe&commat;acme.example</a><!-- {SSN} --><input value={MAIL}><script>var x = '{CARD}' < 1</script>"
+    ), ("<p CLASS = x>kept text \u00a0", "<br>", "' < 1</script>")),
+    Sample("a.sql", "sql", text(
+        f"CREATE TABLE u (id INT, ssn TEXT, note TEXT);\nINSERT INTO u VALUES (1, '{SSN}', 'kept ''text'''), ({CARD}, '{MAIL}', NULL);\n"
+        f"INSERT INTO u (note) VALUES ('{MAIL}'); -- {SSN}\n"
+    ), ("'kept ''text'''",), sql),
+    Sample("copy.sql", "sql", text(f"COPY u (id, ssn) FROM stdin;\n1\t{SSN}\n2\t\\N\n3\t{MAIL} {CARD} kept text\n\\.\n")),
+    Sample("a.ipynb", "notebook", make_notebook, ("kept text",), json.loads),
+    Sample("a.eml", "eml", make_mail),
+    Sample("a.mbox", "mbox", lambda: b"From jane.roe@acme.example Thu\n" + make_mail() + b"\n\nFrom x Fri\n" + make_mail()),
+    Sample("a.zip", "zip", make_zip, parse=zipped),
+    Sample("a.tgz", "gzip", make_tar, parse=tarred),
+    Sample("a.txt.gz", "gzip", lambda: gzip.compress(text(LOG)()), parse=gzip.decompress),
+    Sample("a.txt.bz2", "bzip2", lambda: bz2.compress(text(LOG)()), parse=bz2.decompress),
+    Sample("a.txt.xz", "xz", lambda: lzma.compress(text(LOG)()), parse=lzma.decompress),
+    Sample("a.txt.zst", "zstd", make_zst),
+    Sample("a.7z", "7z", make_7z),
+    Sample("a.sqlite", "sqlite", make_database, parse=database),
+    Sample("a.parquet", "parquet", make_parquet),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session", name="samples")
+def samples_fixture() -> list[tuple[str, bytes]]:
+    return [(sample.name, sample.make()) for sample in SAMPLES]

@@ -1,0 +1,528 @@
+"""Values that pages draw: each way in which a PDF hides one from a plain reader."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.interface import Edit, Limits
+from dlpctl.formats.pdf import FORMAT
+
+SSN = "536-90-4399"
+CARD = "4111 1111 1111 1111"
+EMAIL = "jane.roe@acme-corp.example"
+
+
+def words(canvas, y, text, size=12, x=72, font="Helvetica"):
+    canvas.setFont(font, size)
+    canvas.drawString(x, y, text)
+
+
+def test_a_value_goes_and_the_words_around_it_stay(drawn, check):
+    result = check(drawn(lambda c: words(c, 700, f"Her number {SSN} was checked.")))
+    assert not result.leaks(SSN)
+    assert result.text().split() == ["Her", "number", "was", "checked.", "[SSN]"]
+
+
+def test_pixels_outside_of_the_boxes_are_identical(drawn, check, rendered):
+    import pikepdf
+    from PIL import Image, ImageChops, ImageDraw
+
+    def page(canvas):
+        for line in range(40):
+            words(canvas, 760 - 16 * line, f"Line {line} mentions {SSN} gladly, and {EMAIL} too.", x=60)
+        canvas.line(40, 300, 560, 300)
+
+    data = drawn(page)
+    result = check(data)
+    before, after = rendered(data), rendered(result.masked)
+    # Whatever differs lies in a box: black, white from its label, or a shade where the two meet.
+    left = before.crop((0, 0, 120, before.height))
+    assert ImageChops.difference(left, after.crop((0, 0, 120, after.height))).getbbox() is None
+    covered = Image.new("1", before.size, 0)
+    draw = ImageDraw.Draw(covered)
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        content = pdf.pages[0].Contents.read_bytes().split(b"/Artifact BMC q")[1]
+    for line in content.splitlines():
+        if line.startswith(b"0 g "):
+            numbers = [float(word) for word in line.split() if word not in (b"g", b"m", b"l", b"h", b"f")]
+            x0, y0, x1, _, _, y1 = numbers[1:7]
+            draw.rectangle((2 * x0 - 1, 2 * (842 - y1) - 2, 2 * x1 + 1, 2 * (842 - y0) + 1), fill=1)
+    difference = ImageChops.difference(before, after).convert("L").point(lambda value: 255 if value else 0)
+    difference.paste(0, mask=covered)
+    assert difference.getbbox() is None
+
+
+def test_a_value_over_a_line_break(drawn, check):
+    def page(canvas):
+        words(canvas, 700, "This paragraph is long enough to wrap, and the card is 4111 1111")
+        words(canvas, 686, "1111 1111, which is all there is to say about it in this place.")
+
+    result = check(drawn(page))
+    assert not result.leaks(CARD)
+    assert "which is all there is" in result.text()
+
+
+def test_a_value_over_a_page_break_with_a_footer_between(drawn, check):
+    def page(number, first, last):
+        def draw(canvas):
+            words(canvas, 780, "ACME Corporation, confidential report")
+            words(canvas, 700, first)
+            words(canvas, 100, last)
+            words(canvas, 40, f"Page {number} of 3")
+
+        return draw
+
+    data = drawn(
+        page(1, "It begins here.", "The card number to be charged is 4111 1111"),
+        page(2, "1111 1111 and nothing else.", "Here it ends."),
+        page(3, "Appendix.", "Nothing."),
+    )
+    result = check(data)
+    assert CARD in result.values
+    assert "and nothing else" in result.text()
+    assert "1111 1111" not in result.text()
+
+
+def test_letter_spaced_text(drawn, check):
+    def page(canvas):
+        text = canvas.beginText(72, 700)
+        text.setFont("Helvetica", 12)
+        text.setCharSpace(9)
+        text.textLine(EMAIL)
+        canvas.drawText(text)
+
+    assert not check(drawn(page)).leaks(EMAIL)
+
+
+def test_letters_placed_one_by_one_in_any_order(handmade, check):
+    made = handmade()
+    letters = [
+        f"BT /F1 12 Tf 1 0 0 1 {72 + 7 * index} 700 Tm ({letter}) Tj ET" for index, letter in enumerate(SSN)
+    ]
+    made.content("\n".join(letters[1::2] + letters[::2]))
+    assert not check(made.save()).leaks(SSN)
+
+
+def test_a_hyphen_at_the_end_of_a_line(drawn, check):
+    def page(canvas):
+        words(canvas, 700, "Please write to jane.roe@acme-")
+        words(canvas, 686, "corp.example, who will answer.")
+
+    result = check(drawn(page))
+    assert not result.leaks(EMAIL)
+    assert "who will answer" in result.text()
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_rotated_pages_with_a_crop_box(handmade, check, rotation):
+    from pikepdf import Array
+
+    made = handmade()
+    made.page.Rotate = rotation
+    made.page.CropBox = Array([0, 300, 612, 792])
+    made.content(
+        f"BT /F1 12 Tf 72 700 Td (See {SSN} here) Tj 0 -14 Td (and 4111 1111) Tj 0 -14 Td (1111 1111 there) Tj"
+        f" 0 -500 Td (outside of the crop box: {EMAIL}) Tj ET"
+    )
+    result = check(made.save())
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL, CARD)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    ["-1 0 0 1 500 400", "-1 0 0 -1 500 400", "1 0 0 -1 72 400", "0.7 0.7 -0.7 0.7 72 72", "0 1 -1 0 300 72"],
+)
+def test_mirrored_turned_and_slanted_text(handmade, check, matrix):
+    made = handmade()
+    made.content(f"BT /F1 12 Tf {matrix} Tm (before {SSN} after) Tj ET")
+    result = check(made.save())
+    assert not result.leaks(SSN)
+    assert "before" in result.text()
+    assert "after" in result.text()
+
+
+def test_bold_that_is_drawn_twice(drawn, check):
+    def page(canvas):
+        words(canvas, 700, f"No. {SSN}.")
+        words(canvas, 700, f"No. {SSN}.", x=72.3)
+
+    result = check(drawn(page))
+    assert not result.leaks(SSN)
+    assert result.text().count("No.") == 2
+
+
+def test_a_form_that_several_pages_share(handmade, check):
+    import pikepdf
+    from pikepdf import Dictionary
+
+    made = handmade()
+    form = made.form(f"BT /F1 12 Tf 10 20 Td (Letterhead {SSN}) Tj ET")
+    for _ in range(2):
+        made.pdf.pages.append(pikepdf.Page(made.pdf.pages[0]))
+    for page in made.pdf.pages:
+        page.obj.Resources = Dictionary(Font=made.page.Resources.Font, XObject=Dictionary(Fm=form))
+        page.obj.Contents = made.pdf.make_stream(
+            b"q 1 0 0 1 50 600 cm /Fm Do Q BT /F1 9 Tf 72 72 Td (Body) Tj ET"
+        )
+    result = check(made.save())
+    assert not result.leaks(SSN)
+    assert result.text().count("Letterhead") == 3
+
+
+def test_a_form_that_nothing_draws(handmade, check):
+    from pikepdf import Dictionary
+
+    made = handmade()
+    made.page.Resources.XObject = Dictionary(Hidden=made.form(f"BT /F1 12 Tf (Old address {EMAIL}) Tj ET"))
+    result = check(made.save())
+    assert EMAIL in result.values
+    assert not result.leaks(EMAIL)
+
+
+def test_text_in_a_tiling_pattern_and_a_soft_mask(handmade, check):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    pattern = made.pdf.make_stream(
+        f"BT /F1 8 Tf 5 5 Td ({SSN}) Tj ET".encode(),
+        PatternType=1,
+        PaintType=1,
+        TilingType=1,
+        BBox=Array([0, 0, 90, 20]),
+        XStep=90,
+        YStep=20,
+        Resources=Dictionary(Font=made.page.Resources.Font),
+    )
+    group = made.form(f"BT /F1 12 Tf 72 72 Td ({EMAIL}) Tj ET", Group=Dictionary(S=Name.Transparency))
+    made.page.Resources.Pattern = Dictionary(P1=pattern)
+    made.page.Resources.ExtGState = Dictionary(
+        G1=Dictionary(SMask=Dictionary(Type=Name.Mask, S=Name.Luminosity, G=group))
+    )
+    made.content("/G1 gs /Pattern cs /P1 scn 0 0 200 200 re f")
+    assert not check(made.save()).leaks(SSN, EMAIL)
+
+
+def test_a_font_without_tounicode_is_read_or_said_to_be_unread(drawn, check):
+    import pikepdf
+    import reportlab
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    pdfmetrics.registerFont(TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf")))
+    data = drawn(lambda c: words(c, 700, f"Her number {SSN} was checked.", font="Vera"))
+    assert not check(data).leaks(SSN)
+    buffer = io.BytesIO()
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        for item in pdf.objects:
+            if isinstance(item, pikepdf.Dictionary) and "/ToUnicode" in item:
+                del item["/ToUnicode"]
+                item.Encoding = pikepdf.Dictionary(
+                    Type=pikepdf.Name.Encoding,
+                    Differences=pikepdf.Array([0, *[pikepdf.Name(f"/g{code}") for code in range(256)]]),
+                )
+        pdf.save(buffer)
+    document = FORMAT.extract(buffer.getvalue(), Limits())
+    read = any(SSN in segment.text for segment in document.segments)
+    assert read or any("does not say what they mean" in part.reason for part in document.uninspected)
+
+
+def test_hidden_text_beside_a_scan_goes_from_the_pixels_too(handmade, check, rendered):
+    import zlib
+
+    from pikepdf import Dictionary, Name
+
+    made = handmade()
+    width, height = 306, 396
+    image = made.pdf.make_stream(
+        zlib.compress(bytes([200]) * (width * height)),
+        Type=Name.XObject,
+        Subtype=Name.Image,
+        Width=width,
+        Height=height,
+        ColorSpace=Name.DeviceGray,
+        BitsPerComponent=8,
+        Filter=Name.FlateDecode,
+    )
+    made.page.Resources.XObject = Dictionary(Scan=image)
+    made.content(f"q 612 0 0 792 0 0 cm /Scan Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen {SSN} here) Tj ET")
+    result = check(made.save())
+    assert any(part.place == "page 1" and "OCR" in part.reason for part in result.document.uninspected)
+    assert not result.leaks(SSN)
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        samples = pdf.pages[0].Resources.XObject.Scan.read_bytes()
+    blackened = [index for index, sample in enumerate(samples) if sample == 0]
+    rows = {index // width for index in blackened}
+    assert blackened
+    assert set(samples) == {0, 200}
+    assert max(rows) - min(rows) < 12
+    assert 40 <= min(rows) <= 50
+
+
+def test_a_jpeg_scan_and_a_stencil_are_painted_over(handmade, check):
+    import pikepdf
+    from pikepdf import Dictionary, Name
+    from PIL import Image
+
+    made = handmade()
+    buffer = io.BytesIO()
+    Image.new("RGB", (306, 396), (250, 240, 200)).save(buffer, "JPEG", quality=90)
+    scan = made.pdf.make_stream(
+        buffer.getvalue(),
+        Type=Name.XObject,
+        Subtype=Name.Image,
+        Width=306,
+        Height=396,
+        ColorSpace=Name.DeviceRGB,
+        BitsPerComponent=8,
+        Filter=Name.DCTDecode,
+    )
+    stencil = made.pdf.make_stream(
+        bytes([0b01010101]) * (39 * 396),
+        Type=Name.XObject,
+        Subtype=Name.Image,
+        Width=306,
+        Height=396,
+        ImageMask=True,
+        BitsPerComponent=1,
+    )
+    made.page.Resources.XObject = Dictionary(Scan=scan, Ink=stencil)
+    made.content(
+        "q 612 0 0 792 0 0 cm /Scan Do /Ink Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen " + SSN + " here) Tj ET"
+    )
+    result = check(made.save())
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        image = pikepdf.PdfImage(pdf.pages[0].Resources.XObject.Scan).as_pil_image().convert("RGB")
+    colors = {color for _, color in image.getcolors(10_000) if min(color) > 5}
+    assert image.getpixel((60, 44)) == (0, 0, 0)
+    assert all(abs(r - 250) < 3 and abs(g - 240) < 3 and abs(b - 200) < 3 for r, g, b in colors)
+
+
+def test_the_box_of_a_short_value_does_not_tell_its_length(handmade):
+    widths = []
+    for value in ("7", "123", "12345"):
+        made = handmade()
+        made.content(f"BT /F1 12 Tf 72 700 Td (Code) Tj 60 0 Td ({value}) Tj ET")
+        data = made.save()
+        document = FORMAT.extract(data, Limits())
+        at = document.segments[0].text.index(value)
+        masked = FORMAT.mask(data, document, [Edit(0, at, at + len(value), "")], {})
+        import pikepdf
+
+        with pikepdf.open(io.BytesIO(masked)) as pdf:
+            content = pdf.pages[0].Contents.read_bytes()
+        box = content.split(b"Artifact BMC q")[1].split(b" h f")[0].split()
+        widths.append(round(float(box[5]) - float(box[2]), 1))
+    assert len(set(widths)) == 1
+
+
+def test_type_3_fonts(handmade, check):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    digits = {
+        name: str(index)
+        for index, name in enumerate(
+            ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+        )
+    }
+    procs = {
+        f"/{name}": made.pdf.make_stream(b"600 0 d0 50 0 500 700 re f")
+        for name in [*digits, "hyphen", "space"]
+    }
+    names = ["space", "hyphen", *digits]
+    made.page.Resources.Font.T3 = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Font,
+            Subtype=Name.Type3,
+            FontBBox=Array([0, 0, 600, 700]),
+            FontMatrix=Array([0.001, 0, 0, 0.001, 0, 0]),
+            CharProcs=Dictionary(procs),
+            Encoding=Dictionary(
+                Type=Name.Encoding, Differences=Array([64, *[Name("/" + name) for name in names]])
+            ),
+            FirstChar=64,
+            LastChar=63 + len(names),
+            Widths=Array([600] * len(names)),
+            Resources=Dictionary(),
+        )
+    )
+    code = {"-": 65, **{digit: 66 + index for index, digit in enumerate(digits.values())}}
+    shown = "".join(chr(code[character]) for character in SSN)
+    made.content(f"BT /T3 12 Tf 72 700 Td ({shown}) Tj /F1 12 Tf ( was it) Tj ET")
+    result = check(made.save())
+    assert SSN in result.values
+    assert not result.leaks(SSN)
+    assert "was it" in result.text()
+
+
+def test_text_within_a_type_3_glyph(handmade, check):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    glyph = made.pdf.make_stream(f"600 0 d0 BT /F1 200 Tf ({SSN}) Tj ET".encode())
+    made.page.Resources.Font.T3 = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Font,
+            Subtype=Name.Type3,
+            FontBBox=Array([0, 0, 600, 700]),
+            FontMatrix=Array([0.001, 0, 0, 0.001, 0, 0]),
+            CharProcs=Dictionary(logo=glyph),
+            Encoding=Dictionary(Type=Name.Encoding, Differences=Array([65, Name.logo])),
+            FirstChar=65,
+            LastChar=65,
+            Widths=Array([600]),
+            Resources=Dictionary(Font=Dictionary(F1=made.page.Resources.Font.F1)),
+        )
+    )
+    made.content("BT /T3 12 Tf 72 700 Td (A) Tj ET")
+    assert not check(made.save()).leaks(SSN)
+
+
+@pytest.mark.parametrize("face", ["HeiseiMin-W3", "STSong-Light", "HYSMyeongJo-Medium", "MSung-Light"])
+def test_predefined_cjk_cmaps(drawn, check, face):
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+
+    pdfmetrics.registerFont(UnicodeCIDFont(face))
+    result = check(drawn(lambda c: words(c, 700, f"中 {SSN} 文, {EMAIL} 山", font=face)))
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL)
+
+
+@pytest.mark.parametrize("cmap", ["90ms-RKSJ-H", "90msp-RKSJ-H", "EUC-H", "UniJIS-UTF16-H", "90ms-RKSJ-V"])
+def test_predefined_cmaps_with_codes_of_mixed_length(handmade, check, cmap):
+    from pikepdf import Array, Dictionary, Name, String
+
+    made = handmade()
+    descendant = Dictionary(
+        Type=Name.Font,
+        Subtype=Name.CIDFontType0,
+        BaseFont=Name("/Ryumin-Light"),
+        CIDSystemInfo=Dictionary(Registry=String("Adobe"), Ordering=String("Japan1"), Supplement=2),
+        DW=1000,
+        W=Array([1, Array([278] * 94), 231, 632, 500]),
+        FontDescriptor=Dictionary(Type=Name.FontDescriptor, FontName=Name("/Ryumin-Light"), Flags=4),
+    )
+    made.page.Resources.Font.J = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Font,
+            Subtype=Name.Type0,
+            BaseFont=Name(f"/Ryumin-Light-{cmap}"),
+            Encoding=Name("/" + cmap),
+            DescendantFonts=Array([descendant]),
+        )
+    )
+    codec = {"E": "euc_jp", "U": "utf-16-be"}.get(cmap[0], "cp932")
+    text = f"番号 {SSN} 以上".encode(codec).hex()
+    made.content(f"BT /J 12 Tf 300 700 Td <{text}> Tj ET")
+    result = check(made.save())
+    assert SSN in result.values
+    assert not result.leaks(SSN)
+
+
+def test_text_that_only_other_readers_see(handmade, check):
+    """Squeezed to no width, pdfium leaves it out; pypdf and pdfminer give it."""
+    made = handmade()
+    made.content(
+        f"BT /F1 12 Tf 72 700 Td (Plain words) Tj ET BT /F1 12 Tf 0 Tz 72 600 Td (Hidden {SSN}) Tj ET"
+        f" BT /F1 0.001 Tf 100 Tz 72 500 Td (Tiny {EMAIL}) Tj ET"
+    )
+    result = check(made.save())
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL)
+
+
+def test_actual_text_goes_with_its_glyphs(handmade, check):
+    made = handmade()
+    made.content(
+        f"BT /F1 12 Tf 72 700 Td /Span <</MCID 3 /ActualText ({SSN})>> BDC (see picture) Tj EMC ( and more) Tj ET"
+    )
+    result = check(made.save())
+    assert not result.leaks(SSN)
+    assert "and more" in result.text()
+
+
+def test_operators_that_show_a_line_each(handmade, check):
+    made = handmade()
+    made.content(
+        f"BT /F1 12 Tf 14 TL 72 700 Td (first) Tj ({SSN} second) ' 2 1 (third {EMAIL} end) \" T* [(4111) -250 (1111 1111)"
+        " -250 (1111) 30 (fin)] TJ ET"
+    )
+    result = check(made.save())
+    assert not result.leaks(SSN, EMAIL, CARD)
+    assert [word for word in ("first", "second", "third", "end", "fin") if word not in result.text()] == []
+
+
+def test_unbalanced_graphics_states_leave_the_boxes_in_place(handmade, check, rendered):
+    made = handmade()
+    made.content(f"Q Q q 2 0 0 2 10 10 cm q BT /F1 12 Tf 20 300 Td (No {SSN} no) Tj ET")
+    data = made.save()
+    result = check(data)
+    assert not result.leaks(SSN)
+    image = rendered(result.masked)
+    # The middle of the value, in pixels from the top: the box is there.
+    assert image.getpixel(((2 * (10 + 2 * 60)), (2 * (792 - (10 + 2 * 304) - 3)))) != (
+        255,
+        255,
+        255,
+    )
+
+
+def test_strings_with_escapes_and_nested_parentheses(handmade, check):
+    made = handmade()
+    made.content(
+        "BT /F1 12 Tf 72 700 Td (a \\(b\\) (c) \\06536-90-43\\\n99) Tj 0 -20 Td <3533362D39302D34333939> Tj ET"
+    )
+    result = check(made.save())
+    assert not result.leaks(SSN)
+    assert "a (b) (c)" in result.text()
+
+
+def test_a_place_that_cannot_be_located_is_refused(handmade):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    descendant = Dictionary(
+        Type=Name.Font,
+        Subtype=Name.CIDFontType0,
+        BaseFont=Name.Odd,
+        DW=1000,
+        FontDescriptor=Dictionary(FontName=Name.Odd),
+        CIDSystemInfo=Dictionary(Registry=b"Adobe", Ordering=b"Identity", Supplement=0),
+    )
+    made.page.Resources.Font.X = Dictionary(
+        Type=Name.Font,
+        Subtype=Name.Type0,
+        BaseFont=Name.Odd,
+        Encoding=Name("/Unheard-Of-H"),
+        DescendantFonts=Array([descendant]),
+    )
+    made.content(
+        f"BT /X 12 Tf 72 700 Td <{SSN.encode('utf-16-be').hex()}> Tj ET BT /F1 9 Tf 72 600 Td (x) Tj ET"
+    )
+    data = made.save()
+    document = FORMAT.extract(data, Limits())
+    text = document.segments[0].text
+    if len(text.strip()) > 3:
+        with pytest.raises(CannotMaskError):
+            FORMAT.mask(data, document, [Edit(0, 0, len(text), "")], {})
+    else:
+        assert document.uninspected
+
+
+def test_comments_and_strings_that_no_operator_shows(handmade, check):
+    made = handmade()
+    made.content(
+        f"% made for {SSN}\nBT /F1 12 Tf 72 700 Td (Plain) Tj ({EMAIL}) Xx ET (4111 1111 1111 1111)\n% {SSN}"
+    )
+    result = check(made.save())
+    assert {SSN, EMAIL, CARD} <= result.values
+    assert not result.leaks(SSN, EMAIL, CARD)
+    assert "Plain" in result.text()

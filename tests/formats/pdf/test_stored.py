@@ -1,0 +1,395 @@
+"""Values that no page draws: metadata, outlines, forms, attachments, earlier revisions, and what else a PDF stores."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Edit, Format, Limits
+from dlpctl.formats.pdf import FORMAT
+
+SSN = "536-90-4399"
+EMAIL = "jane.roe@acme-corp.example"
+XMP = (
+    '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" author="jane.roe&#64;acme-corp.example">'
+    '<dc:title>For 536&#45;90-4399 &amp; co</dc:title></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>'
+)
+
+
+def test_it_is_a_format():
+    assert isinstance(FORMAT, Format)
+    assert FORMAT.sniff(b"\n%PDF-1.7\n", "x")
+    assert not FORMAT.sniff(b"PK\x03\x04", "x.pdf")
+
+
+def test_metadata_and_xmp(handmade, check):
+    from pikepdf import Dictionary, Name
+
+    made = handmade()
+    made.pdf.trailer.Info = made.pdf.make_indirect(
+        Dictionary(Title=f"Letter to {EMAIL}", Subject=f"Número {SSN} 中")
+    )
+    made.pdf.Root.Metadata = made.pdf.make_stream(XMP.encode(), Type=Name.Metadata, Subtype=Name.XML)
+    result = check(made.save())
+    assert not result.leaks(SSN, EMAIL)
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        kept = pdf.Root.Metadata.read_bytes().decode()
+        assert str(pdf.trailer.Info.Title) == "Letter to [EMAIL]"
+    assert "<dc:title>For [SSN] &amp; co</dc:title>" in kept
+    assert kept.startswith("<?xpacket begin")
+
+
+def test_everything_else_that_holds_strings(handmade, check):
+    from pikepdf import Array, Dictionary, Name, NameTree, OutlineItem, String
+
+    made = handmade()
+    pdf = made.pdf
+    with pdf.open_outline() as outline:
+        outline.root.append(OutlineItem(f"Chapter on {SSN}", 0))
+    tree = NameTree.new(pdf)
+    tree["aaa"] = Array([pdf.pages[0].obj, Name.Fit])
+    tree[f"dest {EMAIL}"] = Array([pdf.pages[0].obj, Name.Fit])
+    tree["zzz"] = Array([pdf.pages[0].obj, Name.Fit])
+    pdf.Root.Names = Dictionary(Dests=tree.obj)
+    pdf.Root.Dests = Dictionary({f"/{EMAIL}": Array([pdf.pages[0].obj, Name.Fit])})
+    pdf.Root.OpenAction = Dictionary(S=Name.JavaScript, JS=f"app.alert('{SSN}')")
+    pdf.Root.AA = Dictionary(
+        WC=Dictionary(S=Name.JavaScript, JS=pdf.make_stream(f"mail('{EMAIL}')".encode()))
+    )
+    pdf.Root.OCProperties = Dictionary(
+        OCGs=Array([pdf.make_indirect(Dictionary(Type=Name.OCG, Name=f"Layer {SSN}"))]), D=Dictionary()
+    )
+    pdf.Root.PieceInfo = Dictionary(App=Dictionary(Private=String(EMAIL)))
+    link = Dictionary(
+        Type=Name.Annot,
+        Subtype=Name.Link,
+        Rect=Array([0, 0, 9, 9]),
+        A=Dictionary(S=Name.URI, URI=f"mailto:{EMAIL}"),
+    )
+    note = Dictionary(
+        Type=Name.Annot,
+        Subtype=Name.FreeText,
+        Rect=Array([0, 0, 9, 9]),
+        Contents=f"Call {SSN}",
+        RC=f"<body><p>Call 536-<b>90</b>-4399</p><p>{SSN}</p></body>",
+        AP=Dictionary(N=made.form(f"BT /F1 9 Tf (Call {SSN} now) Tj ET")),
+    )
+    made.page.Annots = Array([pdf.make_indirect(link), pdf.make_indirect(note)])
+    made.page.Thumb = pdf.make_stream(
+        b"\0" * 300, Width=10, Height=10, ColorSpace=Name.DeviceRGB, BitsPerComponent=8
+    )
+    data = made.save()
+    result = check(data)
+    places = {result.document.segments[edit.segment].place for edit in result.edits}
+    assert {"outline", "layers", "page 1, annotation"} <= places
+    assert not [leak for leak in result.leaks(SSN, EMAIL) if leak[0] != "nobody"]
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        assert "/PieceInfo" not in pdf.Root
+        assert "/Thumb" not in pdf.pages[0].obj
+        names = [str(name) for name in pdf.Root.Names.Dests.Names][::2]
+        assert names == ["aaa", "dest [EMAIL]", "zzz"]
+        appearance = pdf.pages[0].obj.Annots[1].AP.N.read_bytes()
+        assert b"Artifact BMC" in appearance
+
+
+def test_form_fields_with_their_appearances_and_xfa(handmade, check):
+    from pikepdf import Array, Dictionary, Name, String
+
+    made = handmade()
+    field = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Annot,
+            Subtype=Name.Widget,
+            FT=Name.Tx,
+            T="ssn",
+            TU="Social security number",
+            V=SSN,
+            DV=SSN,
+            Rect=Array([72, 600, 300, 620]),
+            AP=Dictionary(N=made.form(f"/Tx BMC BT /F1 12 Tf 2 5 Td ({SSN}) Tj ET EMC")),
+        )
+    )
+    made.page.Annots = Array([field])
+    packet = f"<xfa:datasets><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
+    made.pdf.Root.AcroForm = Dictionary(
+        Fields=Array([field]),
+        DR=Dictionary(Font=made.page.Resources.Font),
+        XFA=Array([String("datasets"), made.pdf.make_stream(packet.encode())]),
+    )
+    result = check(made.save())
+    assert not result.leaks(SSN, EMAIL)
+    contexts = {segment.context for segment in result.document.segments if segment.text == SSN}
+    assert "Social security number" in contexts
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        assert str(pdf.Root.AcroForm.Fields[0].V) == "[SSN]"
+        assert pdf.Root.AcroForm.XFA[1].read_bytes() == (
+            b"<xfa:datasets><ssn>[SSN]</ssn><mail>[EMAIL]</mail></xfa:datasets>"
+        )
+
+
+def test_attachments_are_children_that_can_be_replaced_or_dropped(handmade):
+    import pikepdf
+
+    made = handmade()
+    made.pdf.attachments["list.csv"] = pikepdf.AttachedFileSpec(
+        made.pdf, f"ssn\n{SSN}\n".encode(), filename="list.csv"
+    )
+    made.pdf.attachments["more.txt"] = pikepdf.AttachedFileSpec(made.pdf, EMAIL.encode(), filename="more.txt")
+    data = made.save()
+    document = FORMAT.extract(data, Limits())
+    children = {child.name: child for child in document.children}
+    assert children["list.csv"].data == f"ssn\n{SSN}\n".encode()
+    masked = FORMAT.mask(
+        data, document, [], {children["list.csv"].key: b"ssn\n***\n", children["more.txt"].key: None}
+    )
+    after = {child.name: child.data for child in FORMAT.extract(masked, Limits()).children}
+    assert after["list.csv"] == b"ssn\n***\n"
+    assert not after.get("more.txt")
+    assert not any(EMAIL in text or SSN in text for text in FORMAT.read_again(masked, Limits()))
+
+
+def test_an_earlier_revision_is_read_and_left_behind(drawn, check, updated):
+    def page(text):
+        def draw(canvas):
+            canvas.drawString(72, 700, text)
+
+        return draw
+
+    def change(writer):
+        from pypdf.generic import DecodedStreamObject, NameObject
+
+        stream = DecodedStreamObject()
+        stream.set_data(b"BT /F1 12 Tf 72 700 Td (Nothing to see) Tj ET")
+        writer.pages[0][NameObject("/Contents")] = writer._add_object(stream)
+
+    data = updated(drawn(page(f"Old number {SSN}")), change)
+    document = FORMAT.extract(data, Limits())
+    assert SSN not in document.segments[0].text
+    assert any(SSN in segment.text and "earlier revision" in segment.place for segment in document.segments)
+    assert not check(data).leaks(SSN)
+
+
+def test_objects_that_nothing_refers_to(drawn, check):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, "Nothing"))
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        orphan = pdf.make_stream(f"BT /F1 12 Tf ({SSN}) Tj ET".encode())
+        pdf.trailer.Keep = pikepdf.Array([orphan, pikepdf.Dictionary(Note=EMAIL)])
+        buffer = io.BytesIO()
+        pdf.save(buffer, object_stream_mode=pikepdf.ObjectStreamMode.disable, compress_streams=False)
+    orphaned = buffer.getvalue().replace(b"/Keep", b"/K\x65ep")
+    assert not check(orphaned).leaks(SSN, EMAIL)
+
+
+def test_signatures_are_said_to_break_and_taken_out(handmade, check):
+    from pikepdf import Array, Dictionary, Name, String
+
+    made = handmade()
+    made.content(f"BT /F1 12 Tf 72 700 Td (Number {SSN}) Tj ET")
+    certificate = b"0\x82\x01\x00" + EMAIL.encode() + bytes(400)
+    signature = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Sig,
+            Filter=Name("/Adobe.PPKLite"),
+            ByteRange=Array([0, 1, 2, 3]),
+            Contents=String(certificate),
+            Name=EMAIL,
+        )
+    )
+    field = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Annot, Subtype=Name.Widget, FT=Name.Sig, T="sig", V=signature, Rect=Array([0, 0, 0, 0])
+        )
+    )
+    made.page.Annots = Array([field])
+    made.pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=3)
+    made.pdf.Root.Perms = Dictionary(DocMDP=signature)
+    result = check(made.save())
+    assert any("signature" in note for note in result.document.notes)
+    assert EMAIL in result.values
+    assert not result.leaks(SSN, EMAIL)
+    assert b"/ByteRange" not in result.masked
+
+
+def test_an_encrypted_file_asks_for_its_password(handmade, check):
+    import pikepdf
+
+    made = handmade()
+    made.content(f"BT /F1 12 Tf 72 700 Td (Number {SSN}) Tj ET")
+    data = made.save(encryption=pikepdf.Encryption(owner="owner", user="user"))
+    for password, hint in ((None, "--password"), ("wrong", "wrong")):
+        with pytest.raises(FormatError, match=hint) as caught:
+            FORMAT.extract(data, Limits(), password)
+        assert "\n" not in str(caught.value)
+    result = check(data, "user")
+    assert not result.leaks(SSN)
+    assert "user" not in repr(result.document)
+    open_to_all = made.save(encryption=pikepdf.Encryption(owner="owner", user=""))
+    assert not check(open_to_all).leaks(SSN)
+
+
+def test_the_file_identifier_changes(drawn, check):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, SSN))
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        before = {bytes(part) for part in pdf.trailer.ID}
+    with pikepdf.open(io.BytesIO(check(data).masked)) as pdf:
+        assert not before & {bytes(part) for part in pdf.trailer.ID}
+
+
+def test_notes_in_a_jpeg(handmade, check):
+    from pikepdf import Dictionary, Name
+    from PIL import Image
+
+    made = handmade()
+    picture = Image.new("RGB", (64, 64), "red")
+    exif = picture.getexif()
+    exif[0x013B] = EMAIL
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", exif=exif, comment=f"for {SSN}")
+    made.page.Resources.XObject = Dictionary(
+        Im=made.pdf.make_stream(
+            buffer.getvalue(),
+            Type=Name.XObject,
+            Subtype=Name.Image,
+            Width=64,
+            Height=64,
+            ColorSpace=Name.DeviceRGB,
+            BitsPerComponent=8,
+            Filter=Name.DCTDecode,
+        )
+    )
+    made.content("q 64 0 0 64 100 100 cm /Im Do Q")
+    data = made.save()
+    result = check(data)
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL)
+    assert result.document.uninspected[0].place == "page 1"
+
+
+def test_tiny_pictures_need_no_ocr_and_outlined_letters_do(handmade):
+    from pikepdf import Dictionary, Name
+
+    made = handmade()
+    made.page.Resources.XObject = Dictionary(
+        Im=made.pdf.make_stream(
+            b"\0" * 3,
+            Type=Name.XObject,
+            Subtype=Name.Image,
+            Width=1,
+            Height=1,
+            ColorSpace=Name.DeviceRGB,
+            BitsPerComponent=8,
+        )
+    )
+    made.content("q 64 0 0 64 100 100 cm /Im Do Q")
+    assert not FORMAT.extract(made.save(), Limits()).uninspected
+    made.content("0 0 m " + "1 2 3 4 5 6 c " * 80 + "f")
+    assert "shapes" in FORMAT.extract(made.save(), Limits()).uninspected[0].reason
+
+
+def test_hidden_pages_do_not_survive(handmade, check):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    lost = made.pdf.make_indirect(
+        Dictionary(
+            Type=Name.Page,
+            MediaBox=Array([0, 0, 99, 99]),
+            Resources=made.page.Resources,
+            Contents=made.pdf.make_stream(f"BT /F1 9 Tf ({SSN}) Tj ET".encode()),
+        )
+    )
+    made.pdf.Root.OpenAction = Array([lost, Name.Fit])
+    result = check(made.save())
+    assert SSN in result.values
+    assert not result.leaks(SSN)
+
+
+def test_stale_edits_are_refused(drawn):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, SSN))
+    other = drawn(lambda canvas: canvas.drawString(72, 700, "something else"))
+    document = FORMAT.extract(data, Limits())
+    with pytest.raises(FormatError):
+        FORMAT.mask(other, document, [Edit(0, 0, 11, "")], {})
+
+
+# ---- files known to leak: the second reader must show what is still there
+
+
+def _covered(made):
+    made.content(f"BT /F1 12 Tf 72 700 Td ({SSN}) Tj ET 0 g 70 690 200 30 re f")
+
+
+def _in_kerned_pieces(made):
+    made.content("BT /F1 12 Tf 72 700 Td [(536-9) 20 (0-43) -10 (99)] TJ ET")
+
+
+def _in_metadata(made):
+    made.pdf.trailer.Info = made.pdf.make_indirect(dict_of(Title=SSN))
+
+
+def _in_wide_string(made):
+    from pikepdf import String
+
+    made.page.Note = String(b"\xfe\xff" + SSN.encode("utf-16-be"))
+
+
+def _in_unused_form(made):
+    made.page.Resources.XObject = dict_of(Old=made.form(f"BT /F1 9 Tf ({SSN}) Tj ET"))
+
+
+def _in_hex(made):
+    made.page.Resources.XObject = dict_of(Old=made.form(f"BT /F1 9 Tf <{SSN.encode().hex()}> Tj ET"))
+
+
+def _in_attachment(made):
+    import pikepdf
+
+    made.pdf.attachments["a.txt"] = pikepdf.AttachedFileSpec(made.pdf, SSN.encode(), filename="a.txt")
+
+
+def _in_javascript(made):
+    made.pdf.Root.Code = made.pdf.make_stream(f"x='{SSN}'".encode())
+
+
+def dict_of(**entries):
+    from pikepdf import Dictionary
+
+    return Dictionary(**entries)
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        _covered,
+        _in_kerned_pieces,
+        _in_metadata,
+        _in_wide_string,
+        _in_unused_form,
+        _in_hex,
+        _in_attachment,
+        _in_javascript,
+    ],
+)
+def test_the_second_reader_sees_what_a_bad_mask_leaves(handmade, leave):
+    made = handmade()
+    leave(made)
+    texts = FORMAT.read_again(made.save(), Limits())
+    assert any(SSN.replace("-", "") in "".join(filter(str.isalnum, text)) for text in texts)
+
+
+def test_the_second_reader_sees_an_earlier_revision(drawn, updated):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, f"Old number {SSN}"))
+    assert any(SSN in text for text in FORMAT.read_again(updated(data, lambda writer: None), Limits()))

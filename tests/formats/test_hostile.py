@@ -1,0 +1,342 @@
+"""Bombs and malformed files: each gives a clear answer within its limits, the process lives, no temporary file stays."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+import struct
+import tarfile
+import tempfile
+import time
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.files import Files
+from dlpctl.formats.interface import Document, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from dlpctl.formats.spans import Hit
+
+LIMITS = Limits(
+    input_bytes=30 << 20,
+    expanded_bytes=20 << 20,
+    entries=200,
+    seconds=20.0,
+    memory_bytes=1 << 30,
+    pixels=4_000_000,
+)
+ZEROS = b"\0" * (25 << 20)
+SSN = "123-45-6789"
+
+
+def zipped(*members: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", kind) as archive:
+        for name, contents in members:
+            archive.writestr(name, contents)
+    return output.getvalue()
+
+
+def tarred(*members: tarfile.TarInfo, contents: bytes = b"") -> bytes:
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w") as archive:
+        for member in members:
+            member.size = len(contents) if member.isfile() else 0
+            archive.addfile(member, io.BytesIO(contents))
+    return output.getvalue()
+
+
+def overlapping_zip() -> bytes:
+    data = zipped(("a", b"x" * 1000))
+    directory = data.index(b"PK\x01\x02")
+    end = data.index(b"PK\x05\x06")
+    entry = data[directory:end]
+    count, size = 50, 50 * len(entry)
+    return (
+        data[:directory]
+        + entry * count
+        + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, size, directory, 0)
+    )
+
+
+def nested_zip(depth: int) -> bytes:
+    data = b"deep"
+    for _ in range(depth):
+        data = zipped(("a.zip" if data != b"deep" else "a.txt", data))
+    return data
+
+
+def patched(data: bytes, signature: bytes, offset: int, new: bytes) -> bytes:
+    at = data.index(signature) + offset
+    return data[:at] + new + data[at + len(new) :]
+
+
+def lying_zip() -> bytes:
+    data = zipped(("a", ZEROS[: 2 << 20]))
+    return patched(
+        patched(data, b"PK\x01\x02", 24, struct.pack("<L", 10)), b"PK\x03\x04", 22, struct.pack("<L", 10)
+    )
+
+
+def sparse_tar() -> bytes:
+    info = tarfile.TarInfo("sparse")
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[156:157] = b"S"
+    header[386:398] = b"%011o\0" % 0
+    header[398:410] = b"%011o\0" % 0
+    header[483:495] = b"%011o\0" % (8 << 30)
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + 256 + sum(header[156:]))
+    return bytes(header) + b"\0" * 1024
+
+
+def png(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, contents: bytes) -> bytes:
+        return (
+            struct.pack(">L", len(contents))
+            + kind
+            + contents
+            + struct.pack(">L", zlib.crc32(kind + contents))
+        )
+
+    header = struct.pack(">LLBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(b"\0" * 100))
+        + chunk(b"IEND", b"")
+    )
+
+
+def seven_zip_of_zeros() -> bytes:
+    import py7zr
+
+    output = io.BytesIO()
+    with py7zr.SevenZipFile(output, "w") as archive:
+        archive.writestr(ZEROS, "zeros")
+    return output.getvalue()
+
+
+def zst_of_zeros() -> bytes:
+    import zstandard
+
+    return zstandard.compress(ZEROS)
+
+
+def nested_mail(depth: int) -> bytes:
+    parts = [f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth)]
+    return ("MIME-Version: 1.0\n" + "".join(parts)).encode()
+
+
+def laughs() -> bytes:
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    return f'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e0 "ha">{entities}]><r>&e11;</r>'.encode()
+
+
+def yaml_aliases() -> bytes:
+    lines = ["a0: &a0 [x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
+    return "\n".join(lines).encode()
+
+
+def loop_tiff() -> bytes:
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", 0) + struct.pack("<L", 8)
+
+
+def damaged_database() -> bytes:
+    return b"SQLite format 3\0" + random.Random(1).randbytes(8192)
+
+
+REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "zip bomb": ("a.zip", lambda: zipped(("a", ZEROS))),
+    "zip of many bombs": ("a.zip", lambda: zipped(*((f"{n}", ZEROS[: 1 << 20]) for n in range(30)))),
+    "zip entries that overlap": ("a.zip", overlapping_zip),
+    "zip that lies about sizes": ("a.zip", lying_zip),
+    "zip in zip in zip": ("a.zip", lambda: nested_zip(6)),
+    "zip of too many entries": ("a.zip", lambda: zipped(*((f"{n}", b"") for n in range(300)))),
+    "zip cut off": ("a.zip", lambda: zipped(("a", random.Random(1).randbytes(5000)))[:3000]),
+    "zip with a damaged entry": ("a.zip", lambda: patched(zipped(("a", b"text " * 99)), b"PK\x03\x04", 33, b"\xff" * 9)),
+    "zip that is encrypted": ("a.zip", lambda: patched(patched(zipped(("a", b"x")), b"PK\1\2", 8, b"\1"), b"PK\3\4", 6, b"\1")),
+    "zip by an unknown method": ("a.zip", lambda: patched(patched(zipped(("a", b"x")), b"PK\1\2", 10, b"c"), b"PK\3\4", 8, b"c")),
+    "zip of two names for an entry": ("a.zip", lambda: patched(zipped(("name", b"x")), b"PK\3\4", 30, b"mane")),
+    "zip behind a picture": ("a.png", lambda: png(10, 10) + zipped(("a", SSN.encode()))),
+    "gz bomb": ("a.gz", lambda: gzip.compress(ZEROS)),
+    "gz bomb in gz bomb": ("a.gz.gz", lambda: gzip.compress(gzip.compress(ZEROS))),
+    "gz cut off": ("a.gz", lambda: gzip.compress(random.Random(1).randbytes(5000))[:-100]),
+    "bz2 bomb": ("a.bz2", lambda: bz2.compress(ZEROS)),
+    "xz bomb": ("a.xz", lambda: lzma.compress(ZEROS, preset=0)),
+    "xz with a huge dictionary": ("a.xz", lambda: lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}])),
+    "zst bomb": ("a.zst", zst_of_zeros),
+    "zst cut off": ("a.zst", lambda: zst_of_zeros()[:50]),
+    "7z of zeros": ("a.7z", seven_zip_of_zeros),
+    "7z cut off": ("a.7z", lambda: seven_zip_of_zeros()[:-9]),
+    "7z of nothing": ("a.7z", lambda: b"7z\xbc\xaf\x27\x1c" + b"\xff" * 60),
+    "tar of a sparse terabyte": ("a.tar", sparse_tar),
+    "tar cut off": ("a.tar", lambda: tarred(tarfile.TarInfo("a"), contents=b"x" * 5000)[:2000]),
+    "tar of too many entries": ("a.tar", lambda: tarred(*(tarfile.TarInfo(f"{n}") for n in range(300)))),
+    "json too deep": ("a.json", lambda: b"[" * 100_000 + b"]" * 100_000),
+    "json too deep by another name": ("a.txt", lambda: b'{"a":' * 100_000),
+    "xml too deep": ("a.xml", lambda: b"<?xml version='1.0'?>" + b"<a>" * 100_000),
+    "yaml too deep": ("a.yaml", lambda: b"[" * 100_000),
+    "toml too deep": ("a.toml", lambda: b"a = " + b"[" * 100_000),
+    "mail in parts in parts": ("a.eml", lambda: nested_mail(500)),
+    "mail of endless parameters": ("a.eml", lambda: b"MIME-Version: 1.0\nContent-Type: multipart/mixed;" + b";a" * 50_000 + b"\n\nx"),
+    "mail with damaged base64": ("a.eml", lambda: b"MIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\nabcde"),
+    "mbox of too many parts": ("a.mbox", lambda: b"From x\nSubject: y\n\nbody\n\n" * 300),
+    "png of many gigapixels": ("a.png", lambda: png(100_000, 100_000)),
+    "png cut off": ("a.png", lambda: png(100, 100)[:50]),
+    "database of noise": ("a.db", damaged_database),
+    "parquet of noise": ("a.parquet", lambda: b"PAR1" + random.Random(1).randbytes(500) + b"PAR1"),
+    "file over the limit": ("a.txt", lambda: b"x" * (31 << 20)),
+}  # fmt: skip
+
+READ: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "nothing": ("a.txt", bytes),
+    "nothing as json": ("a.json", bytes),
+    "nothing as csv": ("a.csv", bytes),
+    "nothing as xml": ("a.xml", bytes),
+    "one huge line": ("a.log", lambda: b"x" * (10 << 20)),
+    "zeros": ("a.bin", lambda: ZEROS[: 10 << 20]),
+    "noise": ("a.bin", lambda: random.Random(1).randbytes(100_000)),
+    "encodings mixed": ("a.log", lambda: "é\n".encode() * 99 + "é\n".encode("cp1252") + "日本\n".encode("cp932") + b"\xff\n"),
+    "utf-16 of half a pair": ("a.txt", lambda: b"\xff\xfea\0\0\xd8"),
+    "utf-16 cut off": ("a.txt", lambda: "hello".encode("utf-16") + b"x"),
+    "laughs by the billion": ("a.xml", laughs),
+    "yaml of aliases": ("a.yaml", yaml_aliases),
+    "an entity that names a file": ("a.xml", lambda: b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]><r>&e;</r>'),
+    "csv of one open quote": ("a.csv", lambda: b'a,b\n"' + b"x,\n" * 50_000),
+    "csv of many columns": ("a.csv", lambda: b"a," * 20_000 + b"\n" + b"1," * 20_000),
+    "html of open comments": ("a.html", lambda: b"<!--" * 50_000),
+    "html of open tags": ("a.html", lambda: b"<a b='" * 50_000),
+    "sql of open quotes": ("a.sql", lambda: b"insert into t values ('" * 20_000),
+    "env of blanks": (".env", lambda: b"A=x" + b" " * 200_000 + b"y"),
+    "json that is none": ("a.json", lambda: b"{not json at all"),
+    "yaml that is none": ("a.yaml", lambda: b"a: [b\n\t- :"),
+    "mail of soft line breaks": ("a.eml", lambda: b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n\n" + b"=\n" * 100_000),
+    "mail of boundaries": ("a.eml", lambda: b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b--\n" * 20_000),
+    "tar out of its folder": ("a.tar", lambda: tarred(tarfile.TarInfo("../../../../tmp/evil"), contents=b"x")),
+    "zip out of its folder": ("a.zip", lambda: zipped(("../../../../tmp/evil", b"x"), ("/etc/evil", b"x"), ("C:\\evil", b"x"))),
+    "text before a zip": ("a.txt", lambda: b"#!/bin/sh\n" * 9 + zipped(("a.txt", b"x"))),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def private_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[None]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_is_refused_with_the_reason(what: str) -> None:
+    name, make = REFUSED[what]
+    data = make()
+    started = time.monotonic()
+    with Files(LIMITS) as files:
+        with pytest.raises(FormatError) as refused:
+            files.open(data, name)
+        # What went wrong with one file does not end the next.
+        assert files.open(b"fine", "a.txt").document.segments[0].text == "fine"
+    assert time.monotonic() - started < 10
+    assert refused.value.message
+    assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize("what", READ)
+def test_is_read_within_its_limits(what: str) -> None:
+    name, make = READ[what]
+    data = make()
+    started = time.monotonic()
+    with Files(LIMITS) as files:
+        node = files.open(data, name)
+        files.read_again(node)
+        assert files.masked(node, lambda _: []) == data
+    assert time.monotonic() - started < 10
+    assert not any("root:" in view.text for view in node.document.views)
+
+
+def test_entities_are_not_expanded() -> None:
+    with Files(LIMITS) as files:
+        node = files.open(laughs(), "a.xml")
+        assert all(len(view.text) < 2_000 for view in node.document.views)
+        assert sum(map(len, files.read_again(node))) < 20_000
+
+
+def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
+    find: Callable[[Document], Iterable[Hit]],
+) -> None:
+    hidden = f"hidden {SSN} between".encode() * 4 + b"\0\1\2"
+    with Files(LIMITS) as files:
+        node = files.open(hidden + zipped(("a.txt", b"kept")), "a.zip")
+        assert [child.name for child in node.children] == ["a.txt", f"bytes 0-{len(hidden)} between entries"]
+        masked = files.masked(node, find)
+    assert SSN.encode() not in masked
+    assert zipfile.ZipFile(io.BytesIO(masked)).read("a.txt") == b"kept"
+
+
+def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hit]]) -> None:
+    with Files(LIMITS) as files:
+        with pytest.raises(FormatError) as refused:
+            files.open(zipped(("jane.roe@acme.example.gz", b"\x1f\x8b\x08damaged")), "a.zip")
+        node = files.open(zipped(("jane.roe@acme.example.bin", f"\0\1\2\3 {SSN} \0".encode())), "a.zip")
+        with pytest.raises(CannotMaskError) as kept:
+            files.masked(node, find)
+    for error in (refused.value, kept.value):
+        assert error.message.startswith("file 1 (.")
+        assert "jane" not in error.message
+
+
+def test_some_mutated_files(
+    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+) -> None:
+    with Files(LIMITS) as files:
+        for seed in range(1_000_000, 1_000_200):
+            mutate(seed, samples, find, files)
+
+
+@pytest.mark.slow
+def test_many_mutated_files(
+    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+) -> None:
+    with Files(LIMITS) as files:
+        for seed in range(2_000):
+            mutate(seed, samples, find, files)
+
+
+def mutate(
+    seed: int, samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]], files: Files
+) -> None:
+    chance = random.Random(seed)
+    name, original = samples[seed % len(samples)]
+    data = bytearray(original)
+    for _ in range(chance.randint(1, 12)):
+        at = chance.randrange(len(data))
+        match chance.randrange(4):
+            case 0:
+                data[at] = chance.randrange(256)
+            case 1:
+                del data[at : at + chance.randrange(20)]
+            case 2:
+                data[at:at] = chance.choice(
+                    (b"\0", b"\xff\xff\xff\x7f", b'"', b"<", b"{", b"'", b"\n", b"\\", b"&")
+                )
+            case _:
+                data[at:at] = data[at : at + chance.randrange(200)]
+        if not data:
+            data = bytearray(b"x")
+    try:
+        masked = files.masked(files.open(bytes(data), name), find)
+        again = files.open(masked, name)
+    except FormatError:
+        return
+    leaks = [hit for one in again.walk() for hit in find(one.document) if not one.document.uninspected]
+    assert not leaks, seed

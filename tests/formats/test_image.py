@@ -1,0 +1,93 @@
+"""Pictures: words found and painted over where there is tesseract, metadata gone, and an honest answer without it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
+
+from dlpctl.formats import ocr
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.files import Files
+from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.spans import Hit, edits_of
+from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
+LIMITS = Limits()
+with_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+
+
+def picture(kind: str, text: str = "") -> bytes:
+    image = Image.new("RGB", (800, 160), "white")
+    ImageDraw.Draw(image).text((20, 50), text, fill="black", font=ImageFont.load_default(40))
+    output = io.BytesIO()
+    options: dict[str, object] = {}
+    if kind == "PNG":
+        options["pnginfo"] = PngInfo()
+        options["pnginfo"].add_text("Author", MAIL)
+    elif kind in {"JPEG", "WEBP", "TIFF"}:
+        exif = Image.Exif()
+        exif[0x13B] = MAIL
+        options["exif"] = exif
+    image.save(output, kind, **options)
+    return output.getvalue()
+
+
+@pytest.fixture
+def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "program", lambda: None)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_metadata_is_found_and_gone(
+    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
+    chosen = format_named("image")
+    data = picture(kind)
+    document = chosen.extract(data, LIMITS)
+    assert [part.place for part in document.uninspected] == ["picture"]
+    edits = edits_of(document, find(document))
+    assert edits
+    masked = chosen.mask(data, document, edits, {})
+    assert MAIL.encode() not in masked
+    assert not list(find(chosen.extract(masked, LIMITS)))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_what_stands_behind_the_end_is_found(
+    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
+    document = format_named("image").extract(picture(kind) + SSN.encode(), LIMITS)
+    assert len(list(find(document))) == 2
+
+
+def test_a_dot_needs_no_reader(no_tesseract: None) -> None:
+    output = io.BytesIO()
+    Image.new("L", (1, 1)).save(output, "GIF")
+    assert not format_named("image").extract(output.getvalue(), LIMITS).uninspected
+
+
+@with_tesseract
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
+def test_words_are_painted_over(kind: str, find: Callable[[Document], list[Hit]]) -> None:
+    data = picture(kind, f"Number {SSN} kept")
+    with Files() as files:
+        node = files.open(data, f"a.{kind.lower()}")
+        masked = files.masked(node, find)
+        words = " ".join(segment.text for segment in files.open(masked, "a").document.segments)
+    assert "Number" in words
+    assert "kept" in words
+    assert verify(masked, "a", [SSN, MAIL], find).clean
+    assert not verify(data, "a", [SSN], lambda _: []).clean
+    before, after = (Image.open(io.BytesIO(each)).convert("RGB") for each in (data, masked))
+    assert before.size == after.size
+    if kind != "JPEG":
+        assert before.crop((0, 0, 150, 160)).tobytes() == after.crop((0, 0, 150, 160)).tobytes()

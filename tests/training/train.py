@@ -1,0 +1,282 @@
+"""Builds the data file of the tagger from corpora, package lists and templates. `python train.py --help`"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from zlib import crc32
+
+import compose
+import corpora
+import lists as word_lists
+
+from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
+from dlpctl.detect.tagger.words import (
+    TOKEN,
+    far_feature,
+    is_word,
+    look_up_keys,
+    neighbour_feature,
+    own_features,
+    setting,
+    shape,
+    triple_features,
+    word_key,
+)
+
+HERE = Path(__file__).parent
+LABEL_OF = {"PERSON": "P", "ADDRESS": "A", "LOCATION": "LOC", "ORGANIZATION": "ORG"}
+# Which features vote in which slots; the rest vote for their own token only.
+REACH = {"w": SLOTS, "k": ("0", "-1", "+1", "-2", "+2"), "g": ("0", "-1", "+1"), "3": ("0", "-1", "+1")}
+SHARES = {"en": 64.0, "xx": 10.0, "de": 6.0, "fr": 6.0, "es": 6.0, "it": 4.0, "pt": 4.0, "nl": 4.0}
+
+
+def kept_for_training(name: str) -> bool:
+    """A seventh of all names is never seen in training texts, so that the bench can use it."""
+    return crc32(name.lower().encode()) % 7 != 0
+
+
+def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -> list[list[str]]:
+    """The features of a sequence, as the run time adds them up."""
+    own, classes, keys, kinds, outlines = [], [], [], [], []
+    for token in tokens:
+        outline = shape(token)
+        kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
+        flags = (
+            next((gazetteer[key] for key in look_up_keys(token) if key in gazetteer), 0)
+            if kind == 1 and token not in hidden
+            else 0
+        )
+        cls, names = own_features(token, outline, flags)
+        own.append(names)
+        classes.append(cls)
+        keys.append(word_key(token, outline))
+        kinds.append(kind)
+        outlines.append(outline)
+    mood = setting(outlines)
+    count = len(tokens)
+    border_class, border_names = own_features("\n\n", "NL2", 0)
+    border_key = "NL2"
+    result = []
+    for here in range(count):
+        found = [f"0|{name}" for name in own[here]]
+        for offset, slot in ((-1, "-1"), (1, "+1"), (-2, "-2"), (2, "+2")):
+            place = here + offset
+            names = own[place] if 0 <= place < count else border_names
+            found += [f"{slot}|{name}" for name in names if slot in REACH.get(name[0], ()) and name[1] == ":"]
+        previous = classes[here - 1] if here else border_class
+        following = classes[here + 1] if here + 1 < count else border_class
+        found += [f"0|{name}" for name in triple_features(mood, previous, classes[here], following)]
+        before_that = classes[here - 2] if here > 1 else border_class
+        behind_that = classes[here + 2] if here + 2 < count else border_class
+        for name in (
+            far_feature("u", before_that, previous, classes[here]),
+            far_feature("v", behind_that, following, classes[here]),
+            neighbour_feature("l", keys[here - 1] if here else border_key, classes[here]),
+            neighbour_feature("r", keys[here + 1] if here + 1 < count else border_key, classes[here]),
+        ):
+            found.append(f"0|{name}")
+        if not here or kinds[here - 1] != 1:
+            found += _across(here, range(here - 1, max(here - 7, -1), -1), kinds, keys, "<")
+        if here + 1 >= count or kinds[here + 1] != 1:
+            found += _across(here, range(here + 1, min(here + 7, count)), kinds, keys, ">")
+        result.append(found)
+    return result
+
+
+def _across(here: int, places: range, kinds: list[int], keys: list[str], slot: str) -> list[str]:
+    line = False
+    for place in places:
+        if kinds[place] == 1:
+            return [f"{slot * 2 if line else slot}|w:{keys[place]}"]
+        line = line or kinds[place] == 2
+    return []
+
+
+def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> list[str]:
+    labels = ["O"] * len(tokens)
+    for kind, start, end in sorted(spans, key=lambda span: span[0] in ("PERSON", "ADDRESS")):
+        first = True
+        mark = LABEL_OF[kind]
+        for place, (token, left, right) in enumerate(tokens):
+            core_left = left + len(token) - len(token.lstrip())
+            core_right = left + len(token.rstrip()) if token.strip() else right
+            if (
+                core_left >= start
+                and core_right <= end
+                and (token.strip() or not first)
+                and not (not token.strip() and right > end)
+            ):
+                labels[place] = mark if len(mark) == 3 else f"{'B' if first else 'I'}-{mark}"
+                first = False
+            elif left >= end:
+                break
+    for place in range(1, len(labels)):
+        if (labels[place] in ("I-P", "I-A") and labels[place - 1][-1:] != labels[place][-1]) or (
+            labels[place - 1] in ("LOC", "ORG") and labels[place].startswith("I-")
+        ):
+            labels[place] = "B" + labels[place][1:]
+    return labels
+
+
+def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[corpora.Row]:
+    """Pieces of source files, in which nothing is a name; files that tell who wrote them are left out by
+    their first lines."""
+    rows: list[corpora.Row] = []
+    files = sorted(
+        file
+        for path in paths
+        for pattern in (
+            "*.py",
+            "*.js",
+            "*.c",
+            "*.h",
+            "*.pm",
+            "*.ts",
+            "*.css",
+            "*.json",
+            "*.toml",
+            "*.yml",
+            "*.sh",
+            "*.java",
+            "*.go",
+        )
+        for file in path.rglob(pattern)
+    )
+    rng.shuffle(files)
+    total = 0
+    for file in files:
+        if total > most:
+            break
+        text = file.read_text(encoding="utf-8", errors="ignore")
+        if (
+            "author" in text[:3000].lower()
+            or "names" in file.parts
+            or "/person/" in str(file)
+            or len(text) < 2500
+        ):
+            continue
+        start = rng.randint(1500, max(1500, len(text) - 3000))
+        start = text.find("\n", start) + 1
+        piece = text[start : start + rng.choice((300, 800, 2000))]
+        rows.append({"text": piece, "spans": [], "source": "code"})
+        total += len(piece)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument(
+        "--corpus", type=Path, action="append", default=[], help="a JSONL file of annotated text; repeat"
+    )
+    parser.add_argument(
+        "--code",
+        type=Path,
+        action="append",
+        default=[],
+        help="a folder of source code in which nothing is a name; repeat",
+    )
+    parser.add_argument("--scowl", type=Path, required=True, help="the folder of the SCOWL word lists")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--synthetic", type=int, default=30_000)
+    parser.add_argument("--code-bytes", type=int, default=900_000)
+    parser.add_argument("--iterations", type=int, default=90)
+    parser.add_argument("--c1", type=float, default=0.25)
+    parser.add_argument("--c2", type=float, default=0.01)
+    parser.add_argument("--minimum", type=int, default=3, help="features seen less often are left out")
+    parser.add_argument(
+        "--hide",
+        type=float,
+        default=0.18,
+        help="the share of names whose gazetteer entry is hidden in training",
+    )
+    parser.add_argument(
+        "--all-names", action="store_true", help="use also the names that the bench keeps for itself"
+    )
+    parser.add_argument("--keep", type=Path, help="keep CRFsuite's own model here")
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    import pycrfsuite
+
+    began = time.monotonic()
+    rng = random.Random(options.seed)
+    lists = word_lists.load()
+    gazetteer = word_lists.gazetteer(lists, options.scowl)
+    composer = compose.Composer(lists, rng, (lambda _: True) if options.all_names else kept_for_training)
+    rows: list[corpora.Row] = []
+    for path in options.corpus:
+        loaded = corpora.load(path, gazetteer)
+        composer.language = "en"
+        rows += loaded + corpora.exchange(loaded, composer, 1.0)
+    rows = corpora.cut(rows, rng)
+    rows += compose.generate(
+        composer, compose.templates(HERE / "templates"), options.synthetic, shares=SHARES
+    )
+    rows += code_negatives(options.code, rng, options.code_bytes)
+    trainer = pycrfsuite.Trainer(verbose=False)
+    counts: Counter[str] = Counter()
+    for row in rows:
+        tokens = [(m[0], m.start(), m.end()) for m in TOKEN.finditer(row["text"])]
+        if not tokens:
+            continue
+        labels = labels_of(tokens, row["spans"])
+        hidden = set()
+        for (token, _, _), label in zip(tokens, labels, strict=True):
+            if label[-1] == "P" and rng.random() < options.hide:
+                hidden.add(token)
+        trainer.append(attributes([token for token, _, _ in tokens], gazetteer, hidden), labels)
+        counts.update(labels)
+    print("labels", dict(counts), f"{time.monotonic() - began:.0f} s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(options.keep or Path(folder) / "model")
+        trainer.set_params(
+            {
+                "c1": options.c1,
+                "c2": options.c2,
+                "max_iterations": options.iterations,
+                "feature.minfreq": options.minimum,
+                "feature.possible_transitions": True,
+            }
+        )
+        trainer.train(path)
+        tagger = pycrfsuite.Tagger()
+        tagger.open(path)
+        info = tagger.info()
+    place_of = {label: place for place, label in enumerate(LABELS)}
+    weights: dict[int, list[tuple[int, int]]] = {}
+    names: dict[int, str] = {}
+    for (attribute, label), weight in info.state_features.items():
+        value = max(-127, min(127, round(weight * SCALE)))
+        if value and label in place_of:
+            slot, name = attribute.split("|", 1)
+            code = crc32(name.encode("utf-8", "surrogatepass"))
+            if names.setdefault(code, name) != name:
+                print("two features share a hash:", name, names[code], file=sys.stderr)
+                continue
+            weights.setdefault(code, []).append((SLOTS.index(slot) * len(LABELS) + place_of[label], value))
+    clipped = sum(abs(weight) * SCALE > 127 for weight in info.state_features.values())
+    print(f"{clipped} weights are cut to what a byte holds")
+    transitions = [
+        [
+            FORBIDDEN
+            if after.startswith("I-") and before[-1] != after[-1]
+            else round(info.transitions.get((before, after), 0.0) * SCALE)
+            for after in LABELS
+        ]
+        for before in LABELS
+    ]
+    words = {crc32(word.encode("utf-8", "surrogatepass")): flags for word, flags in gazetteer.items()}
+    data = pack(words, weights, transitions)
+    options.out.write_bytes(data)
+    print(
+        f"{options.out}: {len(data)} bytes, {len(words)} words, {len(weights)} features, {sum(map(len, weights.values()))} weights, {time.monotonic() - began:.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()
