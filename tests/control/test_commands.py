@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def dlpctl(
     capfd: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs a command in this process, with a home of its own."""
+    for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
+        monkeypatch.delenv(name)
     shared = tmp_path_factory.getbasetemp() / "shared-cache"
     for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data"), ("CACHE", shared)):
         folder.mkdir(mode=0o700, exist_ok=True)
