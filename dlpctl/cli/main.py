@@ -24,6 +24,15 @@ COMMANDS = {
     "policy": "look into policies",
     "patterns": "list, show and test patterns",
     "config": "show settings and where they come from",
+    "init": "make a control plane to begin with",
+    "org": "administer organizations",
+    "group": "administer policy groups",
+    "license": "administer and validate licenses",
+    "token": "administer admin tokens",
+    "analytics": "show what the checks came to",
+    "audit": "search, export and verify the log of checks",
+    "db": "look after the database",
+    "apply": "create and change organizations as a file says",
 }
 INTERRUPTED = 130
 _UsageError: Any = typer.BadParameter.__base__

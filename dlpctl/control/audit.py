@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import sqlite3
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core
@@ -19,24 +19,44 @@ from dlpctl.regex import lazy
 MAX_LIMIT = 1_000
 _MAX_SEARCH = 500
 _WORDS = lazy(r"\w+(?:[-./]\w+)*")
+_AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
 _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
 _COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
 _ITEM = f"{_COLUMNS} {_FROM}"
-_BY_ID = "WHERE preflight_id >= ? AND preflight_id < ? AND (? IS NULL OR org_id = ?)"
+_BY_ID = "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
 _COUNTED_BY_ID = " ".join(("SELECT count(*)", _FROM, _BY_ID))
-_NEWEST = "ORDER BY seq DESC LIMIT ? OFFSET ?"
-_GATHERED = " ".join(
-    (
-        _ITEM,
-        "WHERE seq IN (SELECT seq FROM checks WHERE phrase_id IN temp.wanted AND seq <= ?",
-        _NEWEST,
-        ") ORDER BY seq DESC",
-    )
+_NEWEST = "ORDER BY seq DESC LIMIT :limit OFFSET :offset"
+_SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM"
+_FOUND = "WHERE seq IN (SELECT seq FROM checks WHERE"
+_SORTED = ") ORDER BY seq DESC"
+
+
+class _Way(NamedTuple):
+    """How the checks of a filter are counted, and found: by looking at all from the newest on, or by gathering those of its phrases."""
+
+    sums: str
+    walked: str
+    gathered: str
+
+    @classmethod
+    def of(cls, sums: str, phrases: str) -> _Way:
+        # The unary plus keeps SQLite from gathering by the index on phrases.
+        walked, gathered = (
+            " ".join((_ITEM, _FOUND, column, "IN (", phrases, ") AND seq <= :last_seq", _NEWEST, _SORTED))
+            for column in ("+phrase_id", "phrase_id")
+        )
+        return cls(" ".join((_SUMS, sums)), walked, gathered)
+
+
+_BY_ORG = _Way.of(
+    "phrase_counts WHERE org_id = :org_id", "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id"
 )
-# The unary plus keeps SQLite from gathering by the index on phrases.
-_WALKED = _GATHERED.replace("WHERE phrase_id IN", "WHERE +phrase_id IN")
+_BY_WORDS = _Way.of(
+    "phrases_search CROSS JOIN phrase_counts ON phrase_id = phrases_search.rowid WHERE phrases_search MATCH :words",
+    "SELECT rowid FROM phrases_search WHERE phrases_search MATCH :words",
+)
 
 
 class _Filter(NamedTuple):
@@ -52,8 +72,8 @@ class _Filter(NamedTuple):
     def everything(self) -> bool:
         return self.org_id is None and not self.words and not self.ids
 
-    def id_range(self) -> tuple[str, str, str | None, str | None]:
-        return self.ids, f"{self.ids}g", self.org_id, self.org_id
+    def values(self) -> dict[str, Any]:
+        return {"org_id": self.org_id, "words": self.words, "begin": self.ids, "end": f"{self.ids}g"}
 
 
 class Audit:
@@ -137,7 +157,9 @@ def _filter(
                 "SELECT org_id FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
             ).fetchone()
         # What is left of an organization that was deleted is found by its id.
-        org_id = row["org_id"] if row else org.encode("ascii", "replace").decode()
+        org_id = row["org_id"] if row else org
+        if not _AN_ORG.fullmatch(org_id):
+            return None
     if access.org_id is not None:
         if org_id not in (None, access.org_id):
             return None
@@ -150,28 +172,34 @@ def _filter(
     words = _WORDS.findall(text)
     if text and not words:
         return None
-    return _Filter(org_id, " ".join(f'"{word}"*' for word in words), "")
+    if not words:
+        return _Filter(org_id, "", "")
+    # The last word may be unfinished, as it is while somebody types. The organization is one more word, in a column of its own.
+    query = " ".join(f'"{word}"' for word in words) + "*"
+    return _Filter(org_id, f'({query}) AND org_id : "{org_id}"' if org_id else query, "")
 
 
 def _page(
     connection: sqlite3.Connection, wanted: _Filter, ends: Ends, limit: int, offset: int
 ) -> tuple[int, list[Row]]:
+    values = wanted.values() | {"limit": limit, "offset": offset}
     if wanted.ids:
-        values = wanted.id_range()
         total = connection.execute(_COUNTED_BY_ID, values).fetchone()[0]
-        rows = connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", (*values, limit, offset))
-        return total, rows.fetchall()
+        return total, connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", values).fetchall()
     every = ends.last_seq - ends.first_seq
     if wanted.everything:
-        rows = connection.execute(f"{_ITEM} {_NEWEST}", (limit, offset))
+        # No number is missing in the log, so where to begin needs no counting.
+        rows = connection.execute(
+            f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (max(ends.last_seq - offset, 0), limit)
+        )
         return every, rows.fetchall()
-    total, last_seq = _select_phrases(connection, wanted)
+    way = _BY_WORDS if wanted.words else _BY_ORG
+    total, last_seq = connection.execute(way.sums, values).fetchone()
     if offset >= total:
         return total, []
-    # Either the rows of the phrases are gathered and sorted, or all rows are walked from the newest until enough are found.
-    walked = (offset + limit) * every / total
-    sql = _GATHERED if total * 4 < walked else _WALKED
-    return total, connection.execute(sql, (last_seq, limit, offset)).fetchall()
+    walks = (offset + limit) * every / total
+    sql = way.gathered if total < walks else way.walked
+    return total, connection.execute(sql, values | {"last_seq": last_seq}).fetchall()
 
 
 def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
@@ -180,24 +208,3 @@ def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterato
     while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:
         yield from (AuditItem(*row) for row in rows)
         offset += len(rows)
-
-
-def _select_phrases(connection: sqlite3.Connection, wanted: _Filter) -> tuple[int, int]:
-    """Puts the phrases that are asked for into a temporary table; how many checks say them, and the last that does."""
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (phrase_id INTEGER PRIMARY KEY)")
-    connection.execute("DELETE FROM temp.wanted")
-    if wanted.words:
-        connection.execute(
-            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases_search"
-            " JOIN phrases ON phrase_id = phrases_search.rowid"
-            " WHERE phrases_search MATCH ? AND (? IS NULL OR phrases.org_id = ?)",
-            (wanted.words, wanted.org_id, wanted.org_id),
-        )
-    else:
-        connection.execute(
-            "INSERT INTO temp.wanted SELECT phrase_id FROM phrases WHERE org_id = ?", (wanted.org_id,)
-        )
-    row = connection.execute(
-        "SELECT coalesce(sum(checks), 0), coalesce(max(last_seq), 0) FROM phrases JOIN temp.wanted USING (phrase_id)"
-    ).fetchone()
-    return row[0], row[1]

@@ -1,6 +1,6 @@
 """Keys that people hold (of policies, of licenses, of administrators), and what is kept of them.
 
-A key is a prefix, 256 random bits and a checksum over both, so that a detector can tell it from anything else. The store holds an HMAC to
+A key is a prefix, 256 random bits and their checksum, so that a detector can tell it from anything else. The store holds an HMAC to
 look it up by and, where the interface shows it again, a ciphertext. Both need the key file beside the database.
 """
 
@@ -31,8 +31,8 @@ class Kind(StrEnum):
 
 
 def mint(kind: Kind) -> str:
-    body = kind + _base62(secrets.randbits(256), _RANDOM_LENGTH)
-    return body + _checksum(body)
+    body = _base62(secrets.randbits(256), _RANDOM_LENGTH)
+    return f"{kind}{body}{_checksum(body)}"
 
 
 def well_formed(kind: Kind, key: str) -> bool:
@@ -42,7 +42,7 @@ def well_formed(kind: Kind, key: str) -> bool:
         len(key) == length
         and key.isascii()
         and key.startswith(kind)
-        and key.endswith(_checksum(key[:-_CHECKSUM_LENGTH]))
+        and key.endswith(_checksum(key[len(kind) : -_CHECKSUM_LENGTH]))
     )
 
 

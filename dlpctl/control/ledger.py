@@ -174,10 +174,12 @@ class Ledger:
             if row is None:
                 row = self._db.execute(
                     "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
-                    " destination, decision, summary, checks, last_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
-                    " RETURNING phrase_id",
+                    " destination, decision, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING phrase_id",
                     (digest, *texts),
                 ).fetchone()
+                self._db.execute(
+                    "INSERT INTO phrase_counts VALUES (?, ?, 0, 0)", (row["phrase_id"], standing.org_id)
+                )
             phrase_id = self._phrases[digest] = row["phrase_id"]
         return phrase_id
 
@@ -199,7 +201,7 @@ class Ledger:
             ((*key, checks) for key, checks in self._used.items() if checks),
         )
         self._db.executemany(
-            "UPDATE phrases SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
+            "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
             ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
         )
         self._db.executemany(

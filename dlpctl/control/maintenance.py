@@ -101,13 +101,15 @@ class Maintenance:
         if last is None:
             return 0
         batch.execute(
-            "UPDATE phrases SET checks = phrases.checks - gone.checks FROM"
+            "UPDATE phrase_counts SET checks = phrase_counts.checks - gone.checks FROM"
             " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
-            " WHERE phrases.phrase_id = gone.phrase_id",
+            " WHERE phrase_counts.phrase_id = gone.phrase_id",
             (last["seq"],),
         )
         removed = batch.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
-        batch.execute("DELETE FROM phrases WHERE checks = 0")
+        batch.execute(
+            "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE checks = 0)"
+        )
         write_ends(
             batch.connection, self._chain, ends._replace(first_seq=last["seq"], first_link=last["link"])
         )

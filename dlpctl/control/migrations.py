@@ -127,11 +127,17 @@ def _checks(db: Database) -> None:
             policy_version TEXT NOT NULL,
             destination TEXT NOT NULL,
             decision TEXT NOT NULL,
-            summary TEXT NOT NULL,
+            summary TEXT NOT NULL
+        ) STRICT""")
+    # Apart from the texts, since every check changes a count, and since a search sums up many of them.
+    db.execute("""
+        CREATE TABLE phrase_counts (
+            phrase_id INTEGER PRIMARY KEY REFERENCES phrases ON DELETE CASCADE,
+            org_id TEXT NOT NULL,
             checks INTEGER NOT NULL,
             last_seq INTEGER NOT NULL
         ) STRICT""")
-    db.table("phrases").create_index(["org_id"])
+    db.table("phrase_counts").create_index(["org_id"])
     db.execute("""
         CREATE TABLE checks (
             seq INTEGER PRIMARY KEY,

@@ -54,7 +54,7 @@ class Policies:
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> StoredPolicy:
         access.require(Role.EDITOR)
         fields = Fields(body, _KNOWN)
-        policy = self._policy({key: body[key] for key in _CONTENT if key in body})
+        policy = self._policy(_merged({}, body))
         is_active, groups = fields.flag("is_active", True), fields.texts("groups")
 
         def job(batch: Batch) -> Row:
@@ -67,18 +67,17 @@ class Policies:
         return self._answer(access, self._core.store.run(job))
 
     def update(self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]) -> StoredPolicy:
-        """A change of what the policy says makes a new version; switching it on or off does not."""
+        """A change of what the policy says makes a new version; switching it on or off does not. Null takes a key back."""
         access.require(Role.EDITOR)
         fields = Fields(body, _KNOWN)
-        content = {key: body[key] for key in _CONTENT if key in body}
         groups = fields.texts("groups") if "groups" in fields else None
         # Patterns are compiled here once, to find what is wrong before the write lock is taken.
-        self._policy(self.get(access, org, policy_id).policy.to_dict() | content)
+        self._policy(_merged(self.get(access, org, policy_id).policy.to_dict(), body))
 
         def job(batch: Batch) -> Row:
             row = _find(batch.connection, access, org, policy_id)
             before = _stored(row)
-            after = Policy.from_dict(before.to_dict() | content)
+            after = Policy.from_dict(_merged(before.to_dict(), body))
             is_active = fields.flag("is_active", bool(row["is_active"]))
             if after._replace(version="") == before._replace(version=""):
                 after = before
@@ -204,6 +203,11 @@ def _find(connection: sqlite3.Connection, access: Access, org: str, policy_id: s
 def _stored(row: Row) -> Policy:
     """Its names were checked when it was stored; a pattern that is gone since must not make it unreadable."""
     return Policy.from_dict(json.loads(row["body"]))
+
+
+def _merged(before: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**before, **{key: body[key] for key in _CONTENT if key in body}}
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 def _number(version: str) -> tuple[int, int]:

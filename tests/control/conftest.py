@@ -8,10 +8,27 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.control.service import ControlPlane
-from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import parse_file
 
-EMAIL = "write to jane.doe@corp.example.net"
+_PATTERNS = [
+    {
+        "id": "mail",
+        "type": "EMAIL",
+        "category": "PII",
+        "label": "E-mail address",
+        "regex": r"\b[a-z.]{1,30}@(?:[a-z]{1,20}\.){1,3}[a-z]{2,6}\b",
+        "score": 0.9,
+    },
+    {
+        "id": "key",
+        "type": "PRIVATE_KEY",
+        "category": "SECRETS",
+        "label": "Private key",
+        "regex": r"-----BEGIN PRIVATE KEY-----\s[0-9A-Za-z]{40,100}\s-----END PRIVATE KEY-----",
+        "score": 0.9,
+    },
+]
 
 
 class SetClock:
@@ -28,8 +45,9 @@ class SetClock:
 
 
 @pytest.fixture(scope="session")
-def detector(tmp_path_factory: pytest.TempPathFactory) -> Detector:
-    return Detector(cache=Cache(tmp_path_factory.mktemp("cache", numbered=True)))
+def detector() -> Detector:
+    """Two patterns: what the control plane does with findings does not depend on how many there could be."""
+    return Detector(patterns=parse_file({"pattern": _PATTERNS}, "tests"))
 
 
 @pytest.fixture

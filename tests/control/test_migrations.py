@@ -13,7 +13,7 @@ from dlpctl.errors import StoreError
 _ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
 _PHRASE = (
     "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
-    " 'Blocked because of it', 3, 3)"
+    " 'Blocked because of it')"
 )
 
 

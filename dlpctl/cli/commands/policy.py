@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlpctl.cli import inputs, options
+from dlpctl.cli import inputs, options, stored_policies
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
 
@@ -31,7 +31,7 @@ PolicyArgument = Annotated[
 
 @app.callback()
 def _group() -> None:
-    """Look into policies: files and built-in ones."""
+    """Look into policies: files, built-in ones, and those that an organization has stored."""
 
 
 @app.command("list")
@@ -187,3 +187,6 @@ def _evaluator(detector: Detector, policy: Policy) -> Callable[[Case], Outcome]:
         return Outcome(report.decision, frozenset(one.type for one in report.detected))
 
     return evaluate
+
+
+stored_policies.register(app)

@@ -20,9 +20,9 @@ def _draw(source: Random, alphabet: str, count: int) -> str:
     return "".join(source.choices(alphabet, k=count))
 
 
-def _with_crc(prefix: str) -> Callable[[Random], str]:
+def _with_crc(prefix: str, length: int = 30) -> Callable[[Random], str]:
     def make(source: Random) -> str:
-        body = _draw(source, BASE62, 30)
+        body = _draw(source, BASE62, length)
         return prefix + body + in_base(zlib.crc32(body.encode()), BASE62, 6)
 
     return make
@@ -99,6 +99,7 @@ def cloudflare_tunnel(source: Random) -> str:
 
 
 GENERATORS: dict[str, Callable[[Random], str]] = {
+    **{f"dlpctl_{kind}": _with_crc(f"dlp_{kind}_", 43) for kind in ("pk", "lk", "at")},
     **{f"github_{prefix}": _with_crc(f"{prefix}_") for prefix in ("ghp", "gho", "ghu", "ghs", "ghr")},
     "npm": _with_crc("npm_"),
     "gitlab_routable": gitlab_routable,

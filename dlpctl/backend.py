@@ -1,0 +1,199 @@
+"""What the command line asks of a control plane, be it in this process or behind an address: the JSON of the interface, both times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dlpctl.control.access import LOCAL
+from dlpctl.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dlpctl.control.service import ControlPlane
+    from dlpctl.detect.engine import Detector
+
+Json = dict[str, Any]
+Body = Mapping[str, Any]
+
+
+class Backend(Protocol):
+    """`org` is an id or a slug, a group an id or a name."""
+
+    def organizations(self) -> list[Json]: ...
+    def create_organization(self, body: Body) -> Json: ...
+    def organization(self, org: str) -> Json: ...
+    def update_organization(self, org: str, body: Body) -> Json: ...
+    def delete_organization(self, org: str) -> None: ...
+
+    def policies(self, org: str) -> list[Json]: ...
+    def create_policy(self, org: str, body: Body) -> Json: ...
+    def policy(self, org: str, policy_id: str) -> Json: ...
+    def update_policy(self, org: str, policy_id: str, body: Body) -> Json: ...
+    def delete_policy(self, org: str, policy_id: str) -> None: ...
+    def regenerate_key(self, org: str, policy_id: str) -> Json: ...
+    def policy_versions(self, org: str, policy_id: str) -> list[Json]: ...
+
+    def groups(self, org: str) -> list[Json]: ...
+    def create_group(self, org: str, body: Body) -> Json: ...
+    def group(self, org: str, group: str) -> Json: ...
+    def update_group(self, org: str, group: str, body: Body) -> Json: ...
+    def delete_group(self, org: str, group: str) -> None: ...
+
+    def licenses(self, org: str) -> list[Json]: ...
+    def create_license(self, org: str, body: Body) -> Json: ...
+    def extend_license(self, org: str, license_id: str, body: Body) -> Json: ...
+    def revoke_license(self, org: str, license_id: str) -> None: ...
+    def validate_license(self, license_key: str) -> Json: ...
+    def public_key(self, key_id: str | None = None) -> Json: ...
+    def rotate_keys(self) -> Json: ...
+
+    def tokens(self) -> list[Json]: ...
+    def create_token(self, body: Body) -> Json: ...
+    def revoke_token(self, token_id: str) -> None: ...
+
+    def analytics(self, org: str, period: str) -> Json: ...
+    def timeseries(self, org: str, period: str) -> Json: ...
+    def detections(self, org: str, period: str) -> Json: ...
+
+    def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json: ...
+    def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]: ...
+    def verify_audit(self) -> Json: ...
+
+    def check_text(self, org: str, policy_id: str | None, text: str, destination: str) -> Json:
+        """By a policy of the organization; without an id by the one that a license's default group begins with."""
+
+    def close(self) -> None: ...
+
+
+class LocalBackend:
+    """In this process. Who can read the key file may do everything."""
+
+    def __init__(self, control: ControlPlane) -> None:
+        self.control = control
+
+    @classmethod
+    def open(cls, folder: Path, make_detector: Callable[[], Detector]) -> LocalBackend:
+        from dlpctl.control.service import ControlPlane
+
+        return cls(ControlPlane.open(folder, make_detector))
+
+    def close(self) -> None:
+        self.control.close()
+
+    def organizations(self) -> list[Json]:
+        return [one.to_dict() for one in self.control.organizations.list(LOCAL)]
+
+    def create_organization(self, body: Body) -> Json:
+        return self.control.organizations.create(LOCAL, body).to_dict()
+
+    def organization(self, org: str) -> Json:
+        return self.control.organizations.get(LOCAL, org).to_dict()
+
+    def update_organization(self, org: str, body: Body) -> Json:
+        return self.control.organizations.update(LOCAL, org, body).to_dict()
+
+    def delete_organization(self, org: str) -> None:
+        self.control.organizations.delete(LOCAL, org)
+
+    def policies(self, org: str) -> list[Json]:
+        return [one.to_dict() for one in self.control.policies.list(LOCAL, org)]
+
+    def create_policy(self, org: str, body: Body) -> Json:
+        return self.control.policies.create(LOCAL, org, body).to_dict()
+
+    def policy(self, org: str, policy_id: str) -> Json:
+        return self.control.policies.get(LOCAL, org, policy_id).to_dict()
+
+    def update_policy(self, org: str, policy_id: str, body: Body) -> Json:
+        return self.control.policies.update(LOCAL, org, policy_id, body).to_dict()
+
+    def delete_policy(self, org: str, policy_id: str) -> None:
+        self.control.policies.delete(LOCAL, org, policy_id)
+
+    def regenerate_key(self, org: str, policy_id: str) -> Json:
+        return self.control.policies.regenerate_key(LOCAL, org, policy_id).to_dict()
+
+    def policy_versions(self, org: str, policy_id: str) -> list[Json]:
+        return [one.to_dict() for one in self.control.policies.versions(LOCAL, org, policy_id)]
+
+    def groups(self, org: str) -> list[Json]:
+        return [one.to_dict() for one in self.control.groups.list(LOCAL, org)]
+
+    def create_group(self, org: str, body: Body) -> Json:
+        return self.control.groups.create(LOCAL, org, body).to_dict()
+
+    def group(self, org: str, group: str) -> Json:
+        return self.control.groups.get(LOCAL, org, group).to_dict()
+
+    def update_group(self, org: str, group: str, body: Body) -> Json:
+        return self.control.groups.update(LOCAL, org, group, body).to_dict()
+
+    def delete_group(self, org: str, group: str) -> None:
+        self.control.groups.delete(LOCAL, org, group)
+
+    def licenses(self, org: str) -> list[Json]:
+        return [one.to_dict() for one in self.control.licenses.list(LOCAL, org)]
+
+    def create_license(self, org: str, body: Body) -> Json:
+        return self.control.licenses.create(LOCAL, org, body).to_dict()
+
+    def extend_license(self, org: str, license_id: str, body: Body) -> Json:
+        return self.control.licenses.extend(LOCAL, org, license_id, body).to_dict()
+
+    def revoke_license(self, org: str, license_id: str) -> None:
+        self.control.licenses.revoke(LOCAL, org, license_id)
+
+    def validate_license(self, license_key: str) -> Json:
+        return self.control.licenses.validate(license_key).to_dict()
+
+    def public_key(self, key_id: str | None = None) -> Json:
+        return self.control.licenses.public_key(key_id).to_dict()
+
+    def rotate_keys(self) -> Json:
+        return self.control.licenses.rotate_keys(LOCAL).to_dict()
+
+    def tokens(self) -> list[Json]:
+        return [one.to_dict() for one in self.control.tokens.list(LOCAL)]
+
+    def create_token(self, body: Body) -> Json:
+        return self.control.tokens.create(LOCAL, body).to_dict()
+
+    def revoke_token(self, token_id: str) -> None:
+        self.control.tokens.revoke(LOCAL, token_id)
+
+    def analytics(self, org: str, period: str) -> Json:
+        return self.control.analytics.organization(LOCAL, org, period).to_dict()
+
+    def timeseries(self, org: str, period: str) -> Json:
+        return self.control.analytics.timeseries(LOCAL, org, period).to_dict()
+
+    def detections(self, org: str, period: str) -> Json:
+        return self.control.analytics.detections(LOCAL, org, period).to_dict()
+
+    def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json:
+        page = self.control.audit.search(LOCAL, limit=limit, offset=offset, org_id=org_id, search=search)
+        return page.to_dict()
+
+    def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]:
+        return (item.to_dict() for item in self.control.audit.export(LOCAL, org_id=org_id, search=search))
+
+    def verify_audit(self) -> Json:
+        return self.control.audit.verify(LOCAL).to_dict()
+
+    def check_text(self, org: str, policy_id: str | None, text: str, destination: str) -> Json:
+        key = policy_key(self, org, policy_id)
+        return self.control.checks.check_text(key, text, destination).to_dict()
+
+
+def policy_key(backend: Backend, org: str, policy_id: str | None) -> str:
+    """The key that opens checks by a policy of an organization."""
+    if policy_id is not None:
+        return str(backend.policy(org, policy_id)["api_key"])
+    default = next(group for group in backend.groups(org) if group["is_default"])
+    for policy in backend.policies(org):
+        if policy["is_active"] and policy["policy_id"] in default["policy_ids"]:
+            return str(policy["api_key"])
+    raise NotFoundError(f"{org}: its default policy group holds no active policy; name one with --policy")

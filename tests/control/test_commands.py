@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dlpctl.cli.main import run
+
+SPEC = """
+[[organization]]
+slug = "acme"
+name = "Acme Inc"
+settings = { primary_color = "#3366cc" }
+
+[[organization.group]]
+name = "legal"
+description = "Lawyers"
+
+[[organization.policy]]
+name = "default"
+source = "default"
+groups = ["default", "legal"]
+
+[[organization.policy]]
+name = "vendors"
+source = "vendors.toml"
+is_active = false
+"""
+VENDORS = """
+name = "whatever"
+minScore = 0.7
+[[rules]]
+name = "No mail"
+dataTypes = ["EMAIL"]
+destinations = ["VENDOR"]
+action = "BLOCK"
+"""
+
+
+@pytest.fixture
+def dlpctl(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in this process, with a home of its own."""
+    for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
+        monkeypatch.delenv(name)
+    shared = tmp_path_factory.getbasetemp() / "shared-cache"
+    for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data"), ("CACHE", shared)):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        monkeypatch.setenv(f"XDG_{variable}_HOME", str(folder))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = run(arguments)
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def answer(dlpctl):
+    """What a command answers as JSON."""
+
+    def call(*arguments):
+        status, out, err = dlpctl(*arguments, "--format", "json")
+        assert status == 0, err
+        return json.loads(out) if out else None
+
+    return call
+
+
+def test_init_makes_a_token_file_and_an_organization(dlpctl, answer):
+    made = answer("init", "--org", "Acme Inc")
+    assert made["organization"] == "acme-inc"
+    assert made["api_key"].startswith("dlp_pk_")
+    token = Path(made["token_file"]).read_text()
+    again = dlpctl("init")
+    assert again[0] == 0
+    assert Path(made["token_file"]).read_text() == token
+    assert token.strip() not in again[1]
+
+
+def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
+    org = answer("org", "create", "Acme", "--set", "admin_email=a@b.example")["org_id"]
+    assert answer("org", "update", "acme", "--name", "New", "--set", "admin_email=")["settings"] == {}
+    assert [one["slug"] for one in answer("org", "list")] == ["acme"]
+    Path("vendors.toml").write_text(VENDORS)
+    policy = answer("policy", "create", "acme", "vendors.toml", "--inactive")["policy_id"]
+    assert answer("policy", "update", "acme", policy, "default", "--active")["version"] == "1.1"
+    assert "minScore" not in answer("policy", "stored", org, policy)
+    assert len(answer("policy", "versions", org, policy)) == 2
+    assert answer("policy", "regenerate-key", org, policy)["policy_id"] == policy
+    assert answer("group", "create", "acme", "legal", "--policy", policy)["policy_ids"] == [policy]
+    assert answer("group", "update", "acme", "legal", "--name", "law")["name"] == "law"
+    answer("group", "delete", "acme", "law")
+    answer("policy", "delete", "acme", policy)
+    made = answer("license", "create", "acme", "--type", "standard", "--expires", "2999-01-01")
+    assert (
+        answer("license", "extend", "acme", made["license_id"], "--checks", "5")["max_checks_per_month"] == 5
+    )
+    assert answer("license", "validate", "--key", made["license_key"])["valid"] is True
+    answer("license", "revoke", "acme", made["license_id"])
+    assert [one["status"] for one in answer("license", "list", "acme")] == ["active", "revoked"]
+    token = answer("token", "create", "--role", "auditor", "--org", "acme")
+    assert [one["token_id"] for one in answer("token", "list")] == [token["token_id"]]
+    answer("token", "revoke", token["token_id"])
+    for command in (
+        ("org", "list"),
+        ("policy", "stored", "acme"),
+        ("license", "list", "acme"),
+        ("group", "list", "acme"),
+        ("token", "list"),
+        ("org", "show", "acme"),
+    ):
+        status, out, _ = dlpctl(*command)
+        assert (status, bool(out)) == (0, True)
+    assert dlpctl("org", "delete", "acme")[0] == 2
+    answer("org", "delete", "acme", "--yes")
+    assert answer("org", "list") == []
+
+
+def test_errors_are_one_line_and_say_the_field(dlpctl):
+    status, _, err = dlpctl("org", "show", "none")
+    assert (status, err) == (1, "dlpctl: there is no such organization\n")
+    status, _, err = dlpctl("org", "create", "A", "--slug", "No!", "--format", "json")
+    assert (status, json.loads(err)["error"]) == (2, "request")
+
+
+def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
+    from dlpctl.backend import LocalBackend
+    from dlpctl.config import load_config
+    from dlpctl.preflight import default_detector
+
+    answer("org", "create", "=Acme")
+    backend = LocalBackend.open(load_config().data_folder, default_detector)
+    for text in ("hello", "write to jane.doe@corp.example.net"):
+        backend.check_text("acme", None, text, "VENDOR")
+    backend.close()
+    shown = answer("analytics", "acme", "--period", "7d")
+    assert shown["analytics"]["total_checks"] == 2
+    status, out, _ = dlpctl("analytics", "acme")
+    assert (status, "█" in out) == (0, True)
+    assert answer("audit", "list", "--search", "email")["total"] == 1
+    assert "1 to 2 of 2 checks" in dlpctl("audit", "list")[1]
+    assert len(dlpctl("audit", "export")[1].splitlines()) == 2
+    assert dlpctl("audit", "export", "-f", "csv", "-o", "a.csv")[0] == 0
+    rows = list(csv.DictReader(Path("a.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["org_name"] for row in rows] == ["'=Acme"] * 2
+    assert answer("audit", "verify")["intact"] is True
+    assert answer("db", "check") == {"whole": True, "problems": []}
+    assert dlpctl("db", "backup", "b.db")[0] == 0
+    assert dlpctl("db", "backup", "b.db")[0] == 1
+    assert answer("db", "prune", "--older-than", "0h") == {"removed": 2}
+    assert dlpctl("db", "prune", "--older-than", "soon")[0] == 2
+    assert dlpctl("db", "restore", "b.db")[0] == 2
+    assert dlpctl("db", "restore", "b.db", "--yes")[0] == 0
+    assert dlpctl("db", "vacuum")[0] == 0
+    assert answer("audit", "list")["total"] == 2
+
+
+def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
+    Path("org.toml").write_text(SPEC)
+    Path("vendors.toml").write_text(VENDORS)
+    planned = answer("apply", "-f", "org.toml", "--dry-run")["changes"]
+    assert planned == [
+        "+ organization acme",
+        "+ group acme/legal",
+        "+ policy acme/default",
+        "+ policy acme/vendors",
+    ]
+    assert answer("org", "list") == []
+    made = answer("apply", "-f", "org.toml")["changes"]
+    assert made[:2] == planned[:2]
+    assert "~ policy acme/default: groups" in made
+    for dry in ((), ("--dry-run",)):
+        assert answer("apply", "-f", "org.toml", *dry)["changes"] == []
+    assert dlpctl("apply", "-f", "org.toml")[1] == "nothing to change\n"
+    Path("vendors.toml").write_text(VENDORS.replace("minScore = 0.7", "").replace("BLOCK", "MASK"))
+    Path("org.toml").write_text(SPEC.replace("#3366cc", "#000000").replace("Lawyers", "Law"))
+    assert answer("apply", "-f", "org.toml")["changes"] == [
+        "~ organization acme: settings.primary_color",
+        "~ group acme/legal: description",
+        "~ policy acme/vendors: minScore, rules",
+    ]
+    stored = next(one for one in answer("policy", "stored", "acme") if one["name"] == "vendors")
+    assert (stored["version"], stored["is_active"], "minScore" in stored) == ("1.1", False, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("slug", "slgu"),
+        ('name = "legal"', ""),
+        ('source = "default"', 'source = "none.toml"'),
+        ("groups", "gruops"),
+    ],
+)
+def test_apply_says_what_is_wrong_and_changes_nothing_of_it(dlpctl, old, new):
+    Path("org.toml").write_text(SPEC.replace(old, new))
+    status, _, err = dlpctl("apply", "-f", "org.toml", "--dry-run")
+    assert status == 2
+    assert err.count("\n") == 1
