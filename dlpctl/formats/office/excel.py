@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -38,6 +39,7 @@ _FORMULAS = {
     "calculatedColumnFormula",
     "totalsRowFormula",
 }
+_OF_CELLS = {sheet.CELLS, sheet.FORMULAS}
 _LOCATIONS = {"hyperlink@location"}
 _SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val"}
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
@@ -58,6 +60,14 @@ class _Sheet:
     part: str
     label: str
     tables: list[_Table] = field(default_factory=list)
+
+    def headers(self) -> dict[int, int]:
+        """In which row the header of a column stands, by the tables of the sheet."""
+        return {
+            column: table.row
+            for table in self.tables
+            for column in range(table.first_column, table.last_column + 1)
+        }
 
 
 class _Workbook:
@@ -138,16 +148,17 @@ class Excel(OpenXml):
         split = sheet.split(source)
         cells = sheet.read(source, split, strings.texts, book.shown, used)
         del source
-        headers = {
-            column: table.row
-            for table in one.tables
-            for column in range(table.first_column, table.last_column + 1)
-        }
-        reading = sheet.reading(cells, headers)
-        yield (
-            reading,
-            sheet.CellSpot(one.part, sheet.CELLS, one.label, cells.starts, "", cells.rows, cells.columns),
-        )
+        headers = one.headers()
+        spot = sheet.CellSpot(one.part, sheet.CELLS, one.label, cells.starts, "", cells.rows, cells.columns)
+        yield sheet.rows_of(cells), spot
+        for column in sheet.columns_of(cells, headers):
+            rows = array("q", (cells.rows[index] for index in column.cells))
+            numbers = array("q", [column.number]) * len(rows)
+            layer = column.reading.layer
+            yield (
+                column.reading,
+                sheet.CellSpot(one.part, layer, one.label, column.reading.starts, "", rows, numbers),
+            )
         for reading in (
             sheet.whole(sheet.FORMULAS, cells.formulas),
             *Flow(split.shell, Dialect.OFFICE, limits, one.part).readings(),
@@ -188,7 +199,7 @@ class _Masking:
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
         self._cells: dict[str, sheet.CellText] = {}
-        self._overrides: dict[tuple[str, int], str] = {}
+        self._overrides: dict[str, dict[int, str]] = {}
         """New texts of cells by sheet and position, of those that are not shared strings."""
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
@@ -199,15 +210,13 @@ class _Masking:
         self._rename()
         needs_all = bool(self._wanted.get((self._book.strings_part, STRINGS)))
         for part, one in self._book.sheets.items():
-            if (
-                needs_all
-                or (part, sheet.CELLS) in self._wanted
-                or (part, sheet.FORMULAS) in self._wanted
-                or one.tables
-                or self._renames
-            ):
+            touched = any(
+                owner == part and (layer in _OF_CELLS or layer.startswith(sheet.COLUMN))
+                for owner, layer in self._wanted
+            )
+            if touched or needs_all or one.tables or self._renames:
                 self._read(part, used)
-                self._cell_edits(part)
+                self._cell_edits(part, one)
         for one in self._book.sheets.values():
             for table in one.tables:
                 self._match_headers(one, table)
@@ -244,27 +253,35 @@ class _Masking:
                 elif leaf.kind == "definedName@name":
                     self._renames.names[leaf.text] = formulas.defined_name(text, names)
 
-    def _cell_edits(self, part: str) -> None:
-        edits = self._wanted.get((part, sheet.CELLS))
-        if not edits:
-            return
+    def _cell_edits(self, part: str, one: _Sheet) -> None:
+        """Edits by the text of all cells and by those of columns come together at each cell."""
+        layers = {layer: edits for (owner, layer), edits in self._wanted.items() if owner == part}
         cell_text = self._cells[part]
+        by_cell = portions(cell_text.starts, cell_text.lengths.__getitem__, layers.get(sheet.CELLS, ()))
+        if any(layer.startswith(sheet.COLUMN) for layer in layers):
+            for column in sheet.columns_of(cell_text, one.headers(), layers):
+                edits = layers.get(column.reading.layer, ())
+                lengths = [cell_text.lengths[index] for index in column.cells]
+                for at, found in portions(column.reading.starts, lengths.__getitem__, edits).items():
+                    index = column.cells[at]
+                    if by_cell.setdefault(index, found) != found:
+                        by_cell[index] = disjoint([*by_cell[index], *found])
         source = self._source(part)
         split = sheet.split(source)
-        for index, found in portions(cell_text.starts, cell_text.length, edits).items():
-            cell = next(sheet.cells(source, split, cell_text.positions[index]))
+        for index, found in by_cell.items():
+            cell = sheet.cell_at(source, split, cell_text.positions[index])
             if cell.type == "s":
                 self._string_edits.setdefault(int(cell.value), []).extend(found)
             else:
-                self._overrides[part, index] = spliced(cell_text.of(index), found)
+                self._overrides.setdefault(part, {})[index] = spliced(cell_text.of(index), found)
 
     def _text_now(self, part: str, index: int) -> str:
         """The text of a cell as it will be."""
-        if (part, index) in self._overrides:
-            return self._overrides[part, index]
+        if index in self._overrides.get(part, {}):
+            return self._overrides[part][index]
         cell_text = self._cells[part]
         source = self._source(part)
-        cell = next(sheet.cells(source, sheet.split(source), cell_text.positions[index]))
+        cell = sheet.cell_at(source, sheet.split(source), cell_text.positions[index])
         edits = self._string_edits.get(int(cell.value), ()) if cell.type == "s" else ()
         return spliced(cell_text.of(index), disjoint(edits))
 
@@ -300,7 +317,7 @@ class _Masking:
             self._renames.columns[name] = new
             index = indexes.get(table.first_column + number)
             if index is not None:
-                self._overrides[one.part, index] = new
+                self._overrides.setdefault(one.part, {})[index] = new
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text
@@ -352,11 +369,7 @@ class _Masking:
         cell_text = self._cells.get(part)
         if cell_text is None:
             return
-        texts = {
-            cell_text.positions[index]: text
-            for (owner, index), text in self._overrides.items()
-            if owner == part
-        }
+        texts = {cell_text.positions[index]: text for index, text in self._overrides.get(part, {}).items()}
         formula_edits = sheet.whole(sheet.FORMULAS, cell_text.formulas).portions(
             self._wanted.get((part, sheet.FORMULAS), ())
         )

@@ -67,7 +67,7 @@ class OpenXml:
             raise NotThisFormatError("the file is another kind of Office file")
         collector = Collector()
         for reading, spot in self.readings(package.parts, plan, limits):
-            collector.add(reading, spot)
+            collector.add(reading, spot, reading.plans[0].context if reading.plans else "")
         for layer, text in ((_ARCHIVE, package.remarks), (_NAMES, _telling_names(package.parts))):
             collector.add(plain(layer, text), Spot(layer, layer, layer, array("q")))
         document = Document(self.name, collector.segments, collector.views, [], list(package.gaps))

@@ -95,7 +95,9 @@ def disjoint(edits: Iterable[Edit]) -> list[Edit]:
     for edit in sorted(edits):
         if merged and edit.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Edit(last.start, max(last.end, edit.end), last.replacement or edit.replacement)
+            longer = edit if edit.end - edit.start > last.end - last.start else last
+            replacement = longer.replacement or last.replacement or edit.replacement
+            merged[-1] = Edit(last.start, max(last.end, edit.end), replacement)
         else:
             merged.append(edit)
     return merged
@@ -154,12 +156,12 @@ class Collector:
         self.segments: list[Segment] = []
         self.views: list[View] = []
 
-    def add(self, reading: Reading, spot: Spot) -> None:
+    def add(self, reading: Reading, spot: Spot, context: str = "") -> None:
         """The reading becomes a segment, if it holds anything."""
         if not reading.text.strip():
             return
         number = len(self.segments)
-        self.segments.append(Segment(reading.text, spot.label, spot))
+        self.segments.append(Segment(reading.text, spot.label, spot, context))
         for plan in reading.plans:
             parts = (part if isinstance(part, str) else Piece(number, *part) for part in plan.parts)
             self.views.append(View(f"{spot.label}: {plan.name}", parts, self.segments, plan.context))

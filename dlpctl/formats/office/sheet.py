@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -17,7 +17,8 @@ from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading, Spot
 from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
 
-CELLS, FORMULAS = "cells", "formulas"
+CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
+_APART = "\n\n"
 _DATA = re.compile(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _HEADER_WITHIN = 20
@@ -32,7 +33,7 @@ class Cell(NamedTuple):
     end: int
     row: int
     column: int
-    style: str
+    style: str | None
     type: str
     value: str
     inner: str | None
@@ -54,6 +55,7 @@ class CellText:
 
     text: str = ""
     starts: array[int] = field(default_factory=lambda: array("q"))
+    lengths: array[int] = field(default_factory=lambda: array("q"))
     rows: array[int] = field(default_factory=lambda: array("q"))
     columns: array[int] = field(default_factory=lambda: array("q"))
     positions: array[int] = field(default_factory=lambda: array("q"))
@@ -61,18 +63,19 @@ class CellText:
     formulas: list[Leaf] = field(default_factory=list)
     """Each stands for the cell that it fills."""
 
-    def span(self, index: int) -> tuple[int, int]:
-        """Where the text of a cell stands; one character is between it and the next."""
-        last = index + 1 == len(self.starts)
-        return self.starts[index], len(self.text) if last else self.starts[index + 1] - 1
-
-    def length(self, index: int) -> int:
-        start, end = self.span(index)
-        return end - start
-
     def of(self, index: int) -> str:
-        start, end = self.span(index)
-        return self.text[start:end]
+        start = self.starts[index]
+        return self.text[start : start + self.lengths[index]]
+
+
+class Column(NamedTuple):
+    """The cells below a header, as a layer of their own."""
+
+    reading: Reading
+    header: str
+    cells: array[int]
+    """By their position in the text of all cells."""
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,11 @@ def split(source: str) -> Split:
     return Split(source[: opening.end()] + source[closing:], opening.end(), closing, opening[1])
 
 
-def cells(source: str, part: Split, start: int | None = None) -> Iterator[Cell]:
-    """Every cell that holds something, in order; from `start` on where it is given."""
-    pattern = _cell_pattern(part.prefix)
+def cells(source: str, part: Split) -> Iterator[Cell]:
+    """Every cell that holds something, in order."""
     row = column = 0
-    for found in pattern.finditer(source, part.start if start is None else start, part.end):
-        row_tag, letters, digits, style, kind, more, value, inner = found.groups()
+    for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
+        row_tag, letters, digits, style, kind, more, value, text, inner = found.groups()
         if row_tag is not None:
             row, column = _row_number(row_tag, row), 0
             continue
@@ -114,18 +116,21 @@ def cells(source: str, part: Split, start: int | None = None) -> Iterator[Cell]:
         column = number_of(letters) if letters else column + 1
         if digits:
             row = int(digits)
+        if value is None:
+            value = text
         if value is None and not inner:
             continue
-        yield Cell(
-            found.start(),
-            found.end(),
-            row,
-            column,
-            style or "",
-            kind or "n",
-            value or "",
-            inner if value is None else None,
-        )
+        yield Cell(found.start(), found.end(), row, column, style, kind or "n", value or "", inner)
+
+
+def cell_at(source: str, part: Split, position: int) -> Cell:
+    """The cell that begins there."""
+    found = _cell_pattern(part.prefix).match(source, position)
+    assert found is not None
+    _, letters, digits, style, kind, more, value, text, inner = found.groups()
+    if more:
+        letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
+    return Cell(found.start(), found.end(), 0, 0, style, kind or "n", value or text or "", inner)
 
 
 def read(
@@ -149,7 +154,7 @@ def read(
             used[index] = 1
             text = strings[index]
         elif kind == "n":
-            shows = shown.get(style)
+            shows = shown.get(style) if style else None
             text = shows(value) if shows is not None else plain(value)
         elif kind in {"b", "e"}:
             continue
@@ -166,35 +171,52 @@ def read(
         columns.append(column)
         result.positions.append(start)
         texts.append(text)
+        result.lengths.append(len(text))
         length += len(text)
     result.text = "".join(texts)
     return result
 
 
-def reading(cell_text: CellText, headers: Mapping[int, int]) -> Reading:
-    """The cells as a layer, with a view for each column that a header labels."""
+def rows_of(cell_text: CellText) -> Reading:
+    """The cells as they stand beside each other."""
     found = Reading(CELLS, cell_text.text)
     found.starts = found.places = cell_text.starts
     found.plans.append(Plan("cells", [(0, len(cell_text.text))]))
-    by_column: dict[int, array[int]] = {}
-    for index, column in enumerate(cell_text.columns):
-        by_column.setdefault(column, array("q")).append(index)
-    heads = header_row(cell_text)
-    for column, indexes in sorted(by_column.items()):
-        row = headers.get(column, heads)
-        head = next((index for index in indexes if cell_text.rows[index] == row), None)
-        if head is None or indexes[-1] == head or not is_header(cell_text.of(head).strip()):
-            continue
-        below = indexes[indexes.index(head) + 1 :]
-        found.plans.append(Plan("column", _parts(cell_text, below), " ".join(cell_text.of(head).split())))
     return found
 
 
-def _parts(cell_text: CellText, indexes: Iterable[int]) -> Iterator[tuple[int, int] | str]:
-    """Cells with what keeps values of two apart."""
-    for index in indexes:
-        yield cell_text.span(index)
-        yield "\n\n"
+def columns_of(
+    cell_text: CellText, headers: Mapping[int, int], layers: Container[str] | None = None
+) -> Iterator[Column]:
+    """The cells below each header, so that it speaks for them and for no others.
+
+    `headers` says in which row the header of a column stands, where that is known; `layers` which columns to make.
+    """
+    by_column: dict[int, array[int]] = {}
+    for index, column in enumerate(cell_text.columns):
+        if column not in by_column:
+            by_column[column] = array("q")
+        by_column[column].append(index)
+    likely = header_row(cell_text)
+    for column, indexes in sorted(by_column.items()):
+        if layers is not None and f"{COLUMN}{column}" not in layers:
+            continue
+        row = headers.get(column, likely)
+        head = next((at for at, index in enumerate(indexes) if cell_text.rows[index] == row), None)
+        if head is None or head + 1 == len(indexes) or not is_header(cell_text.of(indexes[head]).strip()):
+            continue
+        header = " ".join(cell_text.of(indexes[head]).split())
+        below = indexes[head + 1 :]
+        found = Reading(f"{COLUMN}{column}")
+        texts = [cell_text.of(index) for index in below]
+        length = 0
+        for text in texts:
+            found.starts.append(length)
+            length += len(text) + len(_APART)
+        found.text = _APART.join(texts)
+        found.places = found.starts
+        found.plans.append(Plan(f"column {letters_of(column)}", [(0, len(found.text))], header))
+        yield Column(found, header, below, column)
 
 
 def header_row(cell_text: CellText) -> int:
@@ -264,7 +286,7 @@ def _cell_pattern(prefix: str) -> re.Pattern[str]:
     return re.compile(
         rf"<{p}row\b({_TAG})/?>"
         rf"|<{p}c\b(?: r=\"([A-Z]{{1,3}})(\d{{1,7}})\")?(?: s=\"(\d+)\")?(?: t=\"(\w+)\")?({_TAG})"
-        rf"(?:/>|>(?:<{p}v>([^<]*)</{p}v></{p}c>|(.*?)</{p}c\s*>))",
+        rf"(?:/>|>(?:<{p}v>([^<]*)</{p}v></{p}c>|<{p}is><{p}t>([^<]*)</{p}t></{p}is></{p}c>|(.*?)</{p}c\s*>))",
         re.DOTALL,
     )
 
@@ -315,7 +337,7 @@ def cell_edits(
     A cell with a new text loses its formula, which would make the old one again; so do the cells that share the formula.
     """
     void: set[str] = set()
-    formulas = [next(cells(source, split_at, position)) for position in with_formula]
+    formulas = [cell_at(source, split_at, position) for position in with_formula]
     for cell in formulas:
         formula = _FORMULA.search(cell.inner or "")
         if (
