@@ -15,7 +15,7 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading, Spot
-from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
+from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
 
 CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
 _APART = "\n\n"
@@ -237,7 +237,7 @@ def header_row(cell_text: CellText) -> int:
 def decoded(raw: str) -> str:
     """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot hold."""
     text = unescaped(raw)
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 
 
 def encoded(text: str) -> str:
