@@ -13,7 +13,7 @@ _CONTENT = {
     "text", "prompt", "promptTitle", "error", "errorTitle", "display", "location", "anchor", "tgtFrame", "instr", "displayText",
     "value", "user", "comment", "connection", "command", "sourceFile", "url", "string", "altText", "altTextSummary", "label", "v",
     "u", "fullDate", "subject", "company", "sheet", "nameText", "uniqueName", "providerId", "href", "action", "data", "hidden",
-    "oddHeader", "tag", "sourceName", "description", "screenTip", "supertip", "statusText", "helpText", "ref", "minValue", "maxValue",
+    "oddHeader", "tag", "sourceName", "description", "screenTip", "supertip", "statusText", "helpText", "minValue", "maxValue",
 }  # fmt: skip
 # `val` is a word only in these elements.
 _VALUED = {
@@ -27,15 +27,16 @@ _STRUCTURE = {
     "type", "uri", "prst", "ContentType", "Extension", "Type", "Ignorable", "Requires", "Id", "id", "lang", "altLang", "path", "eqn",
     "coordsize", "coordorigin", "adj", "connectlocs", "textboxrect", "connectangles", "gradientshapeok", "rsidR", "rsidRPr", "rsidRDefault",
     "rsidP", "rsidTr", "rsidDel", "paraId", "textId", "fmla", "sqref", "spans", "xfId", "bounds", "ProgID", "ShapeID", "ObjectID",
-    "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0",
+    "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0", "style", "ref", "panose1",
 }  # fmt: skip
+_NAMES_OF_PARTS = {"Target", "PartName"}
 STRUCTURAL_TEXTS = {
     "posOffset", "align", "pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset", "rowOff", "colOff", "row", "col", "Anchor", "Row",
     "Column", "sqref", "Words", "Characters", "CharactersWithSpaces", "Lines", "Paragraphs", "Pages", "TotalTime", "AppVersion", "Slides",
     "Notes", "HiddenSlides", "MMClips", "DocSecurity", "ptCount", "editing-cycles", "editing-duration",
 }  # fmt: skip
 _NUMBER = re.compile(
-    r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
+    r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|[0-9A-F]{20}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
 )
 _TELLING = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
@@ -47,6 +48,8 @@ _STANDARD = re.compile(
 
 def is_content(element: str, attribute: str, value: str) -> bool:
     """Whether an attribute of a known part holds what detectors should see."""
+    if attribute in _NAMES_OF_PARTS:
+        return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
         return False
     if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
@@ -63,7 +66,7 @@ def is_telling(value: str) -> bool:
 
 def is_foreign_content(value: str) -> bool:
     """The same for parts whose attributes may be anything, such as custom XML."""
-    return len(value) >= 2 and not _STANDARD.match(value)
+    return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")
 
 
 def is_header(text: str) -> bool:

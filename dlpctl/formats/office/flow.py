@@ -20,7 +20,7 @@ from dlpctl.formats.office.content import (
     is_telling,
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
-from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
+from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
 
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
@@ -65,7 +65,7 @@ class Dialect(Enum):
 
 
 @dataclass(slots=True)
-class _Group:
+class Group:
     """What reads as one text: a paragraph, the fields of one, or a text on its own."""
 
     label: str = ""
@@ -86,8 +86,8 @@ class Flow:
         self._limits = limits
         self._place = place
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
-        self._groups: list[_Group] = []
-        self._open: list[tuple[_Group, _Group]] = []
+        self._groups: list[Group] = []
+        self._open: list[tuple[Group, Group]] = []
         """Paragraphs that have begun, the innermost last, each with the text of its fields."""
         self._deleted = self._inserted = 0
         self._tables: list[list[int]] = []
@@ -118,7 +118,7 @@ class Flow:
                 self._remark(Leaf(*found.span("comment"), comment, "comment"))
             elif not instruction.startswith("xml "):
                 self._remark(Leaf(*found.span("instruction"), instruction, "instruction"))
-        yield _joined(self._groups, labelled=self._labelled)
+        yield joined(self._groups, labelled=self._labelled)
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(Plan(reading.layer, [(0, len(reading.text))]))
@@ -139,8 +139,8 @@ class Flow:
                 f"{self._place} nests deeper than {self._limits.nesting} levels: raise limits.nesting"
             )
         if name in self._grouping:
-            group = _Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
-            fields = _Group(cell=group.cell)
+            group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
+            fields = Group(cell=group.cell)
             self._groups += (group, fields)
             self._open.append((group, fields))
         elif name in _CHANGES:
@@ -184,7 +184,7 @@ class Flow:
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
             kind = NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
             label = self._labels[-1] if self._labels else ""
-            self._groups.append(_Group(label, [(Leaf(start, end, meaning(raw), kind), 0)], self._cell()))
+            self._groups.append(Group(label, [(Leaf(start, end, meaning(raw), kind), 0)], self._cell()))
 
     def _stand_in(self, name: str, found: re.Match[str], *, empty: bool) -> None:
         """An element that stands for a character."""
@@ -236,7 +236,7 @@ def _character(name: str, tag: str) -> str:
         return HYPHENS[name]
     code = _CHARACTER.search(tag)
     number = int(code[1], 16) if code else 0
-    return chr(number & 0xFF if number in _SYMBOL_FONT else min(number, 0x10FFFF)) if number else ""
+    return character(number & 0xFF if number in _SYMBOL_FONT else number) if number else ""
 
 
 def _repeated(found: re.Match[str]) -> int:
@@ -244,7 +244,7 @@ def _repeated(found: re.Match[str]) -> int:
     return int(times[1]) if times else 1
 
 
-def _joined(groups: list[_Group], *, labelled: bool) -> Reading:
+def joined(groups: list[Group], *, labelled: bool) -> Reading:
     """The groups as one text, and the ways to look at it."""
     builder = Builder(TEXT)
     builder.reading.unit = "text" if labelled else "paragraph"
@@ -280,7 +280,7 @@ def _joined(groups: list[_Group], *, labelled: bool) -> Reading:
 
 
 def _without(
-    groups: list[_Group], spans: list[list[tuple[int, int, int]]], change: int
+    groups: list[Group], spans: list[list[tuple[int, int, int]]], change: int
 ) -> list[tuple[int, int] | str]:
     parts: list[tuple[int, int] | str] = []
     for group, items in zip(groups, spans, strict=True):
@@ -290,7 +290,7 @@ def _without(
     return parts
 
 
-def _columns(groups: list[_Group], spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[Plan]:
+def _columns(groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[Plan]:
     """A view for each column of each table whose first row is a header."""
     columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for group, items in zip(groups, spans, strict=True):

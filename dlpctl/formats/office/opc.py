@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -17,7 +18,7 @@ from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow
 from dlpctl.formats.office.package import opened, rewritten
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, Plan
-from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, edits_by_layer
+from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.reading import Plan as ViewPlan
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
@@ -65,10 +66,10 @@ class OpenXml:
         if plan.family != self.name:
             raise NotThisFormatError("the file is another kind of Office file")
         collector = Collector()
-        for part, label, reading in self.readings(package.parts, plan, limits):
-            collector.add(part, label, reading)
+        for reading, spot in self.readings(package.parts, plan, limits):
+            collector.add(reading, spot, reading.plans[0].context if reading.plans else "")
         for layer, text in ((_ARCHIVE, package.remarks), (_NAMES, _telling_names(package.parts))):
-            collector.add(layer, layer, plain(layer, text))
+            collector.add(plain(layer, text), Spot(layer, layer, layer, array("q")))
         document = Document(self.name, collector.segments, collector.views, [], list(package.gaps))
         dropped = plan.dropped()
         for part, contents in package.parts.items():
@@ -113,12 +114,12 @@ class OpenXml:
 
     def readings(
         self, parts: Mapping[str, bytes], plan: Plan, limits: Limits
-    ) -> Iterator[tuple[str, str, Reading]]:
-        """The layers of every part, with the place of each for people."""
+    ) -> Iterator[tuple[Reading, Spot]]:
+        """The layers of every part, and where each stands."""
         for part in in_reading_order(parts):
             if plan.is_xml(part):
                 for reading in part_readings(part, parts[part], limits):
-                    yield part, label_of(part), reading
+                    yield reading, Spot(part, reading.layer, label_of(part), reading.places, reading.unit)
 
     def changes(
         self,

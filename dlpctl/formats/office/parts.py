@@ -28,6 +28,8 @@ class Relation(NamedTuple):
     """A relationship, and where it stands in its part."""
 
     source: str
+    key: str
+    """By which its source refers to it."""
     type: str
     target: str
     """The name of a part, or an address outside."""
@@ -131,4 +133,4 @@ def _relations(name: str, data: bytes) -> Iterator[Relation]:
             target = (
                 target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(base, target))
             )
-        yield Relation(owner, one.get("Type", ""), target, external, start, end)
+        yield Relation(owner, one.get("Id", ""), one.get("Type", ""), target, external, start, end)

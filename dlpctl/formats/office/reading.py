@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,11 +24,15 @@ class Leaf(NamedTuple):
     """What it is to its format, by which it is written back: the element or attribute that holds it."""
 
 
+Fit = Callable[[Leaf, Sequence[Edit]], str]
+"""The text of a leaf with edits made, where it must be fitted to what it is: a formula, a name."""
+
+
 class Plan(NamedTuple):
     """A view to make of a reading: ranges of its text, and separators."""
 
     name: str
-    parts: Sequence[tuple[int, int] | str]
+    parts: Iterable[tuple[int, int] | str]
     context: str = ""
 
 
@@ -49,31 +53,54 @@ class Reading:
     """What `places` counts, for people; empty where the part alone says it."""
 
     def portions(self, edits: Iterable[Edit]) -> dict[int, list[Edit]]:
-        """For each leaf that edits of the text touch, the edits within it; a replacement goes to the first leaf touched."""
-        found: dict[int, list[Edit]] = {}
-        for start, end, replacement in edits:
-            index = max(0, bisect_right(self.starts, start) - 1)
-            pending: str = replacement
-            placed = False
-            while index < len(self.leaves) and self.starts[index] < end:
-                at = self.starts[index]
-                low, high = max(start, at), min(end, at + len(self.leaves[index].text))
-                if low < high:
-                    found.setdefault(index, []).append(Edit(low - at, high - at, pending))
-                    pending, placed = "", True
-                index += 1
-            if not placed and replacement:
-                raise CannotMaskError(
-                    "a value stands in the structure of the file, where nothing can replace it"
-                )
-        return found
+        """For each leaf that edits of the text touch, the edits within it."""
+        return portions(self.starts, lambda index: len(self.leaves[index].text), edits)
 
-    def changed(self, edits: Iterable[Edit]) -> list[tuple[Leaf, str]]:
-        """The leaves that edits touch, each with its new text."""
+    def changed(self, edits: Iterable[Edit], fit: Fit | None = None) -> list[tuple[Leaf, str]]:
+        """The leaves that edits touch, each with its new text; `fit` may change others too."""
+        portions = self.portions(edits)
+        if fit is not None:
+            fitted = ((leaf, fit(leaf, portions.get(index, []))) for index, leaf in enumerate(self.leaves))
+            return [(leaf, text) for leaf, text in fitted if text != leaf.text]
         return [
-            (self.leaves[index], spliced(self.leaves[index].text, portions))
-            for index, portions in sorted(self.portions(edits).items())
+            (self.leaves[index], spliced(self.leaves[index].text, found))
+            for index, found in sorted(portions.items())
         ]
+
+
+def portions(
+    starts: Sequence[int], length_of: Callable[[int], int], edits: Iterable[Edit]
+) -> dict[int, list[Edit]]:
+    """For each leaf that edits of a text touch, the edits within it; a replacement goes to the first leaf touched."""
+    found: dict[int, list[Edit]] = {}
+    for start, end, replacement in edits:
+        index = max(0, bisect_right(starts, start) - 1)
+        pending = replacement
+        placed = False
+        while index < len(starts) and starts[index] < end:
+            at = starts[index]
+            low, high = max(start, at), min(end, at + length_of(index))
+            if low < high:
+                found.setdefault(index, []).append(Edit(low - at, high - at, pending))
+                pending, placed = "", True
+            index += 1
+        if not placed and replacement:
+            raise CannotMaskError("a value stands in the structure of the file, where nothing can replace it")
+    return found
+
+
+def disjoint(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits of one text that several places ask for, those that overlap joined."""
+    merged: list[Edit] = []
+    for edit in sorted(edits):
+        if merged and edit.start < merged[-1].end:
+            last = merged[-1]
+            longer = edit if edit.end - edit.start > last.end - last.start else last
+            replacement = longer.replacement or last.replacement or edit.replacement
+            merged[-1] = Edit(last.start, max(last.end, edit.end), replacement)
+        else:
+            merged.append(edit)
+    return merged
 
 
 class Builder:
@@ -129,20 +156,15 @@ class Collector:
         self.segments: list[Segment] = []
         self.views: list[View] = []
 
-    def add(self, part: str, label: str, reading: Reading) -> int | None:
-        """The segment that the reading became; None where it holds nothing."""
+    def add(self, reading: Reading, spot: Spot, context: str = "") -> None:
+        """The reading becomes a segment, if it holds anything."""
         if not reading.text.strip():
-            return None
-        spot = Spot(part, reading.layer, label, reading.places, reading.unit)
-        self.add_segment(Segment(reading.text, label, spot), reading.plans)
-        return len(self.segments) - 1
-
-    def add_segment(self, segment: Segment, plans: Iterable[Plan]) -> None:
+            return
         number = len(self.segments)
-        self.segments.append(segment)
-        for plan in plans:
+        self.segments.append(Segment(reading.text, spot.label, spot, context))
+        for plan in reading.plans:
             parts = (part if isinstance(part, str) else Piece(number, *part) for part in plan.parts)
-            self.views.append(View(f"{segment.place}: {plan.name}", parts, self.segments, plan.context))
+            self.views.append(View(f"{spot.label}: {plan.name}", parts, self.segments, plan.context))
 
 
 def edits_by_layer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from dlpctl.errors import CannotMaskError
@@ -16,20 +16,16 @@ _SPACED = {"t", "delText", "instrText", "delInstrText"}
 _TYPED = {
     "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal", "bool", "date", "filetime", "cy",
 }  # fmt: skip
+_TYPED_VALUES, _BOUNDS = {"n", "d"}, {"minValue", "maxValue", "minDate", "maxDate"}
 _INTERNAL = {"Override@PartName", "Default@Extension", "Relationship@Type", "Relationship@Id"}
-Rewrite = Callable[[Leaf, str], str]
-"""What a leaf of some kind becomes, where the new text alone will not do: a formula, the name of a sheet."""
 
 
-def source_edits(
-    source: str, layer: str, changed: Iterable[tuple[Leaf, str]], rewrite: Rewrite | None = None
-) -> Iterator[Edit]:
+def source_edits(source: str, layer: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
     """The edits of a part that give leaves of one layer new texts."""
-    fitted = [(leaf, rewrite(leaf, text) if rewrite else text) for leaf, text in changed]
     if layer == ATTRIBUTES:
-        yield from _attribute_edits(source, fitted)
+        yield from _attribute_edits(source, changed)
     else:
-        for leaf, text in fitted:
+        for leaf, text in changed:
             yield from _remark_edits(leaf, text) if layer == REMARKS else _text_edits(source, leaf, text)
 
 
@@ -87,6 +83,11 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
             if (name, raw) not in wanted:
                 continue
             text = wanted[name, raw]
+            if name == "v" and found["name"] in _TYPED_VALUES:
+                # A cached number or date becomes a cached text.
+                yield Edit(*found.span("name"), "s")
+            if name in _BOUNDS:
+                text = "0"
             if name == "Target":
                 if "External" not in tag:
                     raise CannotMaskError(

@@ -105,9 +105,14 @@ def local(name: str) -> str:
     return name.rpartition(":")[2]
 
 
+def character(code: int) -> str:
+    """A character; half of one is none that text could hold."""
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
+
+
 def _meaning(found: re.Match[str]) -> str:
     hexadecimal, decimal, name = found.groups()
     if name:
         return _NAMED[name]
     code = int(hexadecimal, 16) if hexadecimal else int(decimal)
-    return chr(code) if code <= 0x10FFFF else found[0]
+    return character(code) if code <= 0x10FFFF else found[0]

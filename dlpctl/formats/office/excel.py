@@ -1,0 +1,403 @@
+"""Excel workbooks: cells with their headers, formulas with their results, and names that are referred to."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.office import formulas, sheet
+from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
+from dlpctl.formats.office.formulas import Renames
+from dlpctl.formats.office.numbers import Shown, shown_by_style
+from dlpctl.formats.office.opc import (
+    READ_BEFORE,
+    OpenXml,
+    dialect_of,
+    in_reading_order,
+    label_of,
+    part_readings,
+    source_of,
+)
+from dlpctl.formats.office.parts import Plan, tags
+from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint, portions
+from dlpctl.formats.office.strings import STRINGS, Strings
+from dlpctl.formats.office.writing import source_edits
+from dlpctl.formats.office.xmltext import XmlSource, decoded
+from dlpctl.formats.source import spliced
+
+_FORMULAS = {
+    "f",
+    "formula",
+    "formula1",
+    "formula2",
+    "definedName",
+    "calculatedColumnFormula",
+    "totalsRowFormula",
+}
+_OF_CELLS = {sheet.CELLS, sheet.FORMULAS}
+_LOCATIONS = {"hyperlink@location"}
+_SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val"}
+_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
+_TELLING_PLACE = re.compile(r"@|\d{5}")
+
+
+@dataclass(slots=True)
+class _Table:
+    part: str
+    row: int
+    first_column: int
+    last_column: int
+    columns: list[str]
+
+
+@dataclass(slots=True)
+class _Sheet:
+    part: str
+    label: str
+    tables: list[_Table] = field(default_factory=list)
+
+    def headers(self) -> dict[int, int]:
+        """In which row the header of a column stands, by the tables of the sheet."""
+        return {
+            column: table.row
+            for table in self.tables
+            for column in range(table.first_column, table.last_column + 1)
+        }
+
+
+class _Workbook:
+    """What the parts of a workbook say of each other."""
+
+    def __init__(self, parts: Mapping[str, bytes], plan: Plan) -> None:
+        self.parts = parts
+        self.part = next(
+            (
+                one.target
+                for one in plan.relations
+                if one.source == "" and one.type.endswith("/officeDocument")
+            ),
+            "",
+        )
+        main = decoded(parts.get(self.part, b""), self.part, strict=False).text
+        self.names = [one.get("name", "") for one, _, _ in tags(main, "sheet")]
+        by_id = {one.key: one.target for one in plan.relations if one.source == self.part}
+        listed = {by_id.get(one.get("id", ""), ""): one.get("name", "") for one, _, _ in tags(main, "sheet")}
+        from_1904 = any(one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr"))
+        self.sheets = {
+            part: _Sheet(part, _place(listed.get(part, ""), part), list(self._tables(part, plan)))
+            for part in parts
+            if "worksheet+xml" in plan.type_of(part)
+            or "macrosheet+xml" in plan.type_of(part).lower()
+            or (part in listed and plan.is_xml(part))
+        }
+        strings = next(iter(plan.targets(self.part, "sharedStrings")), "")
+        self.strings_part = strings if strings in parts else ""
+        styles = next(iter(plan.targets(self.part, "styles")), "")
+        self.shown: dict[str, Shown] = {}
+        if styles in parts:
+            self.shown = shown_by_style(decoded(parts[styles], styles).text, from_1904=from_1904)
+
+    def strings(self) -> Strings:
+        return Strings(
+            decoded(self.parts[self.strings_part], self.strings_part).text if self.strings_part else ""
+        )
+
+    def _tables(self, part: str, plan: Plan) -> Iterator[_Table]:
+        for target in plan.targets(part, "table"):
+            if target not in self.parts:
+                continue
+            source = decoded(self.parts[target], target).text
+            for table, _, _ in tags(source, "table"):
+                found = _RANGE.match(table.get("ref", ""))
+                if found and table.get("headerRowCount", "1") != "0":
+                    first = sheet.number_of(found[1])
+                    columns = [
+                        sheet.decoded(one.get("name", "")) for one, _, _ in tags(source, "tableColumn")
+                    ]
+                    yield _Table(target, int(found[2]), first, first + len(columns) - 1, columns)
+
+
+class Excel(OpenXml):
+    """The format of workbooks."""
+
+    def readings(
+        self, parts: Mapping[str, bytes], plan: Plan, limits: Limits
+    ) -> Iterator[tuple[Reading, Spot]]:
+        book = _Workbook(parts, plan)
+        strings = book.strings()
+        used = bytearray(len(strings.texts))
+        for part in in_reading_order(parts):
+            if part in book.sheets:
+                yield from self._sheet(book, book.sheets[part], strings, used, limits)
+            elif plan.is_xml(part) and part != book.strings_part:
+                for reading in part_readings(part, parts[part], limits):
+                    yield reading, Spot(part, reading.layer, label_of(part), reading.places, reading.unit)
+        if book.strings_part:
+            reading = strings.reading(used)
+            yield reading, Spot(book.strings_part, reading.layer, book.strings_part, reading.places)
+
+    def _sheet(
+        self, book: _Workbook, one: _Sheet, strings: Strings, used: bytearray, limits: Limits
+    ) -> Iterator[tuple[Reading, Spot]]:
+        source = decoded(book.parts[one.part], one.part).text
+        split = sheet.split(source)
+        cells = sheet.read(source, split, strings.texts, book.shown, used)
+        del source
+        headers = one.headers()
+        spot = sheet.CellSpot(one.part, sheet.CELLS, one.label, cells.starts, "", cells.rows, cells.columns)
+        yield sheet.rows_of(cells), spot
+        for column in sheet.columns_of(cells, headers):
+            rows = array("q", (cells.rows[index] for index in column.cells))
+            numbers = array("q", [column.number]) * len(rows)
+            layer = column.reading.layer
+            yield (
+                column.reading,
+                sheet.CellSpot(one.part, layer, one.label, column.reading.starts, "", rows, numbers),
+            )
+        for reading in (
+            sheet.whole(sheet.FORMULAS, cells.formulas),
+            *Flow(split.shell, Dialect.OFFICE, limits, one.part).readings(),
+        ):
+            yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
+
+    def changes(
+        self,
+        parts: Mapping[str, bytes],
+        plan: Plan,
+        sources: dict[str, XmlSource],
+        wanted: Mapping[tuple[str, str], list[TextEdit]],
+    ) -> dict[str, list[TextEdit]]:
+        return _Masking(parts, plan, sources, wanted).changes()
+
+    def voided(self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]) -> set[str]:
+        """The order of calculation lists cells whose formulas may be gone."""
+        if any("worksheet" in plan.type_of(part) for part in changes):
+            return {one.target for one in plan.relations if one.type.endswith("/calcChain")} & parts.keys()
+        return set()
+
+
+class _Masking:
+    """The edits of one workbook: what is said twice in it is changed twice."""
+
+    def __init__(
+        self,
+        parts: Mapping[str, bytes],
+        plan: Plan,
+        sources: dict[str, XmlSource],
+        wanted: Mapping[tuple[str, str], list[TextEdit]],
+    ) -> None:
+        self._parts = parts
+        self._plan = plan
+        self._sources = sources
+        self._wanted = wanted
+        self._book = _Workbook(parts, plan)
+        self._strings = self._book.strings()
+        self._string_edits: dict[int, list[TextEdit]] = {}
+        self._cells: dict[str, sheet.CellText] = {}
+        self._overrides: dict[str, dict[int, str]] = {}
+        """New texts of cells by sheet and position, of those that are not shared strings."""
+        self._table_columns: dict[str, dict[str, str]] = {}
+        self._renames = Renames()
+        self._found: dict[str, list[TextEdit]] = {}
+
+    def changes(self) -> dict[str, list[TextEdit]]:
+        used = bytearray(len(self._strings.texts))
+        self._rename()
+        needs_all = bool(self._wanted.get((self._book.strings_part, STRINGS)))
+        for part, one in self._book.sheets.items():
+            touched = any(
+                owner == part and (layer in _OF_CELLS or layer.startswith(sheet.COLUMN))
+                for owner, layer in self._wanted
+            )
+            if touched or needs_all or one.tables or self._renames:
+                self._read(part, used)
+                self._cell_edits(part, one)
+        for one in self._book.sheets.values():
+            for table in one.tables:
+                self._match_headers(one, table)
+        for part in self._parts:
+            if part in self._book.sheets:
+                self._write_sheet(part)
+            elif part != self._book.strings_part and self._plan.is_xml(part):
+                self._write_part(part)
+        if self._book.strings_part:
+            self._write_strings(used)
+        return self._found
+
+    def _source(self, part: str) -> str:
+        return source_of(self._parts, self._sources, part).text
+
+    def _read(self, part: str, used: bytearray) -> None:
+        source = self._source(part)
+        self._cells[part] = sheet.read(
+            source, sheet.split(source), self._strings.texts, self._book.shown, used
+        )
+
+    def _rename(self) -> None:
+        """Names of sheets and ranges that are masked, and what they are called then."""
+        edits = self._wanted.get((self._book.part, ATTRIBUTES))
+        if not edits:
+            return
+        sheets = {name.casefold() for name in self._book.names}
+        names: set[str] = set()
+        for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
+            for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
+                # One name may be told by several elements; the first one found speaks for all.
+                if leaf.text in self._book.names:
+                    self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
+                elif leaf.kind == "definedName@name":
+                    self._renames.names[leaf.text] = formulas.defined_name(text, names)
+
+    def _cell_edits(self, part: str, one: _Sheet) -> None:
+        """Edits by the text of all cells and by those of columns come together at each cell."""
+        layers = {layer: edits for (owner, layer), edits in self._wanted.items() if owner == part}
+        cell_text = self._cells[part]
+        by_cell = portions(cell_text.starts, cell_text.lengths.__getitem__, layers.get(sheet.CELLS, ()))
+        if any(layer.startswith(sheet.COLUMN) for layer in layers):
+            for column in sheet.columns_of(cell_text, one.headers(), layers):
+                edits = layers.get(column.reading.layer, ())
+                lengths = [cell_text.lengths[index] for index in column.cells]
+                for at, found in portions(column.reading.starts, lengths.__getitem__, edits).items():
+                    index = column.cells[at]
+                    if by_cell.setdefault(index, found) != found:
+                        by_cell[index] = disjoint([*by_cell[index], *found])
+        source = self._source(part)
+        split = sheet.split(source)
+        for index, found in by_cell.items():
+            cell = sheet.cell_at(source, split, cell_text.positions[index])
+            if cell.type == "s":
+                self._string_edits.setdefault(int(cell.value), []).extend(found)
+            else:
+                self._overrides.setdefault(part, {})[index] = spliced(cell_text.of(index), found)
+
+    def _text_now(self, part: str, index: int) -> str:
+        """The text of a cell as it will be."""
+        if index in self._overrides.get(part, {}):
+            return self._overrides[part][index]
+        cell_text = self._cells[part]
+        source = self._source(part)
+        cell = sheet.cell_at(source, sheet.split(source), cell_text.positions[index])
+        edits = self._string_edits.get(int(cell.value), ()) if cell.type == "s" else ()
+        return spliced(cell_text.of(index), disjoint(edits))
+
+    def _match_headers(self, one: _Sheet, table: _Table) -> None:
+        """The names of a table's columns are the texts of its header cells, all different."""
+        edits = self._wanted.get((table.part, ATTRIBUTES), ())
+        readings = part_readings(table.part, self._parts[table.part], READ_BEFORE)
+        changed = {
+            leaf.text: text
+            for reading in readings
+            if reading.layer == ATTRIBUTES
+            for leaf, text in reading.changed(edits)
+        }
+        cell_text = self._cells[one.part]
+        indexes = {
+            cell_text.columns[index]: index
+            for index in range(len(cell_text.starts))
+            if cell_text.rows[index] == table.row
+        }
+        now: dict[str, str] = {}
+        for number, name in enumerate(table.columns):
+            index = indexes.get(table.first_column + number)
+            text = name if index is None else self._text_now(one.part, index)
+            if index is not None and cell_text.of(index) == text:
+                text = changed.get(name, name)
+            now[name] = text
+        taken = {text.casefold() for name, text in now.items() if text == name}
+        for number, (name, text) in enumerate(now.items()):
+            if text == name:
+                continue
+            new = formulas.column_name(text, taken)
+            self._table_columns.setdefault(table.part, {})[name] = new
+            self._renames.columns[name] = new
+            index = indexes.get(table.first_column + number)
+            if index is not None:
+                self._overrides.setdefault(one.part, {})[index] = new
+
+    def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
+        text = spliced(leaf.text, edits) if edits else leaf.text
+        if leaf.kind in _FORMULAS or leaf.kind in _LOCATIONS:
+            new = formulas.masked(leaf.text, edits, self._renames)
+            if new is None and leaf.kind in _LOCATIONS:
+                return text
+            if new is None and part.startswith("xl/charts/"):
+                raise CannotMaskError("a chart refers to a place whose name holds a value")
+            return '"' + edits[0].replacement.replace('"', '""') + '"' if new is None else new
+        if leaf.kind == "Relationship@Target" and leaf.text.startswith("#"):
+            return "#" + (formulas.masked(leaf.text[1:], (), self._renames) or "")
+        if leaf.kind == "definedName@name":
+            return self._renames.names.get(leaf.text, leaf.text)
+        if leaf.kind == "tableColumn@name":
+            return self._table_columns.get(part, {}).get(leaf.text, leaf.text)
+        if leaf.text in self._renames.sheets:
+            return self._renames.sheets[leaf.text]
+        return text
+
+    def _write_part(self, part: str) -> None:
+        layers = [layer for layer in (TEXT, ATTRIBUTES, "remarks") if (part, layer) in self._wanted]
+        if not layers and not self._renames and part not in self._table_columns:
+            return
+        self._write(
+            part,
+            self._source(part),
+            Flow(self._source(part), dialect_of(part), READ_BEFORE, part).readings(),
+            0,
+            0,
+        )
+
+    def _write(self, part: str, source: str, readings: Iterator[Reading], after: int, shift: int) -> None:
+        for reading in readings:
+            edits = self._wanted.get((part, reading.layer), ())
+            if edits or self._renames or part in self._table_columns:
+                changed = reading.changed(edits, lambda leaf, found: self._fit(part, leaf, found))
+                for edit in source_edits(source, reading.layer, changed):
+                    by = shift if edit.start >= after else 0
+                    self._found.setdefault(part, []).append(
+                        TextEdit(edit.start + by, edit.end + by, edit.replacement)
+                    )
+
+    def _write_sheet(self, part: str) -> None:
+        source = self._source(part)
+        split = sheet.split(source)
+        shell = Flow(split.shell, Dialect.OFFICE, READ_BEFORE, part).readings()
+        self._write(part, split.shell, shell, split.start, split.end - split.start)
+        cell_text = self._cells.get(part)
+        if cell_text is None:
+            return
+        texts = {cell_text.positions[index]: text for index, text in self._overrides.get(part, {}).items()}
+        formula_edits = sheet.whole(sheet.FORMULAS, cell_text.formulas).portions(
+            self._wanted.get((part, sheet.FORMULAS), ())
+        )
+        new_formulas: dict[int, str | None] = {}
+        for index, leaf in enumerate(cell_text.formulas):
+            new = formulas.masked(leaf.text, formula_edits.get(index, []), self._renames)
+            if new != leaf.text:
+                new_formulas[leaf.start] = new
+        edits = sheet.cell_edits(
+            source, split, texts, new_formulas, [leaf.start for leaf in cell_text.formulas]
+        )
+        self._found.setdefault(part, []).extend(edits)
+
+    def _write_strings(self, used: bytearray) -> None:
+        part = self._book.strings_part
+        edits = list(
+            self._strings.edits({index: disjoint(found) for index, found in self._string_edits.items()})
+        )
+        wanted = self._wanted.get((part, STRINGS))
+        if wanted:
+            changed = self._strings.reading(used).changed(wanted)
+            edits += source_edits(
+                self._source(part), TEXT, [(leaf, sheet.encoded(text)) for leaf, text in changed]
+            )
+        if edits:
+            self._found.setdefault(part, []).extend(edits)
+
+
+def _place(name: str, part: str) -> str:
+    """What a sheet is called in places: its name, unless that looks like a value."""
+    return part if not name or _TELLING_PLACE.search(name) else name

@@ -1,0 +1,132 @@
+"""Formulas: values in their literals are masked, and names that change are followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.source import spliced
+
+_TOKEN = re.compile(
+    r"(?P<literal>\"(?:[^\"]|\"\")*\")"
+    r"|(?P<quoted>'(?:[^']|'')*'(?=!))"
+    r"|(?P<sheet>[^\W\d][\w.]*(?::[^\W\d][\w.]*)?(?=!))"
+    r"|(?P<columns>\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\])"
+    r"|(?P<name>[^\W\d][\w.\\]*)"
+)
+_COLUMN = re.compile(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
+_PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
+_ILLEGAL = str.maketrans({"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " "})
+_LONGEST_SHEET = 31
+
+
+@dataclass(slots=True)
+class Renames:
+    """Names that masking changes, each as it was and as it is now."""
+
+    sheets: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.sheets or self.names or self.columns)
+
+
+def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
+    """The formula with edits made and names followed; None where an edit touches what is neither literal nor name."""
+    parts: list[str] = []
+    read = 0
+    left = list(edits)
+    for token in _TOKEN.finditer(formula):
+        start, end = token.span()
+        if any(edit.start < start and edit.end > read for edit in left):
+            return None
+        touching = [edit for edit in left if edit.start < end and edit.end > start]
+        left = [edit for edit in left if edit.end > end]
+        written = _token(token, touching, renames)
+        if written is None:
+            return None
+        parts += (formula[read:start], written)
+        read = end
+    if any(edit.end > read for edit in left):
+        return None
+    parts.append(formula[read:])
+    return "".join(parts)
+
+
+def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str | None:
+    kind, text, at = token.lastgroup, token[0], token.start()
+    if kind == "literal":
+        within = [
+            Edit(max(start - at, 1), min(end - at, len(text) - 1), replacement.replace('"', '""'))
+            for start, end, replacement in edits
+            if max(start - at, 1) < len(text)
+        ]
+        return spliced(text, within)
+    if kind in {"quoted", "sheet"}:
+        name = text[1:-1].replace("''", "'") if kind == "quoted" else text
+        new = ":".join(renames.sheets.get(one, one) for one in name.split(":"))
+        if new == name and edits:
+            # The sheet of another file: nothing here is called so.
+            within = [
+                Edit(
+                    max(start - at, 0),
+                    min(end - at, len(text)),
+                    replacement.translate(_ILLEGAL).replace("'", ""),
+                )
+                for start, end, replacement in edits
+            ]
+            new = spliced(text, within).strip("'")
+        return text if new == name else _quoted(new)
+    if kind == "columns" and renames.columns:
+        text = _COLUMN.sub(lambda found: found[1] + _column(found[2], renames), text)
+        return text if text != token[0] or not edits else None
+    if kind == "name" and text in renames.names:
+        return renames.names[text]
+    return None if edits else text
+
+
+def sheet_name(wanted: str, taken: set[str]) -> str:
+    """A legal name of a sheet that no other sheet has."""
+    base = wanted.translate(_ILLEGAL).strip("'")[:_LONGEST_SHEET] or "Sheet"
+    return _distinct(base, taken, _LONGEST_SHEET, " ({})")
+
+
+def column_name(wanted: str, taken: set[str]) -> str:
+    """A header that no other column of the table has."""
+    return _distinct(wanted.replace("[", "(").replace("]", ")"), taken, 255, " ({})")
+
+
+def defined_name(wanted: str, taken: set[str]) -> str:
+    """A legal name of a range or a constant that is not taken."""
+    base = "_" + re.sub(r"\W+", "_", wanted).strip("_")
+    return _distinct(base, taken, 255, "_{}")
+
+
+def _distinct(base: str, taken: set[str], longest: int, form: str) -> str:
+    candidate, number = base, 1
+    while candidate.casefold() in taken:
+        number += 1
+        suffix = form.format(number)
+        candidate = base[: longest - len(suffix)] + suffix
+    taken.add(candidate.casefold())
+    return candidate
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN_SHEET.fullmatch(name) else "'" + name.replace("'", "''") + "'"
+
+
+def _column(escaped: str, renames: Renames) -> str:
+    name = _unescaped_column(escaped)
+    return _escaped_column(renames.columns[name]) if name in renames.columns else escaped
+
+
+def _escaped_column(name: str) -> str:
+    return re.sub(r"([\[\]#'@])", r"'\1", name)
+
+
+def _unescaped_column(name: str) -> str:
+    return re.sub(r"'(.)", r"\1", name)

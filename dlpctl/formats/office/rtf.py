@@ -1,0 +1,255 @@
+"""Rich Text: one file of text, control words and groups."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
+from dlpctl.formats.office.flow import TEXT, Group, joined
+from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
+from dlpctl.formats.office.xmltext import character
+from dlpctl.formats.source import spliced
+
+_TOKEN = re.compile(
+    r"\\bin(?P<binary>\d+) ?"
+    r"|(?P<bytes>(?:\\'[0-9a-fA-F]{2})+)"
+    r"|\\u(?P<code>-?\d{1,5}) ?(?![a-zA-Z])"
+    r"|\\(?P<word>[a-zA-Z]+)(?P<number>-?\d{1,9})?(?P<space> )?"
+    r"|\\(?P<symbol>[^a-zA-Z])"
+    r"|(?P<brace>[{}])"
+    r"|(?P<text>[^\\{}\r\n\0]+)",
+    re.DOTALL,
+)
+_CHARACTERS = {
+    "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "nestrow": "\n", "tab": "\t", "cell": "\t",
+    "nestcell": "\t", "emdash": "\u2014", "endash": "\u2013", "emspace": " ", "enspace": " ", "qmspace": " ",
+    "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d",
+}  # fmt: skip
+_SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
+# Groups whose text stands apart from what is around them.
+_APART = {
+    "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote", "annotation", "fldinst",
+    "title", "author", "company", "subject", "keywords", "doccomm", "operator", "manager", "category", "hlinkbase", "bkmkstart",
+    "bkmkend", "atnid", "atnauthor", "shptxt", "xe", "tc", "listtext", "pntext", "info", "stylesheet", "userprops", "propname",
+    "staticval", "sn", "sv", "docvar", "template",
+}  # fmt: skip
+_SKIPPED = {
+    "fonttbl",
+    "colortbl",
+    "themedata",
+    "colorschememapping",
+    "latentstyles",
+    "rsidtbl",
+    "generator",
+    "listtable",
+}
+_OPAQUE = {"pict": "picture", "objdata": "embedded object", "datastore": "embedded data"}
+_DELETED, _INSERTED = 1, 2
+_PLACE = "text"
+
+
+@dataclass(slots=True)
+class _State:
+    """What holds within a group of the file."""
+
+    group: Group
+    skip_after_unicode: int = 1
+    change: int = 0
+    hidden: bool = False
+
+
+class RichText:
+    name = "rtf"
+    extensions = (".rtf",)
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        reader = _Reader(data.decode("latin-1"), limits)
+        collector = Collector()
+        reading = reader.read()
+        collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
+        return Document(self.name, collector.segments, collector.views, reader.uninspected)
+
+    def mask(
+        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
+        del children
+        source = data.decode("latin-1")
+        wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
+        before = _Reader(source, Limits()).read()
+        changes: list[TextEdit] = []
+        for leaf, text in before.changed(wanted):
+            if leaf.kind == "opaque":
+                raise CannotMaskError("data embedded in the file holds a value: remove it at its source")
+            changes.append(TextEdit(leaf.start, leaf.end, _written(leaf, text)))
+        masked = spliced(source, sorted(changes))
+        if _unbroken(_Reader(masked, Limits()).read().text) != _unbroken(spliced(before.text, wanted)):
+            raise CannotMaskError("the file would not read as it should after masking")
+        return masked.encode("latin-1")
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        """The bytes, and what is left of them when all control words are taken away."""
+        del limits
+        source = data.decode("latin-1")
+        spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
+        spelled = re.sub(r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled)
+        text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
+        bare = re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text.replace("\\_", "-").replace("\\~", " "))
+        return [source, bare, *_hexadecimal(source)]
+
+
+class _Reader:
+    def __init__(self, source: str, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._groups: list[Group] = [Group()]
+        self._encoding = "cp1252"
+        self.uninspected: list[Uninspected] = []
+
+    def read(self) -> Reading:
+        stack: list[_State] = []
+        state = _State(self._groups[0])
+        at = skipped = 0
+        ignorable = opened = False
+        bare_word = False
+        source = self._source
+        while (found := _TOKEN.search(source, at)) is not None:
+            at = found.end()
+            kind = found.lastgroup
+            if found["binary"] is not None:
+                at += int(found["binary"])
+            elif found["brace"] == "{":
+                stack.append(replace(state))
+                if len(stack) > self._limits.nesting:
+                    raise FormatError(
+                        f"groups nest deeper than {self._limits.nesting} levels: raise limits.nesting"
+                    )
+                opened, ignorable, skipped = True, False, 0
+                bare_word = False
+                continue
+            elif found["brace"] == "}":
+                state = stack.pop() if stack else state
+                skipped = 0
+            elif found["symbol"] == "*" and opened:
+                ignorable = True
+                continue
+            elif found["word"] is not None:
+                state = self._word(found, state, destination=opened, ignorable=ignorable)
+                bare_word = found["space"] is None
+                opened = ignorable = False
+                continue
+            elif not state.hidden:
+                skipped = self._character(found, kind or "", state, skipped, after_word=bare_word)
+            opened = ignorable = bare_word = False
+        return joined(self._groups, labelled=False)
+
+    def _word(self, found: re.Match[str], state: _State, *, destination: bool, ignorable: bool) -> _State:
+        word, number = found["word"], found["number"]
+        if word in _CHARACTERS:
+            state.group.items.append((_CHARACTERS[word], state.change))
+        elif word == "ansicpg" and number:
+            self._encoding = _codec(number)
+        elif word == "uc" and number:
+            state.skip_after_unicode = int(number)
+        elif word in {"deleted", "revised"}:
+            flag = _DELETED if word == "deleted" else _INSERTED
+            state.change = state.change & ~flag if number == "0" else state.change | flag
+        elif word == "plain":
+            state.change = 0
+        elif word in _OPAQUE:
+            state.hidden = True
+            self._opaque(word, found.end())
+        elif word in _SKIPPED:
+            state.hidden = True
+        elif destination and (ignorable or word in _APART):
+            state.group = Group()
+            self._groups.append(state.group)
+        return state
+
+    def _character(
+        self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
+    ) -> int:
+        """Add what a token shows; gives how many characters are still to be skipped, which only stand in for others."""
+        start, end = found.span()
+        if kind == "code":
+            text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode
+            state.group.items.append((Leaf(start, end, text, "code"), state.change))
+            return skip
+        if kind == "bytes":
+            raw = bytes.fromhex(found["bytes"].replace("\\'", ""))[skipped:]
+            text = raw.decode(self._encoding, "replace")
+            start += 4 * min(skipped, (end - start) // 4)
+            left = max(skipped - (end - found.start()) // 4, 0)
+        elif kind == "text":
+            text, left = found["text"][skipped:], max(skipped - len(found["text"]), 0)
+            start += min(skipped, end - start)
+        else:
+            text = _SYMBOLS.get(found["symbol"], found["symbol"] if found["symbol"] in "\\{}" else "")
+            left = max(skipped - 1, 0)
+            text = "" if skipped else text
+        if text:
+            state.group.items.append((Leaf(start, end, text, "word" if after_word else kind), state.change))
+        return left
+
+    def _opaque(self, word: str, at: int) -> None:
+        end = self._source.find("}", at)
+        raw = _from_hexadecimal(self._source[at : end if end >= 0 else len(self._source)])
+        if word != "datastore":
+            self.uninspected.append(Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched"))
+        for text in _strings(raw):
+            self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
+
+
+def _written(leaf: Leaf, text: str) -> str:
+    """A text as Rich Text spells it, which any code page can hold."""
+    if not text:
+        return ""
+    spelled = "".join(
+        f"\\{char}" if char in "\\{}" else char if " " <= char <= "~" else _code(char)
+        for char in text.replace("\n", " ")
+    )
+    return f" {spelled}" if leaf.kind == "word" and (spelled[0].isalnum() or spelled[0] in " -") else spelled
+
+
+def _code(char: str) -> str:
+    units = char.encode("utf-16-le")
+    numbers = (int.from_bytes(units[at : at + 2], "little", signed=True) for at in range(0, len(units), 2))
+    return "{\\uc1" + "".join(f"\\u{number}?" for number in numbers) + "}"
+
+
+def _codec(number: str) -> str:
+    try:
+        return codecs.lookup(f"cp{number}").name
+    except LookupError:
+        return "cp1252"
+
+
+def _unbroken(text: str) -> str:
+    return "".join(text.split())
+
+
+def _from_hexadecimal(text: str) -> bytes:
+    digits = re.sub(r"\\[a-zA-Z]+-?\d* ?|[^0-9a-fA-F]", "", text)
+    return bytes.fromhex(digits[: len(digits) // 2 * 2])
+
+
+def _strings(raw: bytes) -> Iterator[str]:
+    for pattern, encoding in ((rb"[\x20-\x7e]{6,}", "ascii"), (rb"(?:[\x20-\x7e]\0){6,}", "utf-16-le")):
+        yield from (found[0].decode(encoding) for found in re.finditer(pattern, raw))
+
+
+def _hexadecimal(source: str) -> Iterator[str]:
+    for found in re.finditer(r"[0-9a-fA-F\r\n]{64,}", source):
+        yield "\n".join(_strings(_from_hexadecimal(found[0])))
+
+
+FORMATS = (RichText(),)

@@ -1,0 +1,73 @@
+"""The strings that the cells of a workbook share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.office.flow import TEXT
+from dlpctl.formats.office.reading import Builder, Leaf, Reading
+from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded, whole
+from dlpctl.formats.office.writing import source_edits
+
+STRINGS = "strings"
+_TAG = r"(?:[^>\"'/]|\"[^\"]*\"|'[^']*'|/(?!>))*+"
+_ITEM = re.compile(
+    rf"<(?:[\w.-]+:)?si\b{_TAG}(?:/>|>(?:<t>([^<]*)</t></si>|(.*?)</(?:[\w.-]+:)?si\s*>))", re.DOTALL
+)
+_RUN = re.compile(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
+
+
+class Strings:
+    """The shared strings in their order; places in the source are looked up only where one changes."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self.texts: list[str] = []
+        for plain, rich in _ITEM.findall(source):
+            self.texts.append(decoded(plain if not rich else "".join(_RUN.findall(PHONETIC.sub("", rich)))))
+
+    def reading(self, used: Sequence[int]) -> Reading:
+        """What no cell shows: strings that are left over, and how others are pronounced."""
+
+        def leaves() -> Iterator[Leaf]:
+            for index, found in enumerate(_ITEM.finditer(self._source)):
+                if not used[index]:
+                    yield from self._leaves(found)
+                if found[2]:
+                    for phonetic in PHONETIC.finditer(self._source, *found.span(2)):
+                        yield from _runs(self._source, *phonetic.span())
+
+        return whole(STRINGS, leaves())
+
+    def edits(self, wanted: Mapping[int, Sequence[Edit]]) -> Iterator[Edit]:
+        """The edits of the source that make those of strings, by index."""
+        for index, found in enumerate(_ITEM.finditer(self._source) if wanted else ()):
+            if index not in wanted:
+                continue
+            builder = Builder(TEXT)
+            for leaf in self._leaves(found):
+                builder.leaf(leaf)
+            reading = builder.done()
+            changed = [(leaf, encoded(text)) for leaf, text in reading.changed(wanted[index])]
+            yield from source_edits(self._source, TEXT, changed)
+
+    def _leaves(self, found: re.Match[str]) -> Iterator[Leaf]:
+        """The runs of one string that are shown."""
+        group = 1 if found[1] is not None else 2
+        if found[group] is None:
+            return
+        if group == 1:
+            yield Leaf(*found.span(1), decoded(found[1]), "t")
+            return
+        at, end = found.span(2)
+        for phonetic in PHONETIC.finditer(self._source, at, end):
+            yield from _runs(self._source, at, phonetic.start())
+            at = phonetic.end()
+        yield from _runs(self._source, at, end)
+
+
+def _runs(source: str, start: int, end: int) -> Iterator[Leaf]:
+    for found in _RUN.finditer(source, start, end):
+        yield Leaf(*found.span(1), decoded(found[1]), "t")
