@@ -42,8 +42,8 @@ _THEMES = {
     ),
     "national": "national_europe national_americas national_asia_pacific tax_europe tax_americas tax_asia_pacific",
     "network": (
-        "email_address email_international user_name has_digit_or_mark ipv4 ipv4_public ipv6 ipv6_public "
-        "mac_address url_secret"
+        "email_address email_international user_name has_digit ipv4 ipv4_public ipv6 ipv6_public mac_address "
+        "url_secret"
     ),
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
     "secrets": (

@@ -167,6 +167,6 @@ def es_ccc(value: str) -> bool:
 @validator("card_track", proves=True)
 def card_track(value: str) -> bool:
     """A magnetic track: a card's number, then its expiry as year and month."""
-    number = value.replace("=", "^").partition("^")[0]
+    number = value.lstrip("%Bb").replace("=", "^").partition("^")[0]
     expiry = value.replace("=", "^").rpartition("^")[2][:4]
     return credit_card(number) and bool(digits(expiry, 4)) and 1 <= int(expiry[2:]) <= 12

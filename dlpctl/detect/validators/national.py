@@ -69,17 +69,17 @@ def _any(checks: dict[int, tuple[_Check, ...]], value: str) -> bool:
     return False
 
 
-@validator("national_europe")
+@validator("national_europe", proves=True)
 def national_europe(value: str) -> bool:
     return _any(_EUROPE, value)
 
 
-@validator("national_americas")
+@validator("national_americas", proves=True)
 def national_americas(value: str) -> bool:
     return _any(_AMERICAS, value)
 
 
-@validator("national_asia_pacific")
+@validator("national_asia_pacific", proves=True)
 def national_asia_pacific(value: str) -> bool:
     return _any(_ASIA_PACIFIC, value)
 
@@ -108,16 +108,16 @@ _TAX_ASIA_PACIFIC: dict[int, tuple[_Check, ...]] = {
 }
 
 
-@validator("tax_europe")
+@validator("tax_europe", proves=True)
 def tax_europe(value: str) -> bool:
     return _any(_TAX_EUROPE, value)
 
 
-@validator("tax_americas")
+@validator("tax_americas", proves=True)
 def tax_americas(value: str) -> bool:
     return _any(_TAX_AMERICAS, value)
 
 
-@validator("tax_asia_pacific")
+@validator("tax_asia_pacific", proves=True)
 def tax_asia_pacific(value: str) -> bool:
     return _any(_TAX_ASIA_PACIFIC, value)

@@ -73,10 +73,10 @@ def user_name(value: str) -> bool:
     )
 
 
-@validator("has_digit_or_mark")
-def has_digit_or_mark(value: str) -> bool:
-    """Not a plain word."""
-    return any(not char.isalpha() for char in value)
+@validator("has_digit")
+def has_digit(value: str) -> bool:
+    """Not a plain word, nor the name of a field or a module."""
+    return any("0" <= char <= "9" for char in value)
 
 
 def _octets(value: str) -> list[int]:
