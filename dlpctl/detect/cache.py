@@ -20,7 +20,7 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str) -> memoryview | None:
         """The entry's content, or None where there is none that can be trusted."""
         try:
             if not _is_private(os.lstat(self._folder), folder=True):
@@ -36,7 +36,7 @@ class Cache:
             content[len(_MAGIC) : _HEAD], "little"
         ):
             return None
-        return bytes(body)
+        return body
 
     def write(self, name: str, body: bytes) -> bool:
         """Keep an entry; False where this machine does not let us (no space, no permission)."""

@@ -29,23 +29,24 @@ _FORMAT = 2
 class Compiled:
     """A set of patterns, loaded from the block that `pack` made."""
 
-    def __init__(self, block: bytes) -> None:
+    def __init__(self, block: bytes | memoryview) -> None:
         from dlpctl.detect.database import load_database
 
+        block = memoryview(block)  # megabytes, of which each slice would be a copy
         size = int.from_bytes(block[:4], "little")
-        self._ends = array("I", block[4 : 4 + 4 * size])
-        self._block = block
-        self._first = 4 + 4 * size
-        records_end = self._first + (self._ends[-1] if size else 0)
+        first = 4 + 4 * size
+        self._ends = array("I", bytes(block[4:first]))
+        records_end = first + (self._ends[-1] if size else 0)
+        self._records = bytes(block[first:records_end])
         self.widest = int.from_bytes(block[records_end : records_end + 4], "little")
-        self.database = load_database(block[records_end + 4 :]) if size else None
+        self.database = load_database(bytes(block[records_end + 4 :])) if size else None
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def record(self, index: int) -> Record:
         start = self._ends[index - 1] if index else 0
-        return _record(json.loads(self._block[self._first + start : self._first + self._ends[index]]))
+        return _record(json.loads(self._records[start : self._ends[index]]))
 
     @cached_property
     def records(self) -> list[Record]:
@@ -172,17 +173,18 @@ def _cached(
     key = f"{_FORMAT} {__version__} {version()} {content}".encode("utf-8", "surrogateescape")
     name = f"{_PREFIX}{zlib.crc32(key):08x}"
     block = cache.read(name)
-    if block is not None and block.startswith(_framed(key)):
+    framed = _framed(key)
+    if block is not None and block[: len(framed)] == framed:
         try:
-            return Compiled(block[len(_framed(key)) :])
+            return Compiled(block[len(framed) :])
         except EngineError:
             pass  # made by another Hyperscan or for another processor: made again below
     if on_compile is not None:
         on_compile()
-    block = make()
-    if cache.write(name, _framed(key) + block):
+    made = make()
+    if cache.write(name, framed + made):
         cache.forget_others(_PREFIX, keep=_KEPT)
-    return Compiled(block)
+    return Compiled(made)
 
 
 def _framed(key: bytes) -> bytes:
