@@ -21,14 +21,11 @@ NEAR_NUMBERS = (
 
 
 def test_modules_register_what_the_table_says() -> None:
-    folder = Path(validators.__file__).parent
-    for file in folder.glob("*.py"):
-        import_module(
-            f"dlpctl.detect.validators.{file.stem}" if file.stem != "__init__" else validators.__name__
-        )
+    modules = Path(validators.__file__).parent.glob("*.py")
+    written = [name for module in modules for name in REGISTERED.findall(module.read_text(encoding="utf-8"))]
+    assert sorted(written) == sorted(NAMES)
     for name in NAMES:
         assert validators.find(name).name == name
-    assert set(NAMES) == set(validators.registered())
 
 
 def test_unknown_names_are_key_errors() -> None:
