@@ -1,0 +1,49 @@
+"""What holds for every validator: it is where the table says, takes any text, and in time that grows with the text at most."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlpctl.detect import validators
+
+NAMES = validators.names()
+REGISTERED = re.compile(r'^@validator\("(\w+)"', re.MULTILINE)
+ALPHABET = st.sampled_from("0123456789ABCXYZabcxyz -./:@+()%^=<>²٣Ñß中\u00a0\ud800\0\n")
+NEAR_NUMBERS = (
+    st.text(ALPHABET, max_size=60) | st.text(max_size=30) | st.from_regex(r"[0-9]{5,20}", fullmatch=True)
+)
+
+
+def test_modules_register_what_the_table_says() -> None:
+    modules = Path(validators.__file__).parent.glob("*.py")
+    written = [name for module in modules for name in REGISTERED.findall(module.read_text(encoding="utf-8"))]
+    assert sorted(written) == sorted(NAMES)
+    for name in NAMES:
+        assert validators.find(name).name == name
+
+
+def test_unknown_names_are_key_errors() -> None:
+    with pytest.raises(KeyError):
+        validators.find("xyzzy")
+
+
+@given(NEAR_NUMBERS)
+@settings(max_examples=300, deadline=None)
+def test_validators_take_any_text(value: str) -> None:
+    for name in NAMES:
+        assert validators.find(name).accepts(value) in (True, False)
+
+
+@pytest.mark.parametrize("char", ["0", "9", "A", " ", "-", "é", "@", ":"])
+def test_a_megabyte_of_one_character_takes_no_time(char: str) -> None:
+    text = char * 1_000_000
+    for name in NAMES:
+        started = time.process_time()
+        validators.find(name).accepts(text)
+        assert time.process_time() - started < 0.5, name
