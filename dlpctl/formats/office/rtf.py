@@ -102,8 +102,6 @@ class RichText:
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
         spelled = re.sub(r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled)
-        text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
-        bare = re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text.replace("\\_", "-").replace("\\~", " "))
         accepted = re.sub(r"\{\\deleted\b[^{}]*\}", "", spelled)
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
