@@ -13,7 +13,7 @@ _CONTENT = {
     "text", "prompt", "promptTitle", "error", "errorTitle", "display", "location", "anchor", "tgtFrame", "instr", "displayText",
     "value", "user", "comment", "connection", "command", "sourceFile", "url", "string", "altText", "altTextSummary", "label", "v",
     "u", "fullDate", "subject", "company", "sheet", "nameText", "uniqueName", "providerId", "href", "action", "data", "hidden",
-    "oddHeader", "tag", "sourceName", "description", "screenTip", "supertip", "statusText", "helpText", "minValue", "maxValue",
+    "oddHeader", "tag", "sourceName", "string-value", "description", "screenTip", "supertip", "statusText", "helpText", "minValue", "maxValue",
 }  # fmt: skip
 # `val` is a word only in these elements.
 _VALUED = {
@@ -40,6 +40,8 @@ _NUMBER = re.compile(
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
 )
 _TELLING = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
+# Formats of numbers are full of zeroes.
+_NO_ZEROES = re.compile(r"[1-9@%]")
 _VALUE = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}")
 _STANDARD = re.compile(
     r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
@@ -61,7 +63,11 @@ def is_content(element: str, attribute: str, value: str) -> bool:
 
 def is_telling(value: str) -> bool:
     """The same where nothing is expected: names of fonts, styles and parts."""
-    return bool(_VALUE.search(value)) and not _STANDARD.match(value) and not _NUMBER.fullmatch(value)
+    return (
+        bool(_VALUE.search(value) and _NO_ZEROES.search(value))
+        and not _STANDARD.match(value)
+        and not _NUMBER.fullmatch(value)
+    )
 
 
 def is_foreign_content(value: str) -> bool:

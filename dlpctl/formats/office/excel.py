@@ -39,9 +39,11 @@ _FORMULAS = {
     "calculatedColumnFormula",
     "totalsRowFormula",
 }
+_PIVOT_CACHE = re.compile(r"xl/pivotCache/pivotCache\w+\.xml")
+_CLAIM = re.compile(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
 _OF_CELLS = {sheet.CELLS, sheet.FORMULAS}
 _LOCATIONS = {"hyperlink@location"}
-_SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val"}
+_SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val", "lpstr"}
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
 _TELLING_PLACE = re.compile(r"@|\d{5}")
 
@@ -227,7 +229,21 @@ class _Masking:
                 self._write_part(part)
         if self._book.strings_part:
             self._write_strings(used)
+        self._withdraw_claims()
         return self._found
+
+    def _withdraw_claims(self) -> None:
+        """Caches of pivot tables no longer say that a field holds nothing but numbers where a text stands now."""
+        if not any(_PIVOT_CACHE.match(part) for part in self._found):
+            return
+        for part in self._parts:
+            source = self._source(part) if _PIVOT_CACHE.match(part) and "Definition" in part else ""
+            for _, start, end in tags(source, "sharedItems"):
+                for claim in _CLAIM.finditer(source, start, end):
+                    self._found.setdefault(part, []).append(TextEdit(*claim.span(), ""))
+                if "containsNumber" in source[start:end] and "containsMixedTypes" not in source[start:end]:
+                    at = start + len("<sharedItems") + source[start:end].index("sharedItems") - 1
+                    self._found[part].append(TextEdit(at, at, ' containsMixedTypes="1"'))
 
     def _source(self, part: str) -> str:
         return source_of(self._parts, self._sources, part).text
@@ -334,7 +350,7 @@ class _Masking:
             return self._renames.names.get(leaf.text, leaf.text)
         if leaf.kind == "tableColumn@name":
             return self._table_columns.get(part, {}).get(leaf.text, leaf.text)
-        if leaf.text in self._renames.sheets:
+        if leaf.kind in _SHEET_NAMES and leaf.text in self._renames.sheets:
             return self._renames.sheets[leaf.text]
         return text
 

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d][\w.\\]*)"
 )
 _COLUMN = re.compile(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
+_PLAIN_COLUMN = re.compile(r"[\w ]+")
 _PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
 _ILLEGAL = str.maketrans({"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " "})
 _LONGEST_SHEET = 31
@@ -81,7 +82,8 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
             new = spliced(text, within).strip("'")
         return text if new == name else _quoted(new)
     if kind == "columns" and renames.columns:
-        text = _COLUMN.sub(lambda found: found[1] + _column(found[2], renames), text)
+        nested = "[" in text[1:]
+        text = _COLUMN.sub(lambda found: found[1] + _column(found[2], renames, nested=nested), text)
         return text if text != token[0] or not edits else None
     if kind == "name" and text in renames.names:
         return renames.names[text]
@@ -119,9 +121,13 @@ def _quoted(name: str) -> str:
     return name if _PLAIN_SHEET.fullmatch(name) else "'" + name.replace("'", "''") + "'"
 
 
-def _column(escaped: str, renames: Renames) -> str:
+def _column(escaped: str, renames: Renames, *, nested: bool) -> str:
+    """A column in a reference; a name that is more than a word has brackets of its own."""
     name = _unescaped_column(escaped)
-    return _escaped_column(renames.columns[name]) if name in renames.columns else escaped
+    if name not in renames.columns:
+        return escaped
+    new = _escaped_column(renames.columns[name])
+    return new if nested or _PLAIN_COLUMN.fullmatch(new) else f"[{new}]"
 
 
 def _escaped_column(name: str) -> str:

@@ -185,10 +185,11 @@ def without_overlap(edits: Sequence[TextEdit]) -> list[TextEdit]:
 def in_reading_order(parts: Mapping[str, bytes]) -> list[str]:
     """The document before its properties and relationships, slides by number."""
 
-    def order(part: str) -> tuple[bool, bool, str, int]:
+    def order(part: str) -> tuple[bool, bool, bool, int, str]:
         slide = _SLIDE.fullmatch(part)
         apart = part.startswith(("docProps/", "_rels/", "customXml/", "["))
-        return part.endswith(".rels"), apart, "ppt/slides" if slide else part, int(slide[1]) if slide else 0
+        first = slide is not None or part == "word/document.xml"
+        return part.endswith(".rels"), apart, not first, int(slide[1]) if slide else 0, part
 
     return sorted(parts, key=order)
 

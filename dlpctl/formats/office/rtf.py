@@ -102,9 +102,8 @@ class RichText:
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
         spelled = re.sub(r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled)
-        text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
-        bare = re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text.replace("\\_", "-").replace("\\~", " "))
-        return [source, bare, *_hexadecimal(source)]
+        accepted = re.sub(r"\{\\deleted\b[^{}]*\}", "", spelled)
+        return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
 
 class _Reader:
@@ -118,7 +117,7 @@ class _Reader:
     def read(self) -> Reading:
         stack: list[_State] = []
         state = _State(self._groups[0])
-        at = skipped = 0
+        at = skipped = word_end = 0
         ignorable = opened = False
         bare_word = False
         source = self._source
@@ -144,11 +143,12 @@ class _Reader:
                 continue
             elif found["word"] is not None:
                 state = self._word(found, state, destination=opened, ignorable=ignorable)
-                bare_word = found["space"] is None
+                bare_word, word_end = found["space"] is None, at
                 opened = ignorable = False
                 continue
             elif not state.hidden:
-                skipped = self._character(found, kind or "", state, skipped, after_word=bare_word)
+                touching = bare_word and found.start() == word_end
+                skipped = self._character(found, kind or "", state, skipped, after_word=touching)
             opened = ignorable = bare_word = False
         return joined(self._groups, labelled=False)
 
@@ -196,9 +196,17 @@ class _Reader:
             text = _SYMBOLS.get(found["symbol"], found["symbol"] if found["symbol"] in "\\{}" else "")
             left = max(skipped - 1, 0)
             text = "" if skipped else text
+        if start > found.start() or (skipped and not text):
+            self._widen(state, found.start(), start if text else end)
         if text:
             state.group.items.append((Leaf(start, end, text, "word" if after_word else kind), state.change))
         return left
+
+    def _widen(self, state: _State, start: int, end: int) -> None:
+        """What stands in for a character belongs to it."""
+        last, change = state.group.items[-1] if state.group.items else ("", 0)
+        if isinstance(last, Leaf) and last.end == start:
+            state.group.items[-1] = (last._replace(end=end), change)
 
     def _opaque(self, word: str, at: int) -> None:
         end = self._source.find("}", at)
@@ -207,6 +215,13 @@ class _Reader:
             self.uninspected.append(Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched"))
         for text in _strings(raw):
             self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
+
+
+def _bare(spelled: str) -> str:
+    """What is left when control words and groups are taken away."""
+    text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
+    text = text.replace("\\_", "-").replace("\\~", " ")
+    return re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text)
 
 
 def _written(leaf: Leaf, text: str) -> str:

@@ -18,6 +18,10 @@ _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
 _TABLE_DATA = re.compile(rb"<(?:\w+:)?(?:sheetData|sst|pivotCacheRecords)\b")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _JOINED_LITERALS = re.compile(r'"\s*&\s*"')
+# What ends between the text of a run and that of the next one, in the list of all that `_characters` meets.
+_RUNS = re.compile(
+    r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
+)
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
@@ -74,10 +78,18 @@ def _kept(element: ElementTree.Element) -> Iterator[str]:
     """The text of an element without what was deleted in it."""
     for child in element:
         name = child.tag.rpartition(":")[2]
-        if name not in _HIDDEN:
+        if name in {"noBreakHyphen", "sym"}:
+            yield "-" if name == "noBreakHyphen" else _symbol(child)
+        elif name not in _HIDDEN:
             if name in {"t", "span", "a"}:
                 yield child.text or ""
             yield from _kept(child)
+
+
+def _symbol(element: ElementTree.Element) -> str:
+    """A character of a font of symbols, whose lower byte is what it stands for."""
+    code = next((value for name, value in element.attrib.items() if name.endswith("char")), "")
+    return chr(int(code, 16) & 0xFF) if re.fullmatch("[0-9A-Fa-f]{4}", code) else ""
 
 
 def _characters(data: bytes) -> Iterator[str]:
@@ -92,7 +104,10 @@ def _characters(data: bytes) -> Iterator[str]:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise FormatError("a part cannot be read a second time") from error
-    yield "\n".join(pieces)
+    text = "\n".join(pieces)
+    yield text
+    if _RUNS.search(text):
+        yield _RUNS.sub("", text)
     yield from (
         found[1].decode("utf-8", "replace") for found in re.finditer(rb"\s\w+=\"([^\"<]{5,})\"", data)
     )

@@ -6,7 +6,7 @@ import io
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -29,11 +29,10 @@ MAINS = {
 }
 
 
-@pytest.fixture
-def files() -> Iterator[Files]:
-    """As a daemon reads files: it starts workers faster."""
-    with Files(method="forkserver") as opened:
-        yield opened
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes have tests of their own; here they would only take time."""
+    monkeypatch.setattr("dlpctl.formats.files._in_process", lambda _: True)
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def masked(files: Files, find: Callable[[Document], Iterable[Hit]]) -> Callable[
         needles = Needles(VALUES)
         assert any(needles.in_text("\n".join(files.read_again(one))) for one in node.walk())
         copy = files.masked(node, find)
-        result = verify(copy, name, VALUES, find, replacements=MASKS, method="forkserver")
+        result = verify(copy, name, VALUES, find, replacements=MASKS)
         assert result.clean, result.leaks
         return copy
 

@@ -1,0 +1,105 @@
+"""OpenDocument, made by hand and by LibreOffice."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import docx
+import openpyxl
+import pytest
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.files import Node
+
+Mask = Callable[[bytes, str], bytes]
+Parts = Callable[[bytes], dict[str, bytes]]
+Convert = Callable[[bytes, str, str], bytes]
+SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
+NAMES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "manifest")
+)
+
+
+def made(kind: str, body: str, parts: dict[str, str | bytes] | None = None) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("mimetype"), f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {NAMES}><office:body>{body}</office:body></office:document-content>",
+        )
+        for name, contents in (parts or {}).items():
+            archive.writestr(name, contents)
+    return output.getvalue()
+
+
+TEXTS = {
+    "spans": "<text:p>kept 123-<text:span>45</text:span>-6789 kept</text:p>",
+    "a note within a paragraph": f"<text:p>123-45<text:note><text:note-body><text:p>kept {MAIL}</text:p></text:note-body></text:note>-6789</text:p>",
+    "an annotation": f"<text:p>kept<office:annotation><creator>{MAIL}</creator><text:p>{SSN}</text:p></office:annotation></text:p>",
+    "a deleted paragraph": f"<text:tracked-changes><text:deletion><text:p>{SSN}</text:p></text:deletion></text:tracked-changes><text:p>kept</text:p>",
+    "a link": f"<text:p><text:a xmlns:xlink='x' xlink:href='mailto:{MAIL}'>kept</text:a></text:p>",
+    "a field": f"<text:p>kept <text:user-defined text:name='x' office:string-value='{CARD}'>{CARD}</text:user-defined></text:p>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", TEXTS)
+def test_texts(shape: str, masked: Mask, parts_of: Parts) -> None:
+    copy = parts_of(masked(made("text", TEXTS[shape]), "a.odt"))
+    assert b"kept" in copy["content.xml"]
+
+
+def test_a_cell_that_changes_becomes_a_text(masked: Mask, parts_of: Parts) -> None:
+    cells = (
+        f'<table:table-cell office:value-type="float" office:value="{CARD}"><text:p>4.11E+15</text:p></table:table-cell>'
+        f'<table:table-cell table:formula="of:=[.B1]" office:value-type="string" office:string-value="{SSN}">'
+        f"<text:p>{SSN}</text:p></table:table-cell>"
+        '<table:table-cell office:value-type="float" office:value="5"><text:p>5</text:p></table:table-cell>'
+    )
+    body = f"<table:table><table:table-row>{cells}</table:table-row></table:table>"
+    copy = parts_of(masked(made("spreadsheet", body), "a.ods"))["content.xml"].decode()
+    assert copy.count('<table:table-cell office:value-type="string">') == 2
+    assert 'office:value="5"' in copy
+
+
+def test_the_thumbnail_goes_with_its_entry(masked: Mask, parts_of: Parts) -> None:
+    manifest = (
+        f'<manifest:manifest {NAMES}><manifest:file-entry manifest:full-path="Thumbnails/thumbnail.png"/>'
+        '<manifest:file-entry manifest:full-path="content.xml"/></manifest:manifest>'
+    )
+    parts = {"Thumbnails/thumbnail.png": b"x", "META-INF/manifest.xml": manifest}
+    copy = parts_of(masked(made("text", f"<text:p>{SSN}</text:p>", parts), "a.odt"))
+    assert "Thumbnails/thumbnail.png" not in copy
+    assert b"thumbnail" not in copy["META-INF/manifest.xml"]
+    assert b"content.xml" in copy["META-INF/manifest.xml"]
+
+
+def test_an_encrypted_file_is_refused(read: Callable[[bytes, str], Node]) -> None:
+    data = made("text", "", {"META-INF/manifest.xml": "<m><manifest:encryption-data/></m>"})
+    with pytest.raises(FormatError, match="encrypted"):
+        read(data, "a.odt")
+
+
+@pytest.mark.slow
+def test_texts_of_libreoffice(masked: Mask, converted: Convert) -> None:
+    document = docx.Document()
+    document.add_paragraph("kept 123-").add_run("45-6789 end").bold = True
+    document.core_properties.author = MAIL
+    output = io.BytesIO()
+    document.save(output)
+    data = masked(converted(output.getvalue(), "a.docx", "odt"), "a.odt")
+    assert "kept [SSN 1] end" in converted(data, "b.odt", "txt:Text").decode("utf-8-sig")
+
+
+@pytest.mark.slow
+def test_sheets_of_libreoffice(masked: Mask, converted: Convert) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Card", "SSN", "copy", "kept"])
+    workbook.active.append([int(CARD), SSN, "=B2", 5])
+    output = io.BytesIO()
+    workbook.save(output)
+    data = masked(converted(output.getvalue(), "a.xlsx", "ods"), "a.ods")
+    assert converted(data, "b.ods", "csv").decode().splitlines()[1] == "[CARD],[SSN 1],[SSN 1],5"

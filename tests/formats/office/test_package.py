@@ -1,0 +1,133 @@
+"""Files that are made to mislead or to exhaust: each is refused with the reason."""
+
+from __future__ import annotations
+
+import io
+import random
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.files import Files, Node, readings
+from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.spans import Hit
+
+Package = Callable[..., bytes]
+Read = Callable[[bytes, str], Node]
+SSN = "123-45-6789"
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+DOCUMENT = f"<w:document {W}><w:body><w:p><w:r><w:t>{SSN}</w:t></w:r></w:p></w:body></w:document>"
+
+
+def with_entry(data: bytes, name: str, contents: str) -> bytes:
+    output = io.BytesIO(data)
+    with warnings.catch_warnings(), zipfile.ZipFile(output, "a") as archive:
+        warnings.simplefilter("ignore")
+        archive.writestr(name, contents)
+    return output.getvalue()
+
+
+REFUSED: dict[str, tuple[str, Callable[[Package], bytes]]] = {
+    "a document type": ("document type", lambda make: make("docx", "<!DOCTYPE x [<!ENTITY a 'b'>]>" + DOCUMENT)),
+    "a document type in a far part": (
+        "document type",
+        lambda make: make("docx", DOCUMENT, {"docProps/app.xml": "<!DOCTYPE a><a/>"}),
+    ),
+    "a part that is no XML": ("not well-formed", lambda make: make("docx", DOCUMENT + "<")),
+    "a part in no encoding": (
+        "encoding",
+        lambda make: make("docx", DOCUMENT, {"word/x.xml": b"<?xml version='1.0'?><a>\xff\xfe</a>"}),
+    ),
+    "a part twice": ("two parts", lambda make: with_entry(make("docx", DOCUMENT), "word/document.xml", "<x/>")),
+    "a part twice but for case": ("two parts", lambda make: with_entry(make("docx", DOCUMENT), "Word/Document.xml", "<x/>")),
+    "a bomb": ("raise limits", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" + " " * (9 << 20) + "</a>"})),
+    "too many parts": ("raise limits", lambda make: make("docx", DOCUMENT, {f"x/{n}.txt": "" for n in range(300)})),
+    "nesting": ("nests deeper", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" * 5000 + "</a>" * 5000})),
+    "cut off": ("damaged", lambda make: make("docx", DOCUMENT)[:-40]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_is_refused_with_the_reason(what: str, package: Package) -> None:
+    reason, make = REFUSED[what]
+    data = make(package)
+    found = format_named("docx")
+    with pytest.raises(FormatError, match=reason) as refused:
+        found.extract(data, Limits(entries=200, expanded_bytes=20 << 20))
+    assert SSN not in refused.value.message
+
+
+def test_the_kind_is_told_by_the_content_types(package: Package) -> None:
+    data = package("docx", DOCUMENT)
+    assert readings(data, "a.xlsx")[0].name == "docx"
+    assert readings(data, "a")[0].name == "docx"
+    other = package("docx", DOCUMENT).replace(b"[Content_Types].xml", b"[Content-Types].xml")
+    assert readings(other, "a.docx")[0].name == "zip"
+
+
+def test_bytes_between_the_parts_are_read_and_dropped(
+    read: Read, files: Files, find: Callable[[Document], Iterable[Hit]], package: Package
+) -> None:
+    data = package("docx", DOCUMENT)
+    at = data.index(b"PK\x01\x02")
+    hidden = f"hidden {SSN} here".encode()
+    end = data.index(b"PK\x05\x06")
+    moved = int.from_bytes(data[end + 16 : end + 20], "little") + len(hidden)
+    data = (
+        data[:at]
+        + hidden
+        + data[at:end]
+        + data[end : end + 16]
+        + moved.to_bytes(4, "little")
+        + data[end + 20 :]
+    )
+    node = read(data, "a.docx")
+    assert any("between parts" in child.name for child in node.document.children)
+    assert SSN.encode() not in files.masked(node, find)
+
+
+@pytest.mark.parametrize("kind", ["docx", "xlsx"])
+def test_some_mutated_files(kind: str, package: Package, find: Callable[[Document], Iterable[Hit]]) -> None:
+    contents = {
+        "docx": DOCUMENT,
+        "xlsx": '<workbook xmlns="u"><sheets><sheet name="a" sheetId="1"/></sheets></workbook>',
+    }[kind]
+    sheet = (
+        f'<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>{SSN}</v></c></row></sheetData></worksheet>'
+    )
+    types = {"xl/worksheets/sheet1.xml": "x.worksheet+xml"}
+    original = package(kind, contents, {"xl/worksheets/sheet1.xml": sheet}, types)
+    chosen = format_named(kind)
+    started = time.process_time()
+    for seed in range(150):
+        chance = random.Random(seed)
+        with zipfile.ZipFile(io.BytesIO(original)) as archive:
+            members = {name: bytearray(archive.read(name)) for name in archive.namelist()}
+        for _ in range(chance.randint(1, 4)):
+            part = members[chance.choice(list(members))]
+            at = chance.randrange(len(part))
+            part[at : at + chance.randrange(3)] = chance.choice(
+                (b"", b"<", b">", b'"', b"&", b"\0", b"\xff", b"/", b"9")
+            )
+        output = io.BytesIO()
+        with zipfile.ZipFile(output, "w") as archive:
+            for name, changed in members.items():
+                archive.writestr(name, bytes(changed))
+        try:
+            document = chosen.extract(output.getvalue(), Limits())
+            copy = chosen.mask(output.getvalue(), document, _edits(document, find), {})
+            assert not _edits(chosen.extract(copy, Limits()), find)
+        except FormatError:
+            continue
+    assert time.process_time() - started < 20
+
+
+def _edits(document: Document, find: Callable[[Document], Iterable[Hit]]) -> list[object]:
+    from dlpctl.formats.spans import edits_of
+
+    return list(edits_of(document, find(document)))
