@@ -49,11 +49,8 @@ class Detector:
         on_compile: Callable[[], None] | None = None,
     ) -> None:
         """All patterns of the library and of further `files`, or else just `patterns`."""
-        files = tuple(files)
         if patterns is None:
-            sets = from_files(builtin_files(), cache, on_compile)
-            if files:
-                sets += from_files(files, cache, on_compile)
+            sets = from_files(builtin_files(), tuple(files), cache, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -63,8 +60,6 @@ class Detector:
         self._selected: frozenset[int] | None = None
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
-        if files:
-            unique(self.patterns)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
