@@ -24,6 +24,7 @@ from typing import Any
 
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.lint import makers
 from dlpctl.detect.prose import PROSE
 
 Figures = dict[str, Any]
@@ -73,8 +74,8 @@ def _value(source: random.Random) -> str:
         lambda: f"MRN: {digits(8)}",
         lambda: f"+1 415 555 0{digits(3)}",
         lambda: f"https://{letters(6)}.example.com/{letters(4)}?user={letters(6)}",
-        lambda: f"10.{digits(2)}.{digits(2)}.1",
-        lambda: "ghp_" + "".join(source.choices("ABCDEFGHJKLMNPabcdefghjkmnp0123456789", k=36)),
+        lambda: f"from 81.2.{source.randrange(200)}.{source.randrange(1, 250)}",
+        lambda: makers()["github_ghp"](source),
     ]
     return source.choice(kinds)()
 
