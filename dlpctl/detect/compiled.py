@@ -123,26 +123,37 @@ def _context_width(pattern: Pattern) -> int:
 
 
 def from_files(
-    files: Iterable[Path], cache: Cache | None, on_compile: Callable[[], None] | None = None
+    library: Sequence[Path],
+    files: Sequence[Path],
+    cache: Cache | None,
+    on_compile: Callable[[], None] | None = None,
 ) -> list[Compiled]:
     """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone.
 
-    A set for each category: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no faster.
+    A set for each category of the library: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no
+    faster. What is in further files is a set of its own, so that a change there does not compile the library again.
     """
-    from dlpctl.detect.library import load_patterns
+    from dlpctl.detect.library import load_patterns, unique
 
-    files = list(files)
-    try:
-        state = repr([(str(file), *_state(file)) for file in files])
-    except OSError as problem:
-        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
-    load = lru_cache(1)(lambda: load_patterns(files))
-    announce = lru_cache(1)(on_compile) if on_compile else None
+    @lru_cache(1)
+    def load() -> tuple[list[Pattern], list[Pattern]]:
+        own, further = load_patterns(library), load_patterns(files)
+        unique([*own, *further])
+        return own, further
 
     def of(category: Category) -> bytes:
-        return pack([pattern for pattern in load() if pattern.category is category])
+        return pack([pattern for pattern in load()[0] if pattern.category is category])
 
-    return [_cached(f"{category} {state}", partial(of, category), cache, announce) for category in Category]
+    announce = lru_cache(1)(on_compile) if on_compile else None
+    sets = []
+    if library:
+        state = _state(library)
+        sets += [
+            _cached(f"{category} {state}", partial(of, category), cache, announce) for category in Category
+        ]
+    if files:
+        sets.append(_cached(_state(files), lambda: pack(load()[1]), cache, announce))
+    return sets
 
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
@@ -157,10 +168,13 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     )
 
 
-def _state(file: Path) -> tuple[int, int, int]:
+def _state(files: Iterable[Path]) -> str:
     """Changes whenever the content of a file does, without reading it."""
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    try:
+        statuses = [(str(file), file.stat()) for file in files]
+    except OSError as problem:
+        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
+    return repr([(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses])
 
 
 def _cached(

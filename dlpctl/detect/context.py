@@ -62,15 +62,16 @@ class Judge:
         begin, stop = found[0]
         if begin < 0:
             return None
-        if not self._has_against and (stop <= start or begin >= end):
-            return found  # any word will do
-        nearest, found = None, match(unanchored, data, first, start)
+        if begin >= end or (stop <= start and not self._has_against):
+            return found  # the first one is behind the value, or any will do
+        if stop > start:
+            found = match(unanchored, data, first, start)  # that one reached into the value
+        nearest = None
         while found[0][0] >= 0:
             nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)
         if nearest is None:
-            found = match(unanchored, data, end, last)
-            nearest = found if found[0][0] >= 0 else None
-        return nearest
+            nearest = match(unanchored, data, end, last)
+        return nearest if nearest[0][0] >= 0 else None
 
     def explain(self, data: bytes, start: int, end: int) -> tuple[float, list[str]]:
         """The score, and how it came about; for people."""

@@ -52,12 +52,8 @@ class Detector:
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
-        files = tuple(files)
         if patterns is None:
-            cache = cache or _usual_cache()
-            sets = from_files(builtin_files(), cache, on_compile)
-            if files:
-                sets += from_files(files, cache, on_compile)
+            sets = from_files(builtin_files(), tuple(files), cache or _usual_cache(), on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -67,8 +63,6 @@ class Detector:
         self._selected: frozenset[int] | None = None
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
-        if files:
-            unique(self.patterns)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
@@ -95,9 +89,6 @@ class Detector:
         wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
         wider.widest = max(each.widest for each in wider.sets)
         wider._local = threading.local()
-        wider._runners = dict(
-            self._runners
-        )  # theirs alone from here on: other extensions use the same indexes
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))

@@ -24,6 +24,7 @@ from typing import Any
 
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.lint import makers
 from dlpctl.detect.prose import PROSE
 
 Figures = dict[str, Any]
@@ -73,8 +74,8 @@ def _value(source: random.Random) -> str:
         lambda: f"MRN: {digits(8)}",
         lambda: f"+1 415 555 0{digits(3)}",
         lambda: f"https://{letters(6)}.example.com/{letters(4)}?user={letters(6)}",
-        lambda: f"10.{digits(2)}.{digits(2)}.1",
-        lambda: "ghp_" + "".join(source.choices("ABCDEFGHJKLMNPabcdefghjkmnp0123456789", k=36)),
+        lambda: f"from 81.2.{source.randrange(200)}.{source.randrange(1, 250)}",
+        lambda: makers()["github_ghp"](source),
     ]
     return source.choice(kinds)()
 
@@ -189,10 +190,15 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import engine
 detector = engine.cached(Path(sys.argv[2]))
-used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * (1024 if sys.platform == "darwin" else 1))
-loaded = used()
+def peak():
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage says may be of the process that started this one
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+
+loaded = peak()
 detector.scan(engine.prose(int(sys.argv[3]), 10))
-print(loaded, used())
+print(loaded, peak())
 """
 
 
@@ -202,9 +208,8 @@ def memory(_detector: Detector, *, short: bool) -> Figures:
         return {}
     size = 1 << 16 if short else 1 << 24
     command = [sys.executable, "-c", MEASURE, str(Path(__file__).parent), str(cache_folder()), str(size)]
-    loaded, scanned = map(
-        float, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    )
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded, scanned = (int(kibibytes) / 1024 for kibibytes in ran.stdout.split())
     return {"loaded MB": round(loaded, 1), f"scanned {size >> 20} MB": round(scanned, 1)}
 
 

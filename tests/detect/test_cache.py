@@ -16,6 +16,7 @@ import pytest
 from dlpctl.detect import compiled, engine
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+from dlpctl.errors import PatternError
 
 PATTERNS = """
 [[pattern]]
@@ -81,6 +82,22 @@ def test_changed_file_is_compiled_again(place: Place) -> None:
     place.file.write_text(PATTERNS.replace("AC-[0-9]{8}", "AC-[0-9]{7}[0-8]"), encoding="utf-8")
     assert place.finds()
     assert place.compilations == 2
+
+
+def test_changed_file_leaves_the_library_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = place.file.with_name("library.toml")
+    library.write_text(
+        PATTERNS.replace('"badge"', '"builtin"').replace('"BADGE"', '"BUILTIN"').replace("AC-", "BC-")
+    )
+    monkeypatch.setattr(engine, "builtin_files", lambda: [library])
+    place.finds()
+    before = set(place.entries)
+    place.file.write_text(PATTERNS.replace("AC-[0-9]{8}", "AC-[0-9]{7}[0-8]"), encoding="utf-8")
+    assert place.finds()
+    assert len(set(place.entries) - before) == 1
+    place.file.write_text(library.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(PatternError, match="pattern 'builtin': id is already used in"):
+        place.finds()
 
 
 def flipped(content: bytes) -> bytes:
@@ -218,10 +235,10 @@ class _Full:
 
 
 def test_old_entries_are_forgotten(place: Place) -> None:
-    for number in range(12):
+    for number in range(30):
         place.file.write_text(PATTERNS.replace("Badge", f"Badge {number}"), encoding="utf-8")
         assert place.finds()
-    assert len(place.entries) == 8
+    assert len(place.entries) == 24
 
 
 def test_ten_processes_with_a_cold_cache(place: Place) -> None:
