@@ -1,8 +1,7 @@
-"""What all tests share: the library, compiled once for the whole run."""
+"""What all tests share: the library, compiled once for each of its states."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,9 @@ from dlpctl.detect.engine import Detector
 
 
 @pytest.fixture(scope="session")
-def compiled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the compiled library; parallel workers share what the first of them compiled."""
-    run = tmp_path_factory.getbasetemp()
-    shared = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
-    folder = shared / "cache-home" / "dlpctl"
+def compiled_cache(request: pytest.FixtureRequest) -> Path:
+    """A cache folder with the compiled library, shared by parallel workers and kept from run to run."""
+    folder = Path(request.config.rootpath / ".pytest_cache" / "dlpctl")
     Detector(cache=Cache(folder))
     return folder
 

@@ -132,7 +132,7 @@ def test_entry_for_another_engine_is_made_again(place: Place) -> None:
     """The checksum is right, but Hyperscan refuses what is in it."""
     place.finds()
     cache, name = Cache(place.folder), place.entry.name
-    body = cache.read(name)
+    body = bytes(cache.read(name) or b"")
     assert body
     cache.write(name, body[:-64] + bytes(64))
     for size in (200, 60):
