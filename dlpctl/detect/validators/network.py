@@ -130,7 +130,12 @@ def ipv6(value: str) -> bool:
     """An address of one machine: neither `::` nor `::1`, and with a digit, since `a::b` is a scope or a slice."""
     from ipaddress import AddressValueError, IPv6Address
 
-    if len(value) > 64 or not any(map(str.isdigit, value)) or value.startswith(("::1/", "::/")) or value == "::1":
+    if (
+        len(value) > 64
+        or not any(map(str.isdigit, value))
+        or value.startswith(("::1/", "::/"))
+        or value == "::1"
+    ):
         return False
     try:
         IPv6Address(value.partition("/")[0].partition("%")[0])
