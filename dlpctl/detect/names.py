@@ -42,15 +42,18 @@ class NameTagger:
         """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
         return self._gate.regions(text, hits)
 
-    def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
-        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places."""
+    def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
+
+        `known` holds parts of names from what came before in the same document, and takes those of this text.
+        """
         tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
         found: list[Finding] = []
         for region in tagged:
             if region.chances:
                 found += self._names(text, region)
             found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
-        found += self._linked(text, tagged, found)
+        found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
 
@@ -97,9 +100,10 @@ class NameTagger:
                     doubtful = code and _bare(region.words, left, right)
                     yield _finding(*span, min(score, _IN_CODE) if doubtful else score)
 
-    def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
+    def _linked(
+        self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
+    ) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
-        known: set[str] = set()
         for finding in found:
             if finding.type == "PERSON_NAME" and finding.score >= _SURE:
                 parts = _PART.findall(text[finding.start : finding.end])
