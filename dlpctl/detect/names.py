@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses
-from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
+from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
@@ -38,9 +39,9 @@ class NameTagger:
     def load(cls, path: Path) -> NameTagger:
         return cls(Model.load(path))
 
-    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
         """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
-        return self._gate.regions(text, hits)
+        return self._gate.regions(text, hits, code)
 
     def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
         """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
@@ -170,8 +171,7 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 def _completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
     hyphen = behind - 1 if words[behind - 1].key == "-" else behind
-    begun = hyphen < behind or words[behind - 1].flags & PARTICLE
-    if begun and hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
+    if hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
         behind = hyphen + 2
     last = words[behind - 1]
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
@@ -233,7 +233,9 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
 
 
 def _everyday(word: Word) -> bool:
-    return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+    if word.outline == "x1":
+        return True
+    return word.outline == "x" and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
 
 
 _UNNAMED = lazy(r"id|xX|[d0a]")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from dlpctl.detect.compiled import from_patterns
+from dlpctl.detect.marks import code_blocks, is_code
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.pattern import Pattern
 from dlpctl.errors import NameDataError
@@ -76,19 +77,20 @@ class Taggers:
 
     def __init__(self, cache: Cache | None) -> None:
         self._cache = cache
-        self._local = threading.local()
         self.problem = ""
         """Why names and addresses were not looked for; empty where they were."""
 
     @cached_property
-    def _gate(self) -> hyperscan.Database:
-        from dlpctl.detect.names_patterns import PATTERNS
+    def _in_prose(self) -> _Gate:
+        from dlpctl.detect.names_patterns import IN_PROSE
 
-        patterns = [
-            Pattern(f"names-gate-{place}", "PERSON_NAME", Category.PII, one.kind, one.regex, 0.0)
-            for place, one in enumerate(PATTERNS)
-        ]
-        return cast("hyperscan.Database", from_patterns(patterns, self._cache).database)
+        return _Gate(IN_PROSE, self._cache)
+
+    @cached_property
+    def _in_code(self) -> _Gate:
+        from dlpctl.detect.names_patterns import IN_CODE
+
+        return _Gate(IN_CODE, self._cache)
 
     @cached_property
     def _tagger(self) -> NameTagger | None:
@@ -107,12 +109,17 @@ class Taggers:
         known = known or Known(set())
         for begin, end in _windows(data):
             part = data if end - begin == len(data) else data[begin:end]
-            hits = self._hits(part)
+            code = code_blocks(part)
+            hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
             if not hits or self._tagger is None:
                 continue
             text = part.decode()
             plain = len(text) == len(part)
-            regions = self._tagger.regions(text, hits if plain else _in_characters(part, hits))
+            regions = (
+                self._tagger.regions(text, hits, code)
+                if plain
+                else self._tagger.regions(text, _in_characters(part, hits))
+            )
             if not regions:
                 continue
             spans = self._tagger.tag(text, regions, known.names)
@@ -128,13 +135,37 @@ class Taggers:
                     found.append(Candidate(begin + start, begin + stop, one.score, False, index))
         return found
 
-    def _hits(self, data: bytes) -> list[tuple[int, int]]:
+
+class _Gate:
+    """Some of the gate's patterns, compiled."""
+
+    def __init__(self, places: Sequence[int], cache: Cache | None) -> None:
+        from dlpctl.detect.names_patterns import PATTERNS
+
+        patterns = [
+            Pattern(
+                f"names-gate-{place}",
+                "PERSON_NAME",
+                Category.PII,
+                PATTERNS[place].kind,
+                PATTERNS[place].regex,
+                0.0,
+            )
+            for place in places
+        ]
+        self._database = cast("hyperscan.Database", from_patterns(patterns, cache).database)
+        self._places = places
+        self._local = threading.local()
+
+    def hits(self, data: bytes) -> list[tuple[int, int]]:
+        """Pattern and end, in bytes."""
         found: list[tuple[int, int]] = []
+        places = self._places
 
         def on_hit(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            found.append((index, end))
+            found.append((places[index], end))
 
-        self._gate.scan(data, match_event_handler=on_hit, scratch=self._scratch())
+        self._database.scan(data, match_event_handler=on_hit, scratch=self._scratch())
         return found
 
     def _scratch(self) -> hyperscan.Scratch:
@@ -142,7 +173,7 @@ class Taggers:
         if not hasattr(self._local, "scratch"):
             import hyperscan
 
-            self._local.scratch = hyperscan.Scratch(self._gate)
+            self._local.scratch = hyperscan.Scratch(self._database)
         scratch: hyperscan.Scratch = self._local.scratch
         return scratch
 
