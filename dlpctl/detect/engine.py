@@ -13,6 +13,7 @@ from dlpctl.detect.compiled import Compiled, from_files, from_patterns
 from dlpctl.detect.context import Judge
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -113,6 +114,7 @@ class Detector:
         """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not UTF-8 delimits."""
         return self.findings(resolve(self.candidates(valid_utf8(data), min_score)), None)
 
+    @looking_through
     def candidates(
         self, data: bytes, min_score: float, progress: dict[int, list[int]] | None = None
     ) -> list[Candidate]:
