@@ -13,6 +13,7 @@ from dlpctl.detect.compiled import Compiled, from_files, from_patterns
 from dlpctl.detect.context import Judge
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
 from dlpctl.errors import UsageError
@@ -156,6 +157,7 @@ class Detector:
     def _type(self, index: int) -> str:
         return self._runners[index].type
 
+    @looking_through
     def candidates(
         self,
         data: bytes,
