@@ -52,6 +52,13 @@ class InputError(DlpctlError):
     http_status = 400
 
 
+class BaselineError(DlpctlError):
+    """A file of exceptions that cannot be used. The message begins with file and line."""
+
+    code = "baseline"
+    exit_status = 2
+
+
 class PatternError(DlpctlError):
     """A pattern file that cannot be used. The message begins with file, pattern and key."""
 

@@ -57,7 +57,7 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"dlpctl.cli.commands.{cmd_name}")
-        command = typer.main.get_command(module.app)
+        command: Any = typer.main.get_command(module.app)
         command.name = cmd_name
         command.short_help = COMMANDS[cmd_name]
         command.rich_help_panel = next(
@@ -134,10 +134,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def _plainly(error: Any) -> str:
     """What Click says, in the form of our own errors."""
+    name = getattr(error, "option_name", None) or getattr(error, "command_name", None)
     if possible := getattr(error, "possibilities", None):
-        what = getattr(error, "option_name", None) or getattr(error, "command_name", "")
-        kind = "an option" if what.startswith("-") else "a command"
-        return f"'{what}' is not {kind}{did_you_mean(what, possible) or f'; did you mean {possible[0]!r}?'}"
+        hint = did_you_mean(str(name), possible) or f"; did you mean '{possible[0]}'?"
+        return f"'{name}' is not {'an option' if str(name).startswith('-') else 'a command'}{hint}"
     message: str = error.format_message().rstrip(".")
     return message[:1].lower() + message[1:]
 
