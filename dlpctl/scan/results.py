@@ -51,6 +51,7 @@ class Why(StrEnum):
     REPOSITORY = "git's own data"
     SUBMODULE = "submodule"
     ARCHIVE = "archive"
+    GONE = "gone before it was read"
     UNREADABLE = "unreadable"
     UNINSPECTED = "in part unreadable"
 
