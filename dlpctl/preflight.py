@@ -343,13 +343,10 @@ def _checker(
 
 
 def parse_destination(name: Destination | str) -> Destination:
-    from dlpctl.errors import UsageError
+    from dlpctl.errors import UsageError, did_you_mean
 
     try:
         return Destination(name.upper())
     except ValueError:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name.upper(), list(Destination), n=1)
-        hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(Destination)}"
+        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
         raise UsageError(f"{name!r} is not a destination{hint}") from None
