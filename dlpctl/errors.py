@@ -177,3 +177,17 @@ class StoreError(DlpctlError):
 
     code = "store"
     http_status = 503
+
+
+class ServerError(DlpctlError):
+    """A server that cannot be reached, or that is not one of ours."""
+
+    code = "server"
+    http_status = 502
+
+
+class LicenseError(DlpctlError):
+    """A license token that cannot be trusted."""
+
+    code = "license"
+    http_status = 403

@@ -43,3 +43,12 @@ OutputFile = Annotated[
     FilePath | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout, at the end."),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock, not this machine's database.",
+        show_default=False,
+    ),
+]

@@ -36,6 +36,7 @@ class Config(NamedTuple):
     policy: str = "default"
     operator: str | None = None
     color: str = "auto"
+    server: str | None = None
     allow: Allow = Allow()
 
     data_folder: Path = Path()
@@ -55,6 +56,8 @@ class Setting(NamedTuple):
     key: str
     kind: Kind
     meaning: str
+    is_personal: bool = False
+    """Not for a project's file: whoever writes that could send the user's content and keys where he likes."""
 
     @property
     def variable(self) -> str:
@@ -70,6 +73,7 @@ SETTINGS = {
         Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
+        Setting("server", TEXT, "The control plane to ask, as http://host:8686.", is_personal=True),
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
         Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),

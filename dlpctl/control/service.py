@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dlpctl.control.access import FIRST_ADMIN
 from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.checks import Checks, Limits
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 DATABASE = "control.db"
 KEY_FILE = "control.key"
-FIRST_ADMIN = "admin.token"
 FILES = "masked"
 
 

@@ -1,0 +1,304 @@
+"""One HTTP connection to a server, kept open from request to request, and every way it can fail as one line.
+
+By the standard library alone: a command that asks a server must not start slower than one that does not.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import select
+import socket
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
+
+from dlpctl import __version__
+from dlpctl.errors import (
+    ConflictError,
+    DlpctlError,
+    ForbiddenError,
+    FormatError,
+    InputError,
+    NotFoundError,
+    QuotaError,
+    RateLimitError,
+    RequestError,
+    ServerError,
+    StoreError,
+    TooLargeError,
+    UnauthorizedError,
+    UsageError,
+)
+
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 120.0
+_SCHEMES = ("http", "https", "unix")
+_JSON = "application/json"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ERRORS: dict[int, type[DlpctlError]] = {
+    400: InputError,
+    401: UnauthorizedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: TooLargeError,
+    415: FormatError,
+    422: RequestError,
+    503: StoreError,
+}
+
+
+class Address(NamedTuple):
+    """Where a server is: `http://host:port`, `https://host/prefix` or `unix:/path/of/socket`."""
+
+    scheme: str
+    host: str
+    """The file of a Unix socket."""
+    port: int | None = None
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        if url.startswith("unix:"):
+            file = url.removeprefix("unix:").removeprefix("//")
+            if not file.startswith("/"):
+                raise UsageError(
+                    f"{url!r} is no address of a server; write unix: and the socket's whole path"
+                )
+            return cls("unix", file)
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise UsageError(
+                f"{url!r} is no address of a server; write it as http://127.0.0.1:8686"
+            ) from None
+        _refuse_unfit(url, parts)
+        return cls(parts.scheme, str(parts.hostname), port, parts.path.rstrip("/"))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what is sent there stays on this machine."""
+        return self.scheme == "unix" or self.host in _LOOPBACK
+
+    def __str__(self) -> str:
+        if self.scheme == "unix":
+            return f"unix:{self.host}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}{'' if self.port is None else f':{self.port}'}{self.prefix}"
+
+
+def _refuse_unfit(url: str, parts: SplitResult) -> None:
+    if parts.username is not None or parts.password is not None:
+        raise UsageError("the server's address holds a user or a password; take it out and set DLPCTL_TOKEN")
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise UsageError(f"{url!r} is no address of a server; write it as http://127.0.0.1:8686")
+    if parts.query or parts.fragment:
+        raise UsageError(f"{url!r} is more than the address of a server; leave out what follows the path")
+
+
+class Answer(NamedTuple):
+    status: int
+    content_type: str
+    data: bytes
+
+
+class Connection:
+    def __init__(
+        self, address: Address, *, connect_seconds: float = CONNECT_SECONDS, seconds: float = ANSWER_SECONDS
+    ) -> None:
+        self.address = address
+        self._connect_seconds = connect_seconds
+        self._seconds = seconds
+        self._open: http.client.HTTPConnection | None = None
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        *,
+        credential: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """What the server answers, of JSON; None where it has nothing to say."""
+        headers = {**(credential or {})}
+        content = None
+        if body is not None:
+            content = json.dumps(body, separators=(",", ":")).encode()
+            headers["Content-Type"] = _JSON
+        answer = self.send(method, path, headers, query=query, content=content)
+        return self.read(answer)
+
+    def read(self, answer: Answer) -> Any:
+        """The JSON of an answer; None where it says nothing."""
+        if not answer.data:
+            return None
+        if not answer.content_type.startswith(_JSON):
+            raise self._stranger(answer)
+        try:
+            return json.loads(answer.data)
+        except (ValueError, RecursionError):
+            raise self._stranger(answer) from None
+
+    def table(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._stranger(Answer(200, _JSON, b""))
+        return value
+
+    def tables(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise self._stranger(Answer(200, _JSON, b""))
+        return [self.table(one) for one in value]
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        *,
+        query: Mapping[str, Any] | None = None,
+        content: bytes | None = None,
+    ) -> Answer:
+        """Raises the error that the answer says."""
+        given = {key: value for key, value in (query or {}).items() if value is not None}
+        target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given)}"
+        connection = self._connection()
+        try:
+            connection.request(
+                method,
+                target,
+                content,
+                {"Accept": _JSON, "User-Agent": f"dlpctl/{__version__}", **headers},
+            )
+            response = connection.getresponse()
+            answer = Answer(response.status, response.headers.get("Content-Type", ""), response.read())
+        except TimeoutError:
+            self.close()
+            raise ServerError(f"{self.address}: gave no answer within {self._seconds:g} seconds") from None
+        except (OSError, http.client.HTTPException) as problem:
+            self.close()
+            raise ServerError(
+                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
+            ) from None
+        if not 200 <= answer.status < 300:
+            raise self._error(answer, response.headers)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """The open one, unless the server has closed it: there would be nothing to read from it otherwise."""
+        if self._open is not None and self._open.sock is not None:
+            if not select.select([self._open.sock], [], [], 0)[0]:
+                return self._open
+            self._open.close()
+        connection = self._new()
+        try:
+            connection.connect()
+        except TimeoutError:
+            raise ServerError(
+                f"{self.address}: cannot be reached within {self._connect_seconds:g} seconds"
+            ) from None
+        except FileNotFoundError:
+            raise ServerError(
+                f"{self.address}: there is no such socket; is 'dlpctl serve' running?"
+            ) from None
+        except ConnectionRefusedError:
+            raise ServerError(
+                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this its address?"
+            ) from None
+        except OSError as problem:
+            raise ServerError(f"{self.address}: {_unreachable(problem)}") from None
+        connection.sock.settimeout(self._seconds)
+        self._open = connection
+        return connection
+
+    def _new(self) -> http.client.HTTPConnection:
+        scheme, host, port, _ = self.address
+        if scheme == "unix":
+            return _UnixConnection(host, self._connect_seconds)
+        if scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=self._connect_seconds)
+        return http.client.HTTPConnection(host, port, timeout=self._connect_seconds)
+
+    def _error(self, answer: Answer, headers: http.client.HTTPMessage) -> DlpctlError:
+        if 300 <= answer.status < 400 and (where := headers.get("Location", "")):
+            return ServerError(f"{self.address}: sends on to {where}; name that address as the server")
+        detail = None
+        if answer.content_type.startswith(_JSON):
+            try:
+                detail = json.loads(answer.data)["detail"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                detail = None
+        if not isinstance(detail, str):
+            return self._stranger(answer)
+        if answer.status == 429:
+            kind = QuotaError if "quota" in detail else RateLimitError
+            return kind(
+                detail,
+                limit=_number(headers.get("RateLimit-Limit")),
+                retry_after=_number(headers.get("Retry-After")),
+            )
+        kind_of_status = _ERRORS.get(answer.status)
+        if kind_of_status is None:
+            return ServerError(f"{self.address}: {detail}")
+        return kind_of_status(detail)
+
+    def _stranger(self, answer: Answer) -> ServerError:
+        what = answer.content_type.partition(";")[0] or "nothing"
+        return ServerError(
+            f"{self.address}: does not answer as a dlpctl server (status {answer.status}, {what}); check the address"
+        )
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, file: str, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
+        self._file = file
+
+    def connect(self) -> None:
+        family = getattr(socket, "AF_UNIX", None)
+        if family is None:
+            raise OSError("this system has no Unix sockets")
+        self.sock = socket.socket(family, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        try:
+            self.sock.connect(self._file)
+        except OSError:
+            self.sock.close()
+            raise
+
+
+def segment(text: str) -> str:
+    """A part of a path, whatever stands in it."""
+    return quote(text, safe="")
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() else 0
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    return type(problem).__name__
+
+
+def _unreachable(problem: OSError) -> str:
+    import ssl
+
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted ({problem.verify_message}); "
+            "set SSL_CERT_FILE to the authority's certificate"
+        )
+    if isinstance(problem, ssl.SSLError):
+        return f"TLS fails ({problem.reason}); does the address need http:// instead?"
+    if isinstance(problem, socket.gaierror):
+        return "there is no host of this name; check the address"
+    return f"cannot be reached: {problem.strerror or problem}"
