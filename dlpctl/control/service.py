@@ -32,6 +32,7 @@ from dlpctl.control.policies import Policies
 from dlpctl.control.signing import Signer
 from dlpctl.control.store import Batch, Store
 from dlpctl.control.tokens import Tokens
+from dlpctl.control.usage import Usage
 from dlpctl.errors import StoreError
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class ControlPlane:
         self.groups = Groups(core)
         self.licenses = Licenses(core, Signer(core))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
-        self.checks = Checks(core, engine, Directory(), chain, files, limits)
+        directory = Directory()
+        self.checks = Checks(core, engine, directory, chain, files, limits)
+        self.usage = Usage(core, directory, chain)
         self.analytics = Analytics(core)
         self.audit = Audit(core, chain)
         self.maintenance = Maintenance(core, chain, files)
