@@ -9,11 +9,13 @@ import http.client
 import json
 import select
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, quote, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from dlpctl import __version__
+from dlpctl.backend.address import Address
 from dlpctl.errors import (
     ConflictError,
     DlpctlError,
@@ -28,14 +30,11 @@ from dlpctl.errors import (
     StoreError,
     TooLargeError,
     UnauthorizedError,
-    UsageError,
 )
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 120.0
-_SCHEMES = ("http", "https", "unix")
 _JSON = "application/json"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ERRORS: dict[int, type[DlpctlError]] = {
     400: InputError,
     401: UnauthorizedError,
@@ -47,55 +46,7 @@ _ERRORS: dict[int, type[DlpctlError]] = {
     422: RequestError,
     503: StoreError,
 }
-
-
-class Address(NamedTuple):
-    """Where a server is: `http://host:port`, `https://host/prefix` or `unix:/path/of/socket`."""
-
-    scheme: str
-    host: str
-    """The file of a Unix socket."""
-    port: int | None = None
-    prefix: str = ""
-
-    @classmethod
-    def parse(cls, url: str) -> Address:
-        if url.startswith("unix:"):
-            file = url.removeprefix("unix:").removeprefix("//")
-            if not file.startswith("/"):
-                raise UsageError(
-                    f"{url!r} is no address of a server; write unix: and the socket's whole path"
-                )
-            return cls("unix", file)
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError:
-            raise UsageError(
-                f"{url!r} is no address of a server; write it as http://127.0.0.1:8686"
-            ) from None
-        _refuse_unfit(url, parts)
-        return cls(parts.scheme, str(parts.hostname), port, parts.path.rstrip("/"))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether what is sent there stays on this machine."""
-        return self.scheme == "unix" or self.host in _LOOPBACK
-
-    def __str__(self) -> str:
-        if self.scheme == "unix":
-            return f"unix:{self.host}"
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}{'' if self.port is None else f':{self.port}'}{self.prefix}"
-
-
-def _refuse_unfit(url: str, parts: SplitResult) -> None:
-    if parts.username is not None or parts.password is not None:
-        raise UsageError("the server's address holds a user or a password; take it out and set DLPCTL_TOKEN")
-    if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise UsageError(f"{url!r} is no address of a server; write it as http://127.0.0.1:8686")
-    if parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is more than the address of a server; leave out what follows the path")
+_ALWAYS = {"Accept": f"{_JSON}, */*;q=0.5", "User-Agent": f"dlpctl/{__version__}"}
 
 
 class Answer(NamedTuple):
@@ -167,29 +118,52 @@ class Connection:
         content: bytes | None = None,
     ) -> Answer:
         """Raises the error that the answer says."""
+        with self._exchange(method, path, headers, query, content) as response:
+            return Answer(response.status, _content_type(response), response.read())
+
+    def lines(
+        self, path: str, headers: Mapping[str, str], *, query: Mapping[str, Any] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """An answer of one JSON object a line, as it comes."""
+        with self._exchange("GET", path, headers, query, None) as response:
+            for line in response:
+                try:
+                    yield self.table(json.loads(line))
+                except ValueError:
+                    raise self._stranger(Answer(response.status, _content_type(response), b"")) from None
+
+    @contextmanager
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        query: Mapping[str, Any] | None,
+        content: bytes | None,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """An answer that is yet to be read; the connection stays open where it was read to its end."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
         target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given)}"
         connection = self._connection()
+        response = None
         try:
-            connection.request(
-                method,
-                target,
-                content,
-                {"Accept": _JSON, "User-Agent": f"dlpctl/{__version__}", **headers},
-            )
+            with suppress(BrokenPipeError, ConnectionResetError):
+                # A server that wants no more of a request has mostly said why.
+                connection.request(method, target, content, {**_ALWAYS, **headers})
             response = connection.getresponse()
-            answer = Answer(response.status, response.headers.get("Content-Type", ""), response.read())
+            if not 200 <= response.status < 300:
+                answer = Answer(response.status, _content_type(response), response.read())
+                raise self._error(answer, response.headers)
+            yield response
         except TimeoutError:
-            self.close()
             raise ServerError(f"{self.address}: gave no answer within {self._seconds:g} seconds") from None
         except (OSError, http.client.HTTPException) as problem:
-            self.close()
             raise ServerError(
                 f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
             ) from None
-        if not 200 <= answer.status < 300:
-            raise self._error(answer, response.headers)
-        return answer
+        finally:
+            if response is None or not response.isclosed():
+                self.close()
 
     def _connection(self) -> http.client.HTTPConnection:
         """The open one, unless the server has closed it: there would be nothing to read from it otherwise."""
@@ -274,9 +248,8 @@ class _UnixConnection(http.client.HTTPConnection):
             raise
 
 
-def segment(text: str) -> str:
-    """A part of a path, whatever stands in it."""
-    return quote(text, safe="")
+def _content_type(response: http.client.HTTPResponse) -> str:
+    return response.headers.get("Content-Type", "")
 
 
 def _number(text: str | None) -> int:

@@ -5,26 +5,25 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dlpctl.backend.connection import Address, Connection, segment
+from dlpctl.backend.address import Address, segment
+from dlpctl.backend.connection import Connection
 from dlpctl.backend.interface import Body, Json
 from dlpctl.control.access import FIRST_ADMIN
 from dlpctl.errors import UnauthorizedError
 
-_PAGE = 1_000
 _IN_A_FORM = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
 class RemoteBackend:
     """Behind an address, with an admin token for all that needs one."""
 
-    def __init__(self, address: Address, token: str | None) -> None:
-        self.address = address
-        self._connection = Connection(address)
+    def __init__(self, connection: Connection, token: str | None) -> None:
+        self._connection = connection
         self._token = token
 
     @classmethod
@@ -35,7 +34,7 @@ class RemoteBackend:
         if not token and address.is_local:
             with suppress(OSError, UnicodeDecodeError):
                 token = (data_folder / FIRST_ADMIN).read_text("ascii").strip()
-        return cls(address, token or None)
+        return cls(Connection(address), token or None)
 
     def close(self) -> None:
         self._connection.close()
@@ -113,6 +112,14 @@ class RemoteBackend:
             self._connection.json("GET", "/v1/license/public-key", query={"key_id": key_id})
         )
 
+    def report_usage(self, license_key: str, checks: list[Json]) -> Json:
+        """Checks that this client has made by itself; each counts once, however often it is told."""
+        return self._connection.table(
+            self._connection.json(
+                "POST", "/v1/license/usage", credential=bearer(license_key), body={"checks": checks}
+            )
+        )
+
     def rotate_keys(self) -> Json:
         return self._one("POST", "/v1/license/rotate-keys")
 
@@ -143,17 +150,9 @@ class RemoteBackend:
         return self._connection.table(self._ask("GET", "/api/audit", query=query))
 
     def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]:
-        """Page by page. What is recorded meanwhile moves the pages on, so what was seen already is passed over."""
-        seen: set[str] = set()
-        offset, total = 0, 1
-        while offset < total:
-            page = self.audit(limit=_PAGE, offset=offset, org_id=org_id, search=search)
-            items, total = page["items"], page["total"]
-            if not items:
-                return
-            yield from (item for item in items if item["preflight_id"] not in seen)
-            seen = {item["preflight_id"] for item in items}
-            offset += len(items)
+        query = {"org_id": org_id, "search": search}
+        with self._explained():
+            yield from self._connection.lines("/api/audit/export", self._credential, query=query)
 
     def verify_audit(self) -> Json:
         return self._one("GET", "/api/audit/verify")
@@ -184,15 +183,21 @@ class RemoteBackend:
         return self._connection.send("GET", url, service_key(key)).data
 
     def _ask(self, method: str, path: str, body: Body | None = None, query: Body | None = None) -> Any:
-        credential = bearer(self._token) if self._token else {}
+        with self._explained():
+            return self._connection.json(method, path, credential=self._credential, query=query, body=body)
+
+    @property
+    def _credential(self) -> dict[str, str]:
+        return bearer(self._token) if self._token else {}
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
         try:
-            return self._connection.json(
-                method, path, credential=credential, query=query, body=None if body is None else dict(body)
-            )
+            yield
         except UnauthorizedError as error:
-            how = "is not good there; set it" if self._token else "is not set; set it"
+            what = "another one" if self._token else "an admin token of that server"
             raise UnauthorizedError(
-                f"{self.address}: {error.message}: DLPCTL_TOKEN {how} to an admin token of that server"
+                f"{self._connection.address}: {error.message}; set DLPCTL_TOKEN to {what}"
             ) from None
 
     def _one(self, method: str, path: str, body: Body | None = None) -> Json:
