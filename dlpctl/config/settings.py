@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, TEXT, TEXTS, Kind, choice, number
+from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, TEXT, TEXTS, Kind, choice, number, whole
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
@@ -27,6 +27,24 @@ class Allow(NamedTuple):
         return f"Allow({len(self.values)} values, regexes={self.regexes!r}, paths={self.paths!r})"
 
 
+class Serve(NamedTuple):
+    """How `serve` answers."""
+
+    host: str = "127.0.0.1"
+    port: int = 8686
+    public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    trusted_proxy: str | None = None
+    threads: int = 16
+    text_bytes: int = 1 << 20
+    file_bytes: int = 50 << 20
+    rate: int = 600
+    burst: int = 100
+    keep_days: int = 0
+    log: str = "human"
+
+
 class Config(NamedTuple):
     """All settings of one run. Built once and passed; nothing in it can change."""
 
@@ -38,6 +56,7 @@ class Config(NamedTuple):
     color: str = "auto"
     server: str | None = None
     allow: Allow = Allow()
+    serve: Serve = Serve()
 
     data_folder: Path = Path()
     cache_folder: Path = Path()
@@ -77,6 +96,19 @@ SETTINGS = {
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
         Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),
+        Setting("serve.host", TEXT, "The address that 'serve' binds."),
+        Setting("serve.port", whole(0, 65535), "Its port; 0 takes any that is free."),
+        Setting("serve.public_url", TEXT, "The address that clients know the service by."),
+        Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
+        Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
+        Setting("serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."),
+        Setting("serve.threads", whole(1, 256), "How many requests are worked on at once."),
+        Setting("serve.text_bytes", whole(1, 1 << 30), "The largest text of a check."),
+        Setting("serve.file_bytes", whole(1, 1 << 40), "The largest file of a check."),
+        Setting("serve.rate", whole(1, 1_000_000_000), "Requests a minute with one key."),
+        Setting("serve.burst", whole(1, 1_000_000_000), "How many of them may come at once."),
+        Setting("serve.keep_days", whole(0, 100_000), "Days after which checks are removed; 0 keeps them."),
+        Setting("serve.log", choice("human", "json"), "The form of log lines."),
     )
 }
 GROUPS = {key.rpartition(".")[0] for key in SETTINGS} - {""}
