@@ -109,6 +109,23 @@ def number(low: float, high: float) -> Kind:
     return Kind(check, read)
 
 
+def whole(low: int) -> Kind:
+    described = f"is not a whole number from {low} on"
+
+    def check(value: object, _folder: Path) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise UnfitError(described)
+        return value
+
+    def read(text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise UnfitError(described) from None
+
+    return Kind(check, read)
+
+
 def _separated(text: str) -> list[str]:
     return [item for item in text.split(os.pathsep) if item.strip()]
 

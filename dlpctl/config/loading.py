@@ -16,7 +16,7 @@ from dlpctl.errors import ConfigError
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
-_OTHER_VARIABLES = ("DLPCTL_HOME", "DLPCTL_VAULT_KEY")
+_OTHER_VARIABLES = ("DLPCTL_HOME", "DLPCTL_VAULT_KEY", "DLPCTL_PASSWORD")
 # Kubernetes sets such variables in every container beside a service that is called dlpctl or dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
