@@ -62,9 +62,10 @@ class NameDataError(EngineError):
 
 
 class FormatError(DlpctlError):
-    """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks it."""
 
     code = "format"
+    exit_status = 20
     http_status = 422
 
 

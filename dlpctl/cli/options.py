@@ -52,3 +52,24 @@ Server = Annotated[
         show_default=False,
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")]
+Password = Annotated[
+    bool, typer.Option("--password", help="Ask for the password of an encrypted file.", show_default=False)
+]
+PasswordFile = Annotated[
+    FilePath | None,
+    typer.Option(metavar="FILE", help="Read that password from a file; DLPCTL_PASSWORD holds it as well."),
+]
+OnUninspected = Annotated[
+    str | None,
+    typer.Option(
+        metavar="block|warn", help="What it means that a part of a file cannot be read, such as a picture."
+    ),
+]
+BeforeAfter = Annotated[
+    FilePath | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Draw the pages of a PDF that masking changed, before and after, for your eyes.",
+    ),
+]

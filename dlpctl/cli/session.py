@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
+    from dlpctl.files.checking import FileChecker
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
@@ -63,6 +64,17 @@ class Session:
             operator=operator,
             usual_operator=usual,
             key=self.key() if _needs_key(chosen, operator, usual) else None,
+        )
+
+    def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
+        """The same for files, within the limits of the settings."""
+        from dlpctl.files.checking import FileChecker, parse_on_uninspected
+        from dlpctl.formats.interface import Limits
+
+        return FileChecker(
+            checker,
+            limits=Limits(**self.config.limits._asdict()),
+            on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
         )
 
     def policy(self, name: str | None) -> Policy:

@@ -109,11 +109,16 @@ def number(low: float, high: float) -> Kind:
     return Kind(check, read)
 
 
-def whole(low: int, high: int) -> Kind:
-    described = f"is not a whole number from {low:,} to {high:,}"
+def whole(low: int, high: int | None = None) -> Kind:
+    described = f"is not a whole number from {low:,} {'on' if high is None else f'to {high:,}'}"
 
     def check(value: object, _folder: Path) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or value < low
+            or (high is not None and value > high)
+        ):
             raise UnfitError(described)
         return value
 

@@ -19,6 +19,7 @@ _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
 _OTHER_VARIABLES = (
     "DLPCTL_HOME",
     "DLPCTL_VAULT_KEY",
+    "DLPCTL_PASSWORD",
     "DLPCTL_TOKEN",
     "DLPCTL_API_KEY",
     "DLPCTL_LICENSE_KEY",
