@@ -23,7 +23,6 @@ from dlpctl.errors import (
     FormatError,
     InputError,
     NotFoundError,
-    QuotaError,
     RateLimitError,
     RequestError,
     ServerError,
@@ -35,7 +34,7 @@ from dlpctl.errors import (
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 120.0
 _JSON = "application/json"
-_ERRORS: dict[int, type[DlpctlError]] = {
+_OF_STATUS: dict[int, type[DlpctlError]] = {
     400: InputError,
     401: UnauthorizedError,
     403: ForbiddenError,
@@ -44,6 +43,7 @@ _ERRORS: dict[int, type[DlpctlError]] = {
     413: TooLargeError,
     415: FormatError,
     422: RequestError,
+    429: RateLimitError,
     503: StoreError,
 }
 _ALWAYS = {"Accept": f"{_JSON}, */*;q=0.5", "User-Agent": f"dlpctl/{__version__}"}
@@ -211,17 +211,13 @@ class Connection:
                 detail = None
         if not isinstance(detail, str):
             return self._stranger(answer)
-        if answer.status == 429:
-            kind = QuotaError if "quota" in detail else RateLimitError
-            return kind(
-                detail,
-                limit=_number(headers.get("RateLimit-Limit")),
-                retry_after=_number(headers.get("Retry-After")),
-            )
-        kind_of_status = _ERRORS.get(answer.status)
-        if kind_of_status is None:
+        kind = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
+        if kind is None:
             return ServerError(f"{self.address}: {detail}")
-        return kind_of_status(detail)
+        if issubclass(kind, RateLimitError):
+            limit, after = headers.get("RateLimit-Limit"), headers.get("Retry-After")
+            return kind(detail, limit=_number(limit), retry_after=_number(after))
+        return kind(detail)
 
     def _stranger(self, answer: Answer) -> ServerError:
         what = answer.content_type.partition(";")[0] or "nothing"
@@ -250,6 +246,16 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def _content_type(response: http.client.HTTPResponse) -> str:
     return response.headers.get("Content-Type", "")
+
+
+def _of_code(code: str) -> type[DlpctlError] | None:
+    """The error as the server has it, so that exit statuses are the same as in one process."""
+    kinds = [DlpctlError]
+    for kind in kinds:
+        if kind.code == code and kind is not DlpctlError:
+            return kind
+        kinds += kind.__subclasses__()
+    return None
 
 
 def _number(text: str | None) -> int:

@@ -21,7 +21,7 @@ from dlpctl.backend.spool import Spool
 from dlpctl.control.clock import next_month
 from dlpctl.errors import DlpctlError, UnauthorizedError
 
-BATCH = 500
+BATCH = 100
 _IDLE_SECONDS = 5.0
 
 

@@ -48,7 +48,7 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock, not this machine's database.",
+        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock; 'local' is this machine's database.",
         show_default=False,
     ),
 ]

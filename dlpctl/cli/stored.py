@@ -37,15 +37,14 @@ def local() -> Iterator[LocalBackend]:
 @contextmanager
 def backend(server: str | None) -> Iterator[Backend]:
     """The control plane of the server that the option or the settings name, or else the one in this user's folder."""
-    config = Session.begin().config
-    url = config.server if server is None else server
-    if not url:
+    config = Session.begin(server=server).config
+    if config.server is None:
         with local() as opened:
             yield opened
         return
     from dlpctl.backend.remote import RemoteBackend
 
-    with closing(RemoteBackend.open(url, config.data_folder)) as asked:
+    with closing(RemoteBackend.open(config.server, config.data_folder)) as asked:
         yield asked
 
 

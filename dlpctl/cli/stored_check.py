@@ -5,54 +5,75 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dlpctl.backend.interface import Json as Answer
 from dlpctl.backend.interface import policy_key
-from dlpctl.cli import inputs
-from dlpctl.cli.outputs import writing
+from dlpctl.cli import documents, inputs
 from dlpctl.cli.stored import backend
 from dlpctl.errors import InputError, UsageError
+from dlpctl.preflight import parse_destination
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from dlpctl.backend.interface import Backend
     from dlpctl.cli.render import Printer
+    from dlpctl.cli.session import Session
 
 API_KEY = "DLPCTL_API_KEY"
 
 
 class StoredCheck:
-    """What the options of `check` say about who decides."""
+    """Who decides, as the options of `check` say."""
 
     def __init__(
-        self, server: str | None, org: str | None, policy: str | None, key_file: Path | None, destination: str
+        self,
+        session: Session,
+        org: str | None,
+        policy: str | None,
+        key_file: Path | None,
+        destination: str | None,
     ) -> None:
-        self._server = server
+        self._config = session.config
         self._org = org
         self._policy = policy
         self._key = _key(key_file)
-        self._destination = destination
+        self._destination = parse_destination(destination or session.config.destination).value
 
-    def run(self, names: Sequence[str], output: Path | None) -> list[dict[str, Any]]:
-        """The answers; the masked copy of a single one goes to the output."""
-        with backend(self._server) as control:
+    def run(self, names: Sequence[str], output: Path | None, *, force: bool) -> list[Answer]:
+        """The answers of the interface; those to files also say where the masked copy was put."""
+        with backend(self._config.server or "local") as control:
             key, org_id, policy_id = self._opened(control)
             answers = []
             for name in names:
                 if name == inputs.STDIN:
-                    text = (
-                        inputs.read_text(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                    )
+                    data = b"".join(inputs.read_text_chunks(name))
+                    text = data.decode("utf-8", "replace")
                     answer = control.check_text(
                         key, text, self._destination, org_id=org_id, policy_id=policy_id
                     )
+                    masked = answer["masked_content"]
+                    if output is not None and masked is not None:
+                        documents.save(masked.encode(), output, force=force)
                 else:
-                    data = b"".join(inputs.read_chunks(name))
+                    head, chunks = inputs.peeked(name)
+                    data = documents.whole(chunks, self._config.limits.input_bytes)
+                    base = Path(name).name
                     answer = control.check_file(
-                        key, data, Path(name).name, self._destination, org_id=org_id, policy_id=policy_id
+                        key, data, base, self._destination, org_id=org_id, policy_id=policy_id
                     )
-                if output is not None and (masked := _masked(control, key, answer)) is not None:
-                    with writing(output) as write:
-                        write(masked)
+                    target = output
+                    if (
+                        target is None
+                        and answer["decision"] == Decision.ALLOWED_WITH_MASKING
+                        and not documents.is_plain(name, head)
+                    ):
+                        target = documents.beside(name, base)
+                    if target is not None and answer["masked_file_url"] is not None:
+                        documents.save(
+                            control.masked_file(key, answer["masked_file_url"]), target, force=force
+                        )
+                        answer |= {"masked_file": str(target)}
                 answers.append(answer)
             return answers
 
@@ -82,20 +103,24 @@ def _key(file: Path | None) -> str:
     return key
 
 
-def _masked(control: Backend, key: str, answer: dict[str, Any]) -> bytes | None:
-    if url := answer.get("masked_file_url"):
-        return control.masked_file(key, url)
-    text = answer.get("masked_content")
-    return None if text is None else text.encode()
-
-
-def show(names: Sequence[str], answers: Sequence[dict[str, Any]], printer: Printer) -> None:
-    for name, answer in zip(names, answers, strict=True):
-        shown = "stdin" if name == inputs.STDIN else name
-        printer.line(
-            f"{printer.decision(answer['decision'])}  {printer.style(shown, 'bold')}  {answer['summary']}"
-        )
-        printer.table(
-            [(str(one["count"]), one["type"], one["sample"] or "(hidden)") for one in answer["detected"]],
-            indent="  ",
-        )
+def show(
+    names: Sequence[str], answers: Sequence[Answer], printer: Printer, *, decision_only: bool, as_json: bool
+) -> None:
+    shown = ["stdin" if name == inputs.STDIN else name for name in names]
+    if decision_only:
+        for name, answer in zip(shown, answers, strict=True):
+            printer.line(printer.decision(answer["decision"]) + (f"  {name}" if len(names) > 1 else ""))
+    elif as_json:
+        many = [{"file": name} | answer for name, answer in zip(shown, answers, strict=True)]
+        printer.json(answers[0] if len(answers) == 1 else many)
+    else:
+        for name, answer in zip(shown, answers, strict=True):
+            printer.line(
+                f"{printer.decision(answer['decision'])}  {printer.style(name, 'bold')}  {answer['summary']}"
+            )
+            found = [
+                (str(one["count"]), one["type"], one["sample"] or "(hidden)") for one in answer["detected"]
+            ]
+            printer.table(found, indent="  ")
+            if "masked_file" in answer:
+                printer.line(f"  masked copy: {answer['masked_file']}")

@@ -88,6 +88,12 @@ def _one_of(options: tuple[str, ...], spelled: Callable[[str], str]) -> Callable
     return check
 
 
+def _server(value: object, folder: Path) -> str | None:
+    """`local` is none: what another layer names holds no longer."""
+    text = _text(value, folder)
+    return None if text == "local" else text
+
+
 def choice(*options: str) -> Kind:
     return Kind(_one_of(options, str.lower))
 
@@ -141,6 +147,7 @@ def _lines(text: str) -> list[str]:
 
 TEXT = Kind(_text)
 TEXTS = Kind(_texts, _lines)
+SERVER = Kind(_server)
 PATHS = Kind(_paths, _separated)
 POLICY = Kind(_policy)
 DESTINATION = Kind(_destination)

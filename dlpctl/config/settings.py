@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, TEXT, TEXTS, Kind, choice, number, whole
+from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, SERVER, TEXT, TEXTS, Kind, choice, number, whole
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
@@ -112,7 +112,9 @@ SETTINGS = {
         Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
-        Setting("server", TEXT, "The control plane to ask, as http://host:8686.", is_personal=True),
+        Setting(
+            "server", SERVER, "Whose control plane to ask: http://host:8686, or local.", is_personal=True
+        ),
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
         Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),
