@@ -86,7 +86,7 @@ class LicenseClient:
         try:
             return self._fetched(kept)
         except (UnauthorizedError, ForbiddenError):
-            self._write({"keys": kept.get("keys", {})})
+            self._write({"keys": _keys(kept)})
             raise
         except (ServerError, StoreError, RateLimitError):
             if grant is not None:
@@ -121,7 +121,7 @@ class LicenseClient:
         server = RemoteBackend(connection, None)
         try:
             answer = server.validate_license(self._key)
-            keys = dict(kept.get("keys", {}))
+            keys = dict(_keys(kept))
             key_id = _token(answer).key_id
             if key_id not in keys:
                 keys[key_id] = str(server.public_key(key_id).get("public_key"))
@@ -142,7 +142,7 @@ class LicenseClient:
         """Raises `LicenseError` where anything is not as the server's key has signed it for now."""
         answer = known["answer"]
         token = _token(answer)
-        pinned = known["keys"].get(token.key_id) if isinstance(known.get("keys"), dict) else None
+        pinned = _keys(known).get(token.key_id)
         if not isinstance(pinned, str):
             raise LicenseError("the license token was signed by a key that nobody has vouched for")
         claims = token.claims(pinned)
@@ -194,6 +194,12 @@ def _token(answer: object) -> Token:
     if not isinstance(token, str):
         raise LicenseError("the license token is missing in what the server answered")
     return Token.parse(token)
+
+
+def _keys(known: dict[str, Any]) -> dict[str, Any]:
+    """The public keys that the server has vouched for, by id. One that is known is never asked for again, and so never replaced."""
+    keys = known.get("keys")
+    return keys if isinstance(keys, dict) else {}
 
 
 def _number(table: dict[str, Any], key: str) -> float:

@@ -14,7 +14,7 @@ from dlpctl.backend.address import Address, segment
 from dlpctl.backend.connection import Connection
 from dlpctl.backend.interface import Body, Json
 from dlpctl.control.access import FIRST_ADMIN
-from dlpctl.errors import UnauthorizedError
+from dlpctl.errors import NotFoundError, UnauthorizedError
 
 _IN_A_FORM = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
@@ -82,13 +82,22 @@ class RemoteBackend:
         return self._one("POST", _of(org, "groups"), body)
 
     def group(self, org: str, group: str) -> Json:
-        return self._one("GET", _of(org, "groups", group))
+        return self._one("GET", self._group(org, group))
 
     def update_group(self, org: str, group: str, body: Body) -> Json:
-        return self._one("PATCH", _of(org, "groups", group), body)
+        return self._one("PATCH", self._group(org, group), body)
 
     def delete_group(self, org: str, group: str) -> None:
-        self._ask("DELETE", _of(org, "groups", group))
+        self._ask("DELETE", self._group(org, group))
+
+    def _group(self, org: str, group: str) -> str:
+        """A name may hold a slash, which no part of a path can: such a group goes by its id."""
+        if "/" in group:
+            named = [one["group_id"] for one in self.groups(org) if one["name"] == group]
+            if not named:
+                raise NotFoundError("there is no such policy group")
+            group = named[0]
+        return _of(org, "groups", group)
 
     def licenses(self, org: str) -> list[Json]:
         return self._list(_of(org, "licenses"))
