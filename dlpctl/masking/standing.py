@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.types import Category, Finding
 
@@ -133,17 +133,31 @@ def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         value = Value(finding.type, finding.category, text[finding.start : finding.end])
         originals.setdefault(value, finding)
-    index = _Index(originals)
-    matches = list(_TOKEN.finditer(text))
-    tokens = [_normal(match.group()) for match in matches]
-    places = [
-        (matches[first].start(), matches[behind - 1].end(), value)
-        for first, behind, value in index.sequences(tokens)
-    ]
-    places += index.numbers(text)
-    places += index.literals(text)
-    repeated = [originals[value]._replace(start=start, end=end) for start, end, value in places]
-    return _outside(findings, repeated)
+    return Echoes(originals).outside(text, findings)
+
+
+class Echoes:
+    """Values that were found somewhere, and all other places at which they stand."""
+
+    def __init__(self, originals: Mapping[Value, Finding]) -> None:
+        self._originals = originals
+        self._index = _Index(originals)
+
+    def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
+        """The places in a text that do not lie in `findings`, which are of this text."""
+        if not self._originals:
+            return []
+        index = self._index
+        matches = list(_TOKEN.finditer(text))
+        tokens = [_normal(match.group()) for match in matches]
+        places = [
+            (matches[first].start(), matches[behind - 1].end(), value)
+            for first, behind, value in index.sequences(tokens)
+        ]
+        places += index.numbers(text)
+        places += index.literals(text)
+        repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
+        return _outside(findings, repeated)
 
 
 def _outside(findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
