@@ -168,15 +168,6 @@ class Checker:
         text = b"".join(chunks).decode("utf-8", "surrogateescape")
         yield Piece(text, detector.scan(text, min_score))
 
-    def without_values(self, name: str) -> str:
-        """A name for a report: whatever a policy thinks of what is in it, it is not shown."""
-        found = [
-            one
-            for one in self.scan(name)
-            if not is_reserved(one.type, one.category, name[one.start : one.end])
-        ]
-        return mask_text(name, ((one, "redact") for one in found), Masker()) if found else name
-
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from dlpctl.files.report import FileReport
+    from dlpctl.preflight import Checker
 
 _PLAIN = {
     ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch", ".css", ".scss", ".py", ".pyi", ".js", ".mjs",
@@ -85,6 +86,13 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
         return getpass("Password of the file: ", sys.stderr)
     return os.environ.get(_VARIABLE) or None
+
+
+def without_values(name: str, checker: Checker) -> str:
+    """The name of a file as it may be shown."""
+    from dlpctl.files.names import Names
+
+    return Names(checker.scan).shown([name])[0]
 
 
 def beside(name: str, shown: str) -> Path:
