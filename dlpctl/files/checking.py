@@ -113,8 +113,8 @@ class FileChecker:
             stage("searching")
             work = _Work(self._checker, masker or self._checker.masker())
             ruling = work.rule(node, everything=everything)
-            reason, masked, verified = "", data, None
-            if ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
+            reason, masked, verified = self._checker.not_inspected(), data, None
+            if not reason and ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
                 reason = described(node.uninspected())
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:

@@ -13,7 +13,7 @@ import typer
 from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.places import Lines
 from dlpctl.cli.render import Printer
-from dlpctl.cli.session import Session
+from dlpctl.cli.session import Session, say_gaps
 from dlpctl.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def scan(
         printer.json(records)
     elif form is Form.HUMAN:
         _show(records, printer)
+    say_gaps(detector)
     worst = max((record["score"] for record in records), default=None)
     raise typer.Exit(CLEAN if worst is None else FOUND if worst >= fail_on else BELOW)
 
