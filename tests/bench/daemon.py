@@ -23,7 +23,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _CONNECTIONS = 16
-_TEXT = "Please write to jane.doe@corp.example.net about invoice 4711. " * 16
+_TEXT = (
+    "Hi team, please help me rewrite this message to our customer so that it sounds friendlier. The customer wrote last week that"
+    " the delivery of the second batch was late and that nobody had told them about it. We would like to apologize, explain that"
+    " the carrier had a problem with the warehouse in the north, and offer a discount of ten percent on the next order. The account"
+    " manager is away until Monday, so please do not promise a call before that. You can reach the customer at"
+    " {contact} if you need further details about the order. Keep the tone warm but professional, avoid jargon, and"
+    " do not mention the internal discussion about changing the carrier. The message should not be longer than two short paragraphs."
+    " At the end, add a sentence that thanks them for their patience and says that we have already taken steps to make sure that"
+    " this does not happen again. If anything is unclear, ask me before you write the final version. Thank you very much, and have a"
+    " good day. Best regards from the support team."
+)
 _BARE = """
 import flask, waitress
 app = flask.Flask("bare")
@@ -131,6 +141,12 @@ def process(command: list[str], port: int, environ: dict[str, str]) -> Iterator[
             running.terminate()
 
 
+def cpu(pid: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def resident(pid: int) -> float:
     """In megabytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
@@ -148,9 +164,24 @@ def api(home: Path, port: int, path: str, body: dict[str, Any] | None = None) ->
         return json.load(answer)
 
 
+class _Timed(NamedTuple):
+    rate: float
+    cpu: float
+    """Microseconds of computing a request."""
+
+    def __str__(self) -> str:
+        return f"{self.rate:,.0f} /s, {self.cpu:.0f} us"
+
+
+def _timed(port: int, request: bytes, pid: int, seconds: float) -> _Timed:
+    before = cpu(pid)
+    done = load(port, request, seconds=seconds)
+    return _Timed(done.rate, (cpu(pid) - before) / done.requests * 1e6)
+
+
 def say(what: str, value: str, good: bool | None = None) -> None:
     verdict = {None: "", True: "ok", False: "MISSED"}[good]
-    print(f"{what:<54} {value:>16}  {verdict}", flush=True)
+    print(f"{what:<48} {value:>20}  {verdict}", flush=True)
 
 
 def main() -> None:
@@ -173,13 +204,15 @@ def main() -> None:
             made = api(home, port, "/api/organizations", {"name": "Bench"})
             api(home, port, "/api/orgs/bench/licenses", {"license_type": "enterprise"})
             key = api(home, port, f"/api/orgs/{made['org_id']}/policies")[0]["api_key"]
-        body = json.dumps({"text": _TEXT, "destination": "VENDOR"}).encode()
-        check = http(
-            "POST",
-            "/api/preflight/text",
-            body,
-            Content_Type="application/json",
-            X_Service_API_Key=key,
+        check, masked = (
+            http(
+                "POST",
+                "/api/preflight/text",
+                json.dumps({"text": _TEXT.format(contact=contact), "destination": "VENDOR"}).encode(),
+                Content_Type="application/json",
+                X_Service_API_Key=key,
+            )
+            for contact in ("the address in the order form", "jane.doe@corp.example.net")
         )
         starts = []
         for _ in range(3):
@@ -189,17 +222,21 @@ def main() -> None:
                 starts.append(time.perf_counter() - began)
         say("serve to first answered check", f"{min(starts):.2f} s", min(starts) <= 1.2)
         bare = [sys.executable, "-c", _BARE.format(port=bare_port)]
-        with process(serve, port, environ) as pid, process(bare, bare_port, environ):
+        with process(serve, port, environ) as pid, process(bare, bare_port, environ) as bare_pid:
             hello = http("GET", "/")
-            rates = []
+            turns = []
             for _ in range(3):
-                plain = load(bare_port, hello, seconds=given.seconds / 3)
-                full = load(port, check, seconds=given.seconds / 3)
-                rates.append((full.rate / plain.rate, plain.rate, full.rate))
-            share, plain_rate, rate = sorted(rates)[1]
-            say("bare Flask on waitress, 16 connections", f"{plain_rate:,.0f} /s")
-            say("checks of 1 KB, durable, 16 connections", f"{rate:,.0f} /s")
+                plain = _timed(bare_port, hello, bare_pid, given.seconds / 3)
+                full = _timed(port, check, pid, given.seconds / 3)
+                heavy = _timed(port, masked, pid, given.seconds / 3)
+                turns.append((full.rate / plain.rate, plain, full, heavy))
+            share, plain, full, heavy = sorted(turns)[1]
+            rate = full.rate
+            say("bare Flask on waitress, 16 connections", str(plain))
+            say("checks of 1 KB, nothing found, durable", str(full))
             say("share of the bare one", f"{share:.2f}", share >= 0.35)
+            say("checks of 1 KB, one e-mail masked, durable", str(heavy))
+            say("share of the bare one", f"{heavy.rate / plain.rate:.2f}")
             half = load(port, check, seconds=given.seconds, rate=rate / 2)
             say("half of that: median", f"{half.percentile(0.5):.1f} ms")
             say("half of that: p99", f"{half.percentile(0.99):.1f} ms", half.percentile(0.99) <= 25)
