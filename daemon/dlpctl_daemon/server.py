@@ -55,6 +55,8 @@ class _ErrorTask(ErrorTask):
 
 
 class _Task(WSGITask):
+    wrote_header: bool
+
     def start(self) -> None:
         super().start()
         if self.channel.server.is_ending:
@@ -62,14 +64,13 @@ class _Task(WSGITask):
 
     def write(self, data: bytes) -> None:
         """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
-        whole = not self.wrote_header and self.content_length == len(data) and self.has_body
-        if not whole or not self.complete:
+        begun: bool = self.wrote_header
+        if not begun and self.complete and self.content_length == len(data) and self.has_body:
+            self.wrote_header = True
+            self.content_bytes_written = len(data)
+            self.channel.write_soon(self.build_response_header() + data)
+        else:
             super().write(data)
-            return
-        head = self.build_response_header()
-        self.wrote_header = True
-        self.content_bytes_written = len(data)
-        self.channel.write_soon(head + data)
 
 
 class _Channel(HTTPChannel):
