@@ -72,11 +72,9 @@ def test_a_check_stays_until_it_is_told(spool: Spool, service: Service, license_
         assert spool.put(_check(number))
     assert {file.stat().st_mode & 0o777 for file in spool.folder.iterdir()} == {0o600}
     service.stop()
-    with (
-        closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server,
-        pytest.raises(ServerError),
-    ):
-        sending.send(spool, server, license_key)
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        with pytest.raises(ServerError):
+            sending.send(spool, server, license_key)
         service.start()
         assert len(Spool(spool.folder).waiting(10)) == 3
         receipt = sending.send(Spool(spool.folder), server, license_key)
