@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.taggers import TAGGED
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
 from dlpctl.masking.partial import sample
@@ -101,8 +102,8 @@ class Checker:
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find, decide, and mask where that is the decision."""
         _, ruling = self._rule(text)
-        masked, reason = text, ""
-        if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+        masked, reason = text, self._not_inspected()
+        if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
             masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
         return self.report(text, ruling, masked, reason, empty=not text)
 
@@ -110,12 +111,15 @@ class Checker:
         self, text: str, ruling: Ruling, masked: str | None, reason: str = "", *, empty: bool = False
     ) -> Report:
         """The answer; `reason` is what blocks besides the rules."""
+        reason = reason or self._not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
+        summary = summarize(ruling, self._labels, reason=reason, empty=empty)
+        problem = self._detector.not_inspected
         findings = [ruled.finding for ruled in ruling.ruled]
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
-            summary=summarize(ruling, self._labels, reason=reason, empty=empty),
+            summary=f"{summary}; {_not_inspected(problem)}" if problem and not reason else summary,
             detected=detections(text, findings),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
@@ -137,7 +141,7 @@ class Checker:
             if ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 _, reason = self._masked(piece.text, ruling.of(Action.MASK), self.masker())
                 decision = Decision.BLOCKED if reason else ruling.decision
-            if Decision.BLOCKED in (decision, ruling.decision):
+            if Decision.BLOCKED in (decision, ruling.decision) or self._not_inspected():
                 return Decision.BLOCKED
         return decision
 
@@ -147,12 +151,14 @@ class Checker:
         Raises `StillExposedError` where a value would still stand in the result.
         """
         _, ruling = self._rule(text)
+        self._require_inspection()
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
         return self.masked(text, hidden, masker or self.masker())
 
     def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
         """A text that comes in pieces, ready to be masked piece by piece."""
         for piece in self._pieces(self._detector, chunks, self._min_score):
+            self._require_inspection()
             ruling = self.ruling(piece.text, piece.findings)
             yield Covered(
                 self, piece.text, [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
@@ -179,6 +185,28 @@ class Checker:
 
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
+
+    def _not_inspected(self) -> str:
+        """What blocks where names and addresses could not be looked for and the policy does something about them."""
+        problem = self._detector.not_inspected
+        return _not_inspected(problem) if problem and self._acts_on_tagged else ""
+
+    @cached_property
+    def _acts_on_tagged(self) -> bool:
+        """Whether the policy masks or blocks names or addresses."""
+        actions = {self._policy.default_action or Action.ALLOW}
+        for one in TAGGED:
+            actions.update(
+                rule.verdict.action for rule in self._decider.covering(one.type, one.category, one.id)
+            )
+        return actions != {Action.ALLOW}
+
+    def _require_inspection(self) -> None:
+        reason = self._not_inspected()
+        if reason:
+            from dlpctl.errors import NameDataError
+
+            raise NameDataError(f"{reason}; nothing was given out")
 
     def _rule(self, text: str) -> tuple[list[Finding], Ruling]:
         ruling = self.ruling(text, self.scan(text))
@@ -258,6 +286,10 @@ class Covered(NamedTuple):
         return self.checker.masked(self.text, self.hidden, masker)
 
 
+def _not_inspected(problem: str) -> str:
+    return f"names and addresses were not inspected: {problem}"
+
+
 def _now() -> str:
     from datetime import UTC, datetime
 
@@ -335,13 +367,10 @@ def _checker(
 
 
 def parse_destination(name: Destination | str) -> Destination:
-    from dlpctl.errors import UsageError
+    from dlpctl.errors import UsageError, did_you_mean
 
     try:
         return Destination(name.upper())
     except ValueError:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name.upper(), list(Destination), n=1)
-        hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(Destination)}"
+        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
         raise UsageError(f"{name!r} is not a destination{hint}") from None

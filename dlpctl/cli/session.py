@@ -50,10 +50,11 @@ class Session:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
 
     def pattern_files(self) -> list[Pattern]:
-        """All patterns with what the files say of them, examples included."""
+        """All that can be found, with what the files say of it, examples included."""
         from dlpctl.detect.library import builtin_files, load_patterns
+        from dlpctl.detect.taggers import TAGGED
 
-        return load_patterns([*builtin_files(), *self._files])
+        return [*TAGGED, *load_patterns([*builtin_files(), *self._files])]
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
         from dlpctl.masking.operators import DEFAULT_OPERATOR
@@ -123,7 +124,7 @@ class Session:
         """The types and patterns that a policy may name."""
         from dlpctl.policy.model import Catalogue
 
-        patterns = self.detector().patterns
+        patterns = self.detector().known
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
             types.setdefault(pattern.category, set()).add(pattern.type)
@@ -145,6 +146,12 @@ class Session:
 
         allow = self.config.allow
         return AllowList(allow.values, allow.regexes, allow.paths)
+
+
+def say_gaps(detector: Detector) -> None:
+    """What a listing of findings does not tell: what could not be looked for."""
+    if detector.not_inspected:
+        sys.stderr.write(f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n")
 
 
 def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:

@@ -156,8 +156,8 @@ def test_a_value_that_repeats_without_its_label_is_masked_too(dlpctl):
 
 
 def test_a_value_that_cannot_be_removed_stops_the_output(dlpctl):
-    Path("in.txt").write_text("john.doe@example.com is am9obi5kb2VAZXhhbXBsZS5jb20= in base64")
+    Path("in.txt").write_text("jd@acme.io is amRAYWNtZS5pbw in base64, too short to be looked through")
     result = dlpctl("mask", "in.txt")
     assert (result.status, result.out) == (20, "")
     assert "still holds a value of EMAIL" in result.err
-    assert "john" not in result.err
+    assert "acme" not in result.err

@@ -12,7 +12,7 @@ import typer
 from dlpctl.cli import inputs, options
 from dlpctl.cli.places import Lines
 from dlpctl.cli.render import Printer
-from dlpctl.cli.session import Session
+from dlpctl.cli.session import Session, say_gaps
 from dlpctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def scan(
         printer.json(records)
     elif form is Form.HUMAN:
         _show(records, printer)
+    say_gaps(detector)
     worst = max((record["score"] for record in records), default=None)
     raise typer.Exit(CLEAN if worst is None else FOUND if worst >= fail_on else BELOW)
 
