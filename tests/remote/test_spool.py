@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -196,6 +198,20 @@ def test_the_policies_of_the_organization_decide(licensed, service, acme) -> Non
     assert licensed("check", "note.txt", "-d", "VENDOR", "--policy", "strict").status == 20
     assert licensed("check", "note.txt", "-d", "VENDOR", "--policy", "nowhere").status == 2
     assert licensed("mask", "note.txt", "--policy", "strict", "-d", "AI_TOOL").out == CONTENT
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> None:
+    """Importing what it takes would cost ten times what the check may."""
+    Path("note.txt").write_text(CONTENT)
+    assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
+    run = (
+        "import sys; from dlpctl.cli.main import run; status = run(['check', 'note.txt', '-d', 'VENDOR']);"
+        "slow = {'http.client', 'ssl', 'socket', 'cryptography', 'jwt', 'sqlite3'} & set(sys.modules);"
+        "sys.exit(f'imported {slow}' if slow else status)"
+    )
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (10, b"")
 
 
 @pytest.mark.usefixtures("no_sender", "today")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,6 +87,27 @@ def test_a_policy_key_opens_checks_by_its_policy(asked: Run, key: str, monkeypat
     result = asked("check", "note.txt")
     assert (result.status, result.err.count("\n")) == (1, 1)
     assert "is unknown" in result.err
+
+
+def test_an_auditor_sees_no_key_to_check_with(asked: Run, monkeypatch) -> None:
+    if "DLPCTL_SERVER" not in os.environ:
+        pytest.skip("in this process everybody is an administrator")
+    made = json.loads(asked("token", "create", "--role", "auditor", "--org", "acme", "-f", "json").out)
+    monkeypatch.setenv("DLPCTL_TOKEN", made["token"])
+    result = asked("check", "note.txt", "--org", "acme")
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert "DLPCTL_API_KEY" in result.err
+    assert asked("org", "update", "acme", "--name", "x").status == 1
+    assert "role editor" in asked("org", "update", "acme", "--name", "x").err
+
+
+def test_names_and_keys_that_no_protocol_carries(asked: Run, monkeypatch) -> None:
+    result = asked("org", "show", "\udcff\n")
+    assert (result.status, result.err) == (1, "dlpctl: there is no such organization\n")
+    for key in ("ключ", "a\r\nHost: b", "\udcff"):
+        monkeypatch.setenv("DLPCTL_API_KEY", key)
+        result = asked("check", "note.txt")
+        assert (result.status, result.err.count("\n")) == (1, 1)
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "two words\n", "\x00\xff"])
