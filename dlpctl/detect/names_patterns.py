@@ -45,6 +45,11 @@ _RESIDENCES = (
     r"[Oo]ffices? at|[Ll]ocation|[Vv]enue|[Pp]ick ?up|[Dd]rop ?off|[Mm]ove[ds]? (?:to|from)|[Ww]ohn|"
     r"[Hh]abit[eo]|[Vv]ivo en|[Mm]oro|[Ww]oon"
 )
+_CUES = (
+    r"[Ii]['’]?m|[Ii] am|name is|name['’]s|this is|call me|mr|mrs|ms|dr|miss|dear|regards|sincerely|thanks|patient|"
+    r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask|tell|"
+    r"email|contact|call|hi|hey"
+)
 _BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
 _ACCENTED = "[À-ž]"  # Latin letters with marks
 _BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
@@ -57,6 +62,7 @@ PATTERNS = tuple(
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
         ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
         ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),
@@ -72,6 +78,6 @@ PATTERNS = tuple(
 )
 IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
 IN_CODE = tuple(
-    place for place, pattern in enumerate(PATTERNS) if pattern.kind not in ("capital", "residence")
+    place for place, pattern in enumerate(PATTERNS) if pattern.kind not in ("capital", "cue", "residence")
 )
 """Source code has forty times as many capitalized words as pairs of them, and a word alone is seldom a name there."""
