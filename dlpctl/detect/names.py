@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import addresses
+from dlpctl.detect import addresses, labelled
 from dlpctl.detect.marks import SHORT, dense
 from dlpctl.detect.names_gate import Gate, Hit, Region
+from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import (
@@ -17,6 +18,7 @@ from dlpctl.detect.tagger.words import (
     GIVEN,
     LABEL,
     PARTICLE,
+    PLACE,
     STREET,
     SUFFIX,
     SURNAME,
@@ -47,7 +49,8 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._gate = Gate(lambda token: model.flags(look_up_keys(token)))
+        self._flags = lambda token: model.flags(look_up_keys(token))
+        self._gate = Gate(self._flags)
 
     @classmethod
     def load(cls, path: Path) -> NameTagger:
@@ -56,6 +59,15 @@ class NameTagger:
     def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
         """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
         return self._gate.regions(text, hits, code)
+
+    def find(
+        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: set[str] | None = None
+    ) -> list[Finding]:
+        """What `tag` finds in the regions of a text, and what the labels of its tables say."""
+        regions = self.regions(text, hits, code)
+        found = self.tag(text, regions, known) if regions else []
+        headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
+        return labelled.joined(text, found, headers, self._flags) if headers else found
 
     def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
         """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
@@ -68,6 +80,9 @@ class NameTagger:
             if region.chances:
                 found += self._names(text, region)
             found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
+        fields = [one for region in tagged for one in self._fields(text, region)]
+        if fields:
+            found = [*fields, *(one for one in found if not any(_overlap(one, field) for field in fields))]
         found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
@@ -117,6 +132,14 @@ class NameTagger:
                     )
                     yield _finding(*span, min(score, _DOUBTED) if doubtful else score)
 
+    def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
+        for word, start, end in zip(region.words, region.starts, region.ends, strict=True):
+            label = word.key
+            if word.outline in ("id", "xX", "x") and len(label) > 3 and labelled.is_key(text[start:end]):
+                field = labelled.field(text, text[start:end], end, self._flags)
+                if field:
+                    yield field
+
     def _linked(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
     ) -> list[Finding]:
@@ -162,6 +185,10 @@ class NameTagger:
 
 
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _elsewhere(chances: list[float] | None) -> bool:
@@ -301,11 +328,13 @@ def _located(words: Sequence[Word], left: int, right: int) -> bool:
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _SIGHTS:
         return True
-    return before.key in _LOCATIVES and word.flags >> GIVEN & 3 < 2
+    if word.flags >> GIVEN & 3 >= 2:
+        return False
+    return before.key in _LOCATIVES or (before.key == "in" and bool(word.flags >> PLACE & 3))
 
 
 _SIGHTS = ("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river")
-_LOCATIVES = ("in", "near", "nach", "aus", "a", "à", "em", "te", "naar", "into", "across", "throughout")
+_LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
 
 
 def _named(word: Word) -> bool:

@@ -116,6 +116,8 @@ class Gate:
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
             return 1 if any(self._known(word) for word in words) else 0
+        if kind == "header":
+            return 0
         if kind == "cue":
             match = _WORD.match(text, end - 1)
             return 1 if match and self._lower(match[0]) else 0

@@ -39,6 +39,11 @@ _LABELS = (
     r"[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|"
     r"[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
 )
+_HEADERS = (
+    r"[Nn]ames?|NAME|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|[Pp]atient|PATIENT|[Oo]wner|[Cc]ustomer|[Cc]lient|"
+    r"[Ee]mployee|[Cc]ontact|[Mm]ember|[Mm]anager|[Aa]uthor|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Ss]tudent|[Tt]enant|"
+    r"[Aa]ddress|ADDRESS|[Ss]treet|[Aa]dresse|[Aa]nschrift|[Dd]irecci[oó]n|[Ii]ndirizzo|[Ee]ndere[cç]o|[Aa]dres"
+)
 _RESIDENCES = (
     r"[Aa]ddress|ADDRESS|[Aa]dresse?|ADRES|[Aa]nschrift|[Dd]irecci|[Dd]omicilio|[Ii]ndirizzo|[Ee]ndere|[Mm]orada|"
     r"[Dd]eliver|[Ss]hip(?:ped)? to|SHIP TO|[Bb]ill to|[Ll]ocated (?:at|in)|[Ll]ives? (?:at|in|on)|[Rr]esid|"
@@ -63,6 +68,8 @@ PATTERNS = tuple(
         ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
         ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
+        ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
+        ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
         ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
         ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),

@@ -115,14 +115,11 @@ class Taggers:
                 continue
             text = part.decode()
             plain = len(text) == len(part)
-            regions = (
-                self._tagger.regions(text, hits, code)
+            spans = (
+                self._tagger.find(text, hits, code, known.names)
                 if plain
-                else self._tagger.regions(text, _in_characters(part, hits))
+                else self._tagger.find(text, _in_characters(part, hits), None, known.names)
             )
-            if not regions:
-                continue
-            spans = self._tagger.tag(text, regions, known.names)
             if len(known.names) > _MOST_KNOWN:
                 known.names.clear()
             places = None if plain else _Bytes(text)
