@@ -5,7 +5,7 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config completions init org group license token analytics audit db apply'
+            commands='check mask unmask scan explain policy patterns config baseline completions init org group license token analytics audit db apply'
             options='-V --version -h --help'
             ;;
         'check')
@@ -121,6 +121,34 @@ _dlpctl_spec() {
             options='-f --format -h --help'
             valued='-f:human,json --format:human,json'
             arguments='project,user,config,data,cache'
+            ;;
+        'baseline')
+            commands='create update audit prune import'
+            options='-h --help'
+            ;;
+        'baseline create')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline update')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths --renew -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline audit')
+            options='--baseline -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline prune')
+            options='--baseline --unused -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            ;;
+        'baseline import')
+            options='--baseline --owner --expires -f --format -h --help'
+            valued='--baseline:@files --owner: --expires: -f:human,json --format:human,json'
+            arguments='@files'
             ;;
         'completions')
             options='-h --help'

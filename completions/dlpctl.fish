@@ -32,6 +32,7 @@ complete -c dlpctl -n '__dlpctl_exactly' -a explain -d 'say why something is fou
 complete -c dlpctl -n '__dlpctl_exactly' -a policy -d 'look into policies'
 complete -c dlpctl -n '__dlpctl_exactly' -a patterns -d 'list, show and test patterns'
 complete -c dlpctl -n '__dlpctl_exactly' -a config -d 'show settings and where they come from'
+complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by name and for a time'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
 complete -c dlpctl -n '__dlpctl_exactly' -a init -d 'make a control plane to begin with'
 complete -c dlpctl -n '__dlpctl_exactly' -a org -d 'administer organizations'
@@ -210,6 +211,61 @@ complete -c dlpctl -n '__dlpctl_at config show' -s h -l help -d 'Show this messa
 complete -c dlpctl -n '__dlpctl_at config path' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at config path' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at config path' -f -a 'project user config data cache'
+
+# dlpctl baseline
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a create -d 'Accept all that is found now, so that only what is new counts'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a update -d 'Accept what is found and not accepted yet'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a audit -d 'List the exceptions, where they apply, and which have expired or are of no use'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a prune -d 'Remove the exceptions that have expired'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a import -d 'Take over what another tool accepts'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -s h -l help -d 'Show this message and exit'
+
+# dlpctl baseline create
+complete -c dlpctl -n '__dlpctl_at baseline create' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l reason -x -d 'Why they may stay'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l types -r -f -a '(__dlpctl_list types)' -d 'Only these categories, types or patterns, joined by commas'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l min-score -x -d 'What a finding must score to count'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l with-paths -d 'Accept each value in the file where it is now, and nowhere else'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline create' -F
+
+# dlpctl baseline update
+complete -c dlpctl -n '__dlpctl_at baseline update' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l reason -x -d 'Why they may stay'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l types -r -f -a '(__dlpctl_list types)' -d 'Only these categories, types or patterns, joined by commas'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l min-score -x -d 'What a finding must score to count'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l with-paths -d 'Accept each value in the file where it is now, and nowhere else'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l renew -d 'Also renew those that have expired and are still found'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline update' -F
+
+# dlpctl baseline audit
+complete -c dlpctl -n '__dlpctl_at baseline audit' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -F
+
+# dlpctl baseline prune
+complete -c dlpctl -n '__dlpctl_at baseline prune' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -l unused -d 'Also those whose values are not found any more'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -s h -l help -d 'Show this message and exit'
+
+# dlpctl baseline import
+complete -c dlpctl -n '__dlpctl_at baseline import' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline import' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline import' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline import' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline import' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline import' -F
 
 # dlpctl completions
 complete -c dlpctl -n '__dlpctl_at completions' -s h -l help -d 'Show this message and exit'

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'completions' = 'complete commands in a shell'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'completions' = 'complete commands in a shell'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -154,6 +154,42 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('project,user,config,data,cache')
+        }
+        'baseline' = @{
+            commands = @{ 'create' = 'Accept all that is found now, so that only what is new counts'; 'update' = 'Accept what is found and not accepted yet'; 'audit' = 'List the exceptions, where they apply, and which have expired or are of no use'; 'prune' = 'Remove the exceptions that have expired'; 'import' = 'Take over what another tool accepts' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'baseline create' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline update' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '--renew' = 'Also renew those that have expired and are still found'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline audit' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline prune' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--unused' = 'Also those whose values are not found any more'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'baseline import' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
         }
         'completions' = @{
             commands = @{}

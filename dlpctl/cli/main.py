@@ -33,6 +33,7 @@ COMMANDS = {
     "audit": "search, export and verify the log of checks",
     "db": "look after the database",
     "apply": "create and change organizations as a file says",
+    "baseline": "accept findings, by name and for a time",
     "completions": "complete commands in a shell",
 }
 SECTIONS = {

@@ -34,7 +34,7 @@ def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
     except FileNotFoundError:
         raise ConfigError("the working directory does not exist any more; change to another one") from None
     config, data, cache = _folders(environ, working)
-    return Places(working, _project_file(working), config / USER_FILE, config, data, cache)
+    return Places(working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache)
 
 
 def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Path]:
@@ -67,9 +67,10 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
     return paths
 
 
-def _project_file(working: Path) -> Path | None:
+def nearest(name: str, working: Path) -> Path | None:
+    """The file of this name in the folder or the closest one above it."""
     for folder in (working, *working.parents):
-        candidate = folder / PROJECT_FILE
+        candidate = folder / name
         try:
             if candidate.is_file() and not _planted(candidate):
                 return candidate
