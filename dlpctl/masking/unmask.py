@@ -78,9 +78,13 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 def _whole() -> re.Pattern[str]:
-    opening = _any_of(brackets.opening for brackets in _BRACKETS)
+    # A backtick closes what a backtick opened, whatever follows: what comes later in a stream must not change that.
+    opening = _any_of(brackets.opening for brackets in _BRACKETS if brackets.opening != "`")
     closing = _any_of(brackets.closing for brackets in _BRACKETS)
-    return lazy(f"(?P<opening>{opening}){_INSIDE}(?P<closing>{closing})", re.IGNORECASE)
+    return lazy(
+        f"(?P<opening>(?P<tick>(?<!<)`)|{opening}){_INSIDE}(?P<closing>(?(tick)`|(?:{closing})))",
+        re.IGNORECASE,
+    )
 
 
 def _begun() -> re.Pattern[str]:

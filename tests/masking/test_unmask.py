@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dlpctl.masking.tokens import TokenStore, token_type
@@ -102,6 +102,8 @@ pieces = st.lists(
 
 
 @given(pieces, st.lists(st.integers(0, 200), max_size=8))
+@example("`EMAIL_1`>", [9])
+@example("<`EMAIL_1`>", [10])
 def test_the_borders_of_chunks_make_no_difference(text: str, borders: list[int]) -> None:
     cuts = [0, *sorted(border for border in borders if border < len(text)), len(text)]
     chunks = [text[start:end] for start, end in itertools.pairwise(cuts)]
