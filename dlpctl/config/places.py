@@ -13,6 +13,7 @@ from dlpctl.errors import ConfigError
 
 PROJECT_FILE = "dlpctl.toml"
 USER_FILE = "config.toml"
+EXCEPTIONS_FILE = ".dlpctl-allow"
 _XDG = (("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share"), ("XDG_CACHE_HOME", ".cache"))
 _HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -24,7 +23,6 @@ from dlpctl.types import Destination
 if TYPE_CHECKING:
     from dlpctl.scan.results import Result
 
-FILE_NAME = ".dlpctl-allow"
 KEY_VARIABLE = "DLPCTL_BASELINE_KEY"
 NEVER = "never"
 _HEAD = (
@@ -84,6 +82,8 @@ class Baseline(NamedTuple):
     @classmethod
     def begin(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
         """An empty one, not written yet."""
+        import secrets
+
         key = _key_from(environ)
         return cls(file, () if key else (secrets.token_bytes(_KEY_BYTES),), key)
 
@@ -166,8 +166,8 @@ class Acceptance:
     def notes(self) -> list[str]:
         """A sentence for each exception that has expired under what was found."""
         return [
-            f"the exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type} expired on {entry.expires}:"
-            f" {count} finding{' counts' if count == 1 else 's count'} again"
+            f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type} expired on {entry.expires}:"
+            f" {count} finding{' counts' if count == 1 else 's count'} again."
             for entry, count in sorted(self.expired.items(), key=lambda item: _order(item[0]))
         ]
 

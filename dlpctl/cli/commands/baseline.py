@@ -15,8 +15,9 @@ import typer
 from dlpctl.cli import exceptions, options
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
+from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
-from dlpctl.scan.baseline import FILE_NAME, Acceptance, Baseline, Entry, expiry, merged_by_union
+from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry, merged_by_union
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
@@ -34,7 +35,7 @@ Paths = Annotated[
 File = Annotated[
     Path | None,
     typer.Option(
-        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {FILE_NAME}, here or above."
+        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {EXCEPTIONS_FILE}, here or above."
     ),
 ]
 Owner = Annotated[str | None, typer.Option(metavar="NAME", help="Who answers for them; your login name.")]
@@ -69,7 +70,7 @@ def create(
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Accept all that is found now, so that only what is new counts."""
-    target = file or Path(FILE_NAME)
+    target = file or Path(EXCEPTIONS_FILE)
     if target.exists():
         raise UsageError(f"{target} exists; 'dlpctl baseline update' adds to it")
     baseline = Baseline.begin(target, os.environ)
@@ -107,7 +108,7 @@ def update(
     added = [one for one in _entries(new, baseline, template, with_paths) if one.fingerprint not in old]
     if not renew:
         for note in known.notes():
-            sys.stderr.write(f"dlpctl: {note}; --renew extends it\n")
+            sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
     _write(baseline, [*(renewed.get(one, one) for one in baseline.entries), *added], form)
 
 
@@ -175,7 +176,7 @@ def import_(
     except (OSError, UnicodeDecodeError) as problem:
         raise BaselineError(f"{source}: cannot be read: {problem}") from None
     tool, claims = read_claims(str(source), text)
-    target = exceptions.found(file) or Path(FILE_NAME)
+    target = exceptions.found(file) or Path(EXCEPTIONS_FILE)
     begun = not target.exists()
     baseline = Baseline.begin(target, os.environ) if begun else Baseline.load(target, os.environ)
     template = _template(owner, "", expires, None)
@@ -197,7 +198,9 @@ def import_(
 def _load(file: Path | None) -> Baseline:
     target = exceptions.found(file)
     if target is None:
-        raise BaselineError(f"there is no {FILE_NAME} here or above; 'dlpctl baseline create' makes one")
+        raise BaselineError(
+            f"there is no {EXCEPTIONS_FILE} here or above; 'dlpctl baseline create' makes one"
+        )
     return Baseline.load(target, os.environ)
 
 
