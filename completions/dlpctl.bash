@@ -5,7 +5,7 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config baseline completions init org group license token analytics audit db apply'
+            commands='check mask unmask scan explain policy patterns config baseline completions doctor init org group license token analytics audit db apply'
             options='-V --version -h --help'
             ;;
         'check')
@@ -153,6 +153,10 @@ _dlpctl_spec() {
         'completions')
             options='-h --help'
             arguments='bash,zsh,fish,powershell,install bash,zsh,fish,powershell'
+            ;;
+        'doctor')
+            options='-f --format -h --help'
+            valued='-f:human,json --format:human,json'
             ;;
         'init')
             options='--org --slug -f --format -h --help'

@@ -34,6 +34,7 @@ complete -c dlpctl -n '__dlpctl_exactly' -a patterns -d 'list, show and test pat
 complete -c dlpctl -n '__dlpctl_exactly' -a config -d 'show settings and where they come from'
 complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by name and for a time'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
+complete -c dlpctl -n '__dlpctl_exactly' -a doctor -d 'say what is wrong with this installation, and what mends it'
 complete -c dlpctl -n '__dlpctl_exactly' -a init -d 'make a control plane to begin with'
 complete -c dlpctl -n '__dlpctl_exactly' -a org -d 'administer organizations'
 complete -c dlpctl -n '__dlpctl_exactly' -a group -d 'administer policy groups'
@@ -287,6 +288,10 @@ complete -c dlpctl -n '__dlpctl_at baseline import' -F
 complete -c dlpctl -n '__dlpctl_at completions' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at completions' -f -a 'bash zsh fish powershell install'
 complete -c dlpctl -n '__dlpctl_at completions' -f -a 'bash zsh fish powershell'
+
+# dlpctl doctor
+complete -c dlpctl -n '__dlpctl_at doctor' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at doctor' -s h -l help -d 'Show this message and exit'
 
 # dlpctl init
 complete -c dlpctl -n '__dlpctl_at init' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Also create an organization of this name'

@@ -35,6 +35,7 @@ COMMANDS = {
     "apply": "create and change organizations as a file says",
     "baseline": "accept findings, by name and for a time",
     "completions": "complete commands in a shell",
+    "doctor": "say what is wrong with this installation, and what mends it",
 }
 SECTIONS = {
     "Content": ("check", "mask", "unmask", "scan", "explain"),
