@@ -43,6 +43,7 @@ complete -c dlpctl -n '__dlpctl_exactly' -a token -d 'administer admin tokens'
 complete -c dlpctl -n '__dlpctl_exactly' -a analytics -d 'show what the checks came to'
 complete -c dlpctl -n '__dlpctl_exactly' -a audit -d 'search, export and verify the log of checks'
 complete -c dlpctl -n '__dlpctl_exactly' -a db -d 'look after the database'
+complete -c dlpctl -n '__dlpctl_exactly' -a serve -d 'answer checks over HTTP'
 complete -c dlpctl -n '__dlpctl_exactly' -a apply -d 'create and change organizations as a file says'
 complete -c dlpctl -n '__dlpctl_exactly' -s V -l version -d 'Print the version'
 complete -c dlpctl -n '__dlpctl_exactly' -s h -l help -d 'Show this message and exit'
@@ -51,11 +52,19 @@ complete -c dlpctl -n '__dlpctl_exactly' -s h -l help -d 'Show this message and 
 complete -c dlpctl -n '__dlpctl_at check' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
 complete -c dlpctl -n '__dlpctl_at check' -s p -l policy -r -F -a '(dlpctl __complete policies)' -d 'A policy file, or the name of a built-in policy'
 complete -c dlpctl -n '__dlpctl_at check' -l operator -r -f -a 'remove redact replace hash encrypt token surrogate partial' -d 'How to mask'
-complete -c dlpctl -n '__dlpctl_at check' -s o -l output -r -F -d 'Write here instead of stdout, at the end'
+complete -c dlpctl -n '__dlpctl_at check' -s o -l output -r -F -d 'Write the masked copy here'
+complete -c dlpctl -n '__dlpctl_at check' -l force -d 'Write over a file that is there already'
 complete -c dlpctl -n '__dlpctl_at check' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at check' -l findings -d 'List every finding in the JSON.'
 complete -c dlpctl -n '__dlpctl_at check' -l decision-only -d 'Print the decision alone'
+complete -c dlpctl -n '__dlpctl_at check' -l password -d 'Ask for the password of an encrypted file'
+complete -c dlpctl -n '__dlpctl_at check' -l password-file -r -F -d 'Read that password from a file'
+complete -c dlpctl -n '__dlpctl_at check' -l on-uninspected -x -d 'What it means that a part of a file cannot be read, such as a picture'
+complete -c dlpctl -n '__dlpctl_at check' -l before-after -r -F -d 'Draw the pages of a PDF that masking changed, before and after, for your eyes'
 complete -c dlpctl -n '__dlpctl_at check' -l patterns -r -F -d 'Further patterns'
+complete -c dlpctl -n '__dlpctl_at check' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Check by a policy of this organization, in its log and quota'
+complete -c dlpctl -n '__dlpctl_at check' -l api-key-file -r -F -d 'The key of the policy to check by'
+complete -c dlpctl -n '__dlpctl_at check' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at check' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at check' -F
 
@@ -65,7 +74,12 @@ complete -c dlpctl -n '__dlpctl_at mask' -s p -l policy -r -F -a '(dlpctl __comp
 complete -c dlpctl -n '__dlpctl_at mask' -l operator -r -f -a 'remove redact replace hash encrypt token surrogate partial' -d 'How to mask'
 complete -c dlpctl -n '__dlpctl_at mask' -l vault -r -F -d 'Mask by tokens and keep the values here, for \'dlpctl unmask\''
 complete -c dlpctl -n '__dlpctl_at mask' -s o -l output -r -F -d 'Write here instead of stdout, at the end'
+complete -c dlpctl -n '__dlpctl_at mask' -l force -d 'Write over a file that is there already'
 complete -c dlpctl -n '__dlpctl_at mask' -l stats -d 'Say on stderr what was masked'
+complete -c dlpctl -n '__dlpctl_at mask' -l password -d 'Ask for the password of an encrypted file'
+complete -c dlpctl -n '__dlpctl_at mask' -l password-file -r -F -d 'Read that password from a file'
+complete -c dlpctl -n '__dlpctl_at mask' -l on-uninspected -x -d 'What it means that a part of a file cannot be read, such as a picture'
+complete -c dlpctl -n '__dlpctl_at mask' -l before-after -r -F -d 'Draw the pages of a PDF that masking changed, before and after, for your eyes'
 complete -c dlpctl -n '__dlpctl_at mask' -l patterns -r -F -d 'Further patterns'
 complete -c dlpctl -n '__dlpctl_at mask' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at mask' -F
@@ -152,6 +166,7 @@ complete -c dlpctl -n '__dlpctl_at policy diff' -F -a '(dlpctl __complete polici
 
 # dlpctl policy stored
 complete -c dlpctl -n '__dlpctl_at policy stored' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy stored' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy stored' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy stored' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy stored' -f -a '(dlpctl __complete stored-policies)'
@@ -160,6 +175,7 @@ complete -c dlpctl -n '__dlpctl_at policy stored' -f -a '(dlpctl __complete stor
 complete -c dlpctl -n '__dlpctl_at policy create' -l group -x -d 'A group that it belongs to'
 complete -c dlpctl -n '__dlpctl_at policy create' -l active -l inactive -d 'Whether checks by it are answered'
 complete -c dlpctl -n '__dlpctl_at policy create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy create' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy create' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy create' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy create' -F -a '(dlpctl __complete policies)'
@@ -168,6 +184,7 @@ complete -c dlpctl -n '__dlpctl_at policy create' -F -a '(dlpctl __complete poli
 complete -c dlpctl -n '__dlpctl_at policy update' -l group -x -d 'A group that it belongs to'
 complete -c dlpctl -n '__dlpctl_at policy update' -l active -l inactive -d 'Whether checks by it are answered'
 complete -c dlpctl -n '__dlpctl_at policy update' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy update' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy update' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy update' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy update' -f -a '(dlpctl __complete stored-policies)'
@@ -175,18 +192,21 @@ complete -c dlpctl -n '__dlpctl_at policy update' -F -a '(dlpctl __complete poli
 
 # dlpctl policy versions
 complete -c dlpctl -n '__dlpctl_at policy versions' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy versions' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy versions' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy versions' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy versions' -f -a '(dlpctl __complete stored-policies)'
 
 # dlpctl policy regenerate-key
 complete -c dlpctl -n '__dlpctl_at policy regenerate-key' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy regenerate-key' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy regenerate-key' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy regenerate-key' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy regenerate-key' -f -a '(dlpctl __complete stored-policies)'
 
 # dlpctl policy delete
 complete -c dlpctl -n '__dlpctl_at policy delete' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at policy delete' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at policy delete' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete organizations)'
 complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stored-policies)'
@@ -297,6 +317,7 @@ complete -c dlpctl -n '__dlpctl_at doctor' -s h -l help -d 'Show this message an
 complete -c dlpctl -n '__dlpctl_at init' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Also create an organization of this name'
 complete -c dlpctl -n '__dlpctl_at init' -l slug -x -d 'Its slug'
 complete -c dlpctl -n '__dlpctl_at init' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at init' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at init' -s h -l help -d 'Show this message and exit'
 
 # dlpctl org
@@ -309,16 +330,19 @@ complete -c dlpctl -n '__dlpctl_exactly org' -s h -l help -d 'Show this message 
 
 # dlpctl org list
 complete -c dlpctl -n '__dlpctl_at org list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at org list' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at org list' -s h -l help -d 'Show this message and exit'
 
 # dlpctl org create
 complete -c dlpctl -n '__dlpctl_at org create' -l slug -x -d 'What commands and addresses call it'
 complete -c dlpctl -n '__dlpctl_at org create' -l set -x -d 'A setting, such as admin_email'
 complete -c dlpctl -n '__dlpctl_at org create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at org create' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at org create' -s h -l help -d 'Show this message and exit'
 
 # dlpctl org show
 complete -c dlpctl -n '__dlpctl_at org show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at org show' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at org show' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at org show' -f -a '(dlpctl __complete organizations)'
 
@@ -326,12 +350,14 @@ complete -c dlpctl -n '__dlpctl_at org show' -f -a '(dlpctl __complete organizat
 complete -c dlpctl -n '__dlpctl_at org update' -l name -x -d 'A new name'
 complete -c dlpctl -n '__dlpctl_at org update' -l set -x -d 'A setting, such as admin_email'
 complete -c dlpctl -n '__dlpctl_at org update' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at org update' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at org update' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at org update' -f -a '(dlpctl __complete organizations)'
 
 # dlpctl org delete
 complete -c dlpctl -n '__dlpctl_at org delete' -l yes -d 'Do it'
 complete -c dlpctl -n '__dlpctl_at org delete' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at org delete' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at org delete' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at org delete' -f -a '(dlpctl __complete organizations)'
 
@@ -345,6 +371,7 @@ complete -c dlpctl -n '__dlpctl_exactly group' -s h -l help -d 'Show this messag
 
 # dlpctl group list
 complete -c dlpctl -n '__dlpctl_at group list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at group list' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at group list' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at group list' -f -a '(dlpctl __complete organizations)'
 
@@ -352,11 +379,13 @@ complete -c dlpctl -n '__dlpctl_at group list' -f -a '(dlpctl __complete organiz
 complete -c dlpctl -n '__dlpctl_at group create' -l description -x -d 'What it is for'
 complete -c dlpctl -n '__dlpctl_at group create' -l policy -r -f -a '(dlpctl __complete stored-policies)' -d 'A policy that it holds'
 complete -c dlpctl -n '__dlpctl_at group create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at group create' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at group create' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at group create' -f -a '(dlpctl __complete organizations)'
 
 # dlpctl group show
 complete -c dlpctl -n '__dlpctl_at group show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at group show' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at group show' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at group show' -f -a '(dlpctl __complete organizations)'
 
@@ -365,11 +394,13 @@ complete -c dlpctl -n '__dlpctl_at group update' -l name -x -d 'A new name'
 complete -c dlpctl -n '__dlpctl_at group update' -l description -x -d 'What it is for'
 complete -c dlpctl -n '__dlpctl_at group update' -l policy -r -f -a '(dlpctl __complete stored-policies)' -d 'A policy that it holds'
 complete -c dlpctl -n '__dlpctl_at group update' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at group update' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at group update' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at group update' -f -a '(dlpctl __complete organizations)'
 
 # dlpctl group delete
 complete -c dlpctl -n '__dlpctl_at group delete' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at group delete' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at group delete' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at group delete' -f -a '(dlpctl __complete organizations)'
 
@@ -385,6 +416,7 @@ complete -c dlpctl -n '__dlpctl_exactly license' -s h -l help -d 'Show this mess
 
 # dlpctl license list
 complete -c dlpctl -n '__dlpctl_at license list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license list' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license list' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at license list' -f -a '(dlpctl __complete organizations)'
 
@@ -394,6 +426,7 @@ complete -c dlpctl -n '__dlpctl_at license create' -l expires -x -d 'A day or a 
 complete -c dlpctl -n '__dlpctl_at license create' -l checks -x -d 'Checks a month, where the plan\'s are not right'
 complete -c dlpctl -n '__dlpctl_at license create' -l group -x -d 'A policy group that it covers'
 complete -c dlpctl -n '__dlpctl_at license create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license create' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license create' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at license create' -f -a '(dlpctl __complete organizations)'
 
@@ -402,26 +435,31 @@ complete -c dlpctl -n '__dlpctl_at license extend' -l type -x -d 'Another plan'
 complete -c dlpctl -n '__dlpctl_at license extend' -l expires -x -d 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'
 complete -c dlpctl -n '__dlpctl_at license extend' -l checks -x -d 'Checks a month, where the plan\'s are not right'
 complete -c dlpctl -n '__dlpctl_at license extend' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license extend' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license extend' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at license extend' -f -a '(dlpctl __complete organizations)'
 
 # dlpctl license revoke
 complete -c dlpctl -n '__dlpctl_at license revoke' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license revoke' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license revoke' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at license revoke' -f -a '(dlpctl __complete organizations)'
 
 # dlpctl license validate
 complete -c dlpctl -n '__dlpctl_at license validate' -l key -x -d 'The license key'
 complete -c dlpctl -n '__dlpctl_at license validate' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license validate' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license validate' -s h -l help -d 'Show this message and exit'
 
 # dlpctl license public-key
 complete -c dlpctl -n '__dlpctl_at license public-key' -l key-id -x -d 'An older one'
 complete -c dlpctl -n '__dlpctl_at license public-key' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license public-key' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license public-key' -s h -l help -d 'Show this message and exit'
 
 # dlpctl license rotate-keys
 complete -c dlpctl -n '__dlpctl_at license rotate-keys' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at license rotate-keys' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at license rotate-keys' -s h -l help -d 'Show this message and exit'
 
 # dlpctl token
@@ -432,6 +470,7 @@ complete -c dlpctl -n '__dlpctl_exactly token' -s h -l help -d 'Show this messag
 
 # dlpctl token list
 complete -c dlpctl -n '__dlpctl_at token list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at token list' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at token list' -s h -l help -d 'Show this message and exit'
 
 # dlpctl token create
@@ -440,15 +479,18 @@ complete -c dlpctl -n '__dlpctl_at token create' -l org -r -f -a '(dlpctl __comp
 complete -c dlpctl -n '__dlpctl_at token create' -l name -x -d 'What or whom it is for'
 complete -c dlpctl -n '__dlpctl_at token create' -l expires -x -d 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'
 complete -c dlpctl -n '__dlpctl_at token create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at token create' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at token create' -s h -l help -d 'Show this message and exit'
 
 # dlpctl token revoke
 complete -c dlpctl -n '__dlpctl_at token revoke' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at token revoke' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at token revoke' -s h -l help -d 'Show this message and exit'
 
 # dlpctl analytics
 complete -c dlpctl -n '__dlpctl_at analytics' -l period -x -d '7d, 30d or 90d'
 complete -c dlpctl -n '__dlpctl_at analytics' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at analytics' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at analytics' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at analytics' -f -a '(dlpctl __complete organizations)'
 
@@ -464,6 +506,7 @@ complete -c dlpctl -n '__dlpctl_at audit list' -l search -x -d 'In summary, poli
 complete -c dlpctl -n '__dlpctl_at audit list' -l limit -x -d 'How many'
 complete -c dlpctl -n '__dlpctl_at audit list' -l offset -x -d 'After how many'
 complete -c dlpctl -n '__dlpctl_at audit list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at audit list' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at audit list' -s h -l help -d 'Show this message and exit'
 
 # dlpctl audit export
@@ -471,10 +514,12 @@ complete -c dlpctl -n '__dlpctl_at audit export' -l org -r -f -a '(dlpctl __comp
 complete -c dlpctl -n '__dlpctl_at audit export' -l search -x -d 'In summary, policy, organization and destination'
 complete -c dlpctl -n '__dlpctl_at audit export' -s f -l format -r -f -a 'jsonl csv' -d 'One JSON object a line, or CSV.'
 complete -c dlpctl -n '__dlpctl_at audit export' -s o -l output -r -F -d 'Write here instead of stdout, at the end'
+complete -c dlpctl -n '__dlpctl_at audit export' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at audit export' -s h -l help -d 'Show this message and exit'
 
 # dlpctl audit verify
 complete -c dlpctl -n '__dlpctl_at audit verify' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at audit verify' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at audit verify' -s h -l help -d 'Show this message and exit'
 
 # dlpctl db
@@ -509,8 +554,17 @@ complete -c dlpctl -n '__dlpctl_at db prune' -l older-than -x -d 'Of the checks 
 complete -c dlpctl -n '__dlpctl_at db prune' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at db prune' -s h -l help -d 'Show this message and exit'
 
+# dlpctl serve
+complete -c dlpctl -n '__dlpctl_at serve' -l host -x -d 'To listen on'
+complete -c dlpctl -n '__dlpctl_at serve' -l port -x -d '8686'
+complete -c dlpctl -n '__dlpctl_at serve' -l unix-socket -r -F -d 'Listen on a socket in the file system instead'
+complete -c dlpctl -n '__dlpctl_at serve' -l allow-remote -d 'Allow an ADDRESS that other machines reach, without encryption'
+complete -c dlpctl -n '__dlpctl_at serve' -l trusted-proxy -x -d 'A proxy whose X-Forwarded headers say who asks for what'
+complete -c dlpctl -n '__dlpctl_at serve' -s h -l help -d 'Show this message and exit'
+
 # dlpctl apply
 complete -c dlpctl -n '__dlpctl_at apply' -s f -l file -r -F -d 'TOML, YAML or JSON.'
 complete -c dlpctl -n '__dlpctl_at apply' -l dry-run -d 'Say what would change, and change nothing'
 complete -c dlpctl -n '__dlpctl_at apply' -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at apply' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at apply' -s h -l help -d 'Show this message and exit'

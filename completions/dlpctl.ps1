@@ -6,21 +6,21 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
         }
         'check' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files'; '--org' = '@organizations'; '--api-key-file' = '@files'; '--server' = '--server' }
             arguments = @('@files')
         }
         'mask' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '--vault' = 'Mask by tokens and keep the values here, for ''dlpctl unmask'''; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--stats' = 'Say on stderr what was masked'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '--vault' = '@files'; '-o' = '@files'; '--output' = '@files'; '--patterns' = '@files' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '--vault' = 'Mask by tokens and keep the values here, for ''dlpctl unmask'''; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--force' = 'Write over a file that is there already'; '--stats' = 'Say on stderr what was masked'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '--vault' = '@files'; '-o' = '@files'; '--output' = '@files'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files' }
             arguments = @('@files')
         }
         'unmask' = @{
@@ -79,38 +79,38 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'policy stored' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy create' = @{
             commands = @{}
-            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@policies')
         }
         'policy update' = @{
             commands = @{}
-            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies', '@policies')
         }
         'policy versions' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy regenerate-key' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy delete' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
@@ -205,8 +205,8 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'init' = @{
             commands = @{}
-            options = @{ '--org' = 'Also create an organization of this name'; '--slug' = 'Its slug'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--slug' = '--slug'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--org' = 'Also create an organization of this name'; '--slug' = 'Its slug'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--slug' = '--slug'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'org' = @{
@@ -217,32 +217,32 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'org list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'org create' = @{
             commands = @{}
-            options = @{ '--slug' = 'What commands and addresses call it'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--slug' = '--slug'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--slug' = 'What commands and addresses call it'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--slug' = '--slug'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('')
         }
         'org show' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'org update' = @{
             commands = @{}
-            options = @{ '--name' = 'A new name'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--name' = '--name'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--name' = 'A new name'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'org delete' = @{
             commands = @{}
-            options = @{ '--yes' = 'Do it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--yes' = 'Do it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'group' = @{
@@ -253,32 +253,32 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'group list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'group create' = @{
             commands = @{}
-            options = @{ '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group show' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group update' = @{
             commands = @{}
-            options = @{ '--name' = 'A new name'; '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--name' = '--name'; '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--name' = 'A new name'; '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group delete' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license' = @{
@@ -289,44 +289,44 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'license list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'license create' = @{
             commands = @{}
-            options = @{ '--type' = 'trial, standard or enterprise'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '--group' = 'A policy group that it covers'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--type' = 'trial, standard or enterprise'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '--group' = 'A policy group that it covers'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'license extend' = @{
             commands = @{}
-            options = @{ '--type' = 'Another plan'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--type' = 'Another plan'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license revoke' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license validate' = @{
             commands = @{}
-            options = @{ '--key' = 'The license key'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--key' = '--key'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--key' = 'The license key'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key' = '--key'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'license public-key' = @{
             commands = @{}
-            options = @{ '--key-id' = 'An older one'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--key-id' = '--key-id'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--key-id' = 'An older one'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key-id' = '--key-id'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'license rotate-keys' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token' = @{
@@ -337,26 +337,26 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'token list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token create' = @{
             commands = @{}
-            options = @{ '--role' = 'admin'; '--org' = 'The only organization that it sees'; '--name' = 'What or whom it is for'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--role' = '--role'; '--org' = '@organizations'; '--name' = '--name'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--role' = 'admin'; '--org' = 'The only organization that it sees'; '--name' = 'What or whom it is for'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--role' = '--role'; '--org' = '@organizations'; '--name' = '--name'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token revoke' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('')
         }
         'analytics' = @{
             commands = @{}
-            options = @{ '--period' = '7d, 30d or 90d'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--period' = '--period'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--period' = '7d, 30d or 90d'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--period' = '--period'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'audit' = @{
@@ -367,20 +367,20 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'audit list' = @{
             commands = @{}
-            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'audit export' = @{
             commands = @{}
-            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '-f' = 'One JSON object a line, or CSV.'; '--format' = 'One JSON object a line, or CSV.'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files' }
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '-f' = 'One JSON object a line, or CSV.'; '--format' = 'One JSON object a line, or CSV.'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files'; '--server' = '--server' }
             arguments = @()
         }
         'audit verify' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'db' = @{
@@ -419,10 +419,16 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '--older-than' = '--older-than'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
         }
+        'serve' = @{
+            commands = @{}
+            options = @{ '--host' = 'To listen on'; '--port' = '8686'; '--unix-socket' = 'Listen on a socket in the file system instead'; '--allow-remote' = 'Allow an ADDRESS that other machines reach, without encryption'; '--trusted-proxy' = 'A proxy whose X-Forwarded headers say who asks for what'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--host' = '--host'; '--port' = '--port'; '--unix-socket' = '@files'; '--trusted-proxy' = '--trusted-proxy' }
+            arguments = @()
+        }
         'apply' = @{
             commands = @{}
-            options = @{ '-f' = 'TOML, YAML or JSON.'; '--file' = 'TOML, YAML or JSON.'; '--dry-run' = 'Say what would change, and change nothing'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = '@files'; '--file' = '@files'; '--format' = 'human,json' }
+            options = @{ '-f' = 'TOML, YAML or JSON.'; '--file' = 'TOML, YAML or JSON.'; '--dry-run' = 'Say what would change, and change nothing'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = '@files'; '--file' = '@files'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
     }

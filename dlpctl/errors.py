@@ -79,9 +79,10 @@ class NameDataError(EngineError):
 
 
 class FormatError(DlpctlError):
-    """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks it."""
 
     code = "format"
+    exit_status = 20
     http_status = 422
 
 
@@ -194,3 +195,17 @@ class StoreError(DlpctlError):
 
     code = "store"
     http_status = 503
+
+
+class ServerError(DlpctlError):
+    """A server that cannot be reached, or that is not one of ours."""
+
+    code = "server"
+    http_status = 502
+
+
+class LicenseError(DlpctlError):
+    """A license token that cannot be trusted."""
+
+    code = "license"
+    http_status = 403

@@ -15,7 +15,7 @@ from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
 
 if TYPE_CHECKING:
-    from dlpctl.backend import Backend
+    from dlpctl.backend.interface import Backend
 
 Table = Mapping[str, Any]
 _ORGANIZATION = ("slug", "name", "settings", "group", "policy")

@@ -279,10 +279,8 @@ def _license() -> Iterator[Verdict]:
 
 
 def _server(config: Config) -> Iterator[Verdict]:
-    from dlpctl.config import SETTINGS
-
-    url = config.get("server") if "server" in SETTINGS else None
-    if not url:
+    url = config.server
+    if url is None or url == "local":
         yield Verdict("server", State.OK, "none; everything is done in this process")
         return
     from http.client import HTTPConnection, HTTPException, HTTPSConnection

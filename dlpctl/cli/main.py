@@ -32,6 +32,7 @@ COMMANDS = {
     "analytics": "show what the checks came to",
     "audit": "search, export and verify the log of checks",
     "db": "look after the database",
+    "serve": "answer checks over HTTP",
     "apply": "create and change organizations as a file says",
     "baseline": "accept findings, by name and for a time",
     "completions": "complete commands in a shell",

@@ -16,7 +16,15 @@ from dlpctl.errors import ConfigError, did_you_mean
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
-_OTHER_VARIABLES = ("DLPCTL_HOME", "DLPCTL_VAULT_KEY", "DLPCTL_BASELINE_KEY")
+_OTHER_VARIABLES = (
+    "DLPCTL_HOME",
+    "DLPCTL_VAULT_KEY",
+    "DLPCTL_BASELINE_KEY",
+    "DLPCTL_PASSWORD",
+    "DLPCTL_TOKEN",
+    "DLPCTL_API_KEY",
+    "DLPCTL_LICENSE_KEY",
+)
 # Kubernetes sets such variables in every container beside a service that is called dlpctl or dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
@@ -61,6 +69,8 @@ def _build(values: Mapping[str, object], **rest: Any) -> Config:
 
 
 def _checked(setting: Setting, value: object, origin: Origin) -> object:
+    if setting.is_personal and origin.layer is Layer.PROJECT:
+        raise ConfigError(f"{origin.place(setting.key)} may stand in your own file and the environment only")
     try:
         if origin.layer is Layer.ENVIRONMENT:
             value = setting.kind.read(str(value))

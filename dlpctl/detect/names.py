@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses
-from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
+from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
@@ -38,19 +39,22 @@ class NameTagger:
     def load(cls, path: Path) -> NameTagger:
         return cls(Model.load(path))
 
-    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
         """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
-        return self._gate.regions(text, hits)
+        return self._gate.regions(text, hits, code)
 
-    def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
-        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places."""
+    def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
+
+        `known` holds parts of names from what came before in the same document, and takes those of this text.
+        """
         tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
         found: list[Finding] = []
         for region in tagged:
             if region.chances:
                 found += self._names(text, region)
             found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
-        found += self._linked(text, tagged, found)
+        found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
 
@@ -97,9 +101,10 @@ class NameTagger:
                     doubtful = code and _bare(region.words, left, right)
                     yield _finding(*span, min(score, _IN_CODE) if doubtful else score)
 
-    def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
+    def _linked(
+        self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
+    ) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
-        known: set[str] = set()
         for finding in found:
             if finding.type == "PERSON_NAME" and finding.score >= _SURE:
                 parts = _PART.findall(text[finding.start : finding.end])
@@ -166,8 +171,7 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 def _completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
     hyphen = behind - 1 if words[behind - 1].key == "-" else behind
-    begun = hyphen < behind or words[behind - 1].flags & PARTICLE
-    if begun and hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
+    if hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
         behind = hyphen + 2
     last = words[behind - 1]
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
@@ -229,7 +233,9 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
 
 
 def _everyday(word: Word) -> bool:
-    return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+    if word.outline == "x1":
+        return True
+    return word.outline == "x" and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
 
 
 _UNNAMED = lazy(r"id|xX|[d0a]")

@@ -48,6 +48,7 @@ _RESIDENCES = (
 _BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
 _ACCENTED = "[À-ž]"  # Latin letters with marks
 _BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
+_CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"
 _CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
 
 PATTERNS = tuple(
@@ -66,5 +67,11 @@ PATTERNS = tuple(
         ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
         ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
         ("street", rf"\b(?:{_BOX}) [0-9]"),
+        ("pair", rf"{_CAPITAL_WORD}(?:,? |-|\. ?| [A-Z]\.? (?:[A-Z]\.? )?){_CAPITAL}"),
     )
 )
+IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
+IN_CODE = tuple(
+    place for place, pattern in enumerate(PATTERNS) if pattern.kind not in ("capital", "residence")
+)
+"""Source code has forty times as many capitalized words as pairs of them, and a word alone is seldom a name there."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dlpctl.cli import diagnosis
-from dlpctl.config import SETTINGS, Config
+from dlpctl.config import Config
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
 
@@ -127,7 +127,6 @@ class _Answers(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.skipif("server" not in SETTINGS, reason="there is no such setting")
 @pytest.mark.parametrize(
     ("status", "ahead", "subject", "words"),
     [

@@ -118,7 +118,7 @@ def _table(pattern: Pattern) -> dict[str, Any]:
         "type": pattern.type,
         "category": pattern.category.value,
         "label": pattern.label,
-        "regex": pattern.regex,
+        "regex": pattern.regex or None,
         "score": pattern.score,
         "validators": list(pattern.validators),
         "keywords": list(pattern.keywords),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlpctl.cli import exceptions, options
-from dlpctl.cli.session import Session
+from dlpctl.cli.session import Session, say_gaps
 from dlpctl.errors import DlpctlError, UsageError
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def scan(
     with ExitStack() as stack:
         writers = _reports(session, stack, form, reports or [], quiet=quiet, fail_on=fail_on, verbose=verbose)
         stopped = _write(found, run.summary, writers, known)
+    say_gaps(detector)
     if stopped is not None:
         raise stopped
     raise typer.Exit(_status(run.summary, fail_on, keep_going=keep_going))
