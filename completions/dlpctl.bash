@@ -5,7 +5,7 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config baseline completions doctor init org group license token analytics audit db serve apply'
+            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor init org group license token analytics audit db serve apply'
             options='-V --version -h --help'
             ;;
         'check')
@@ -149,6 +149,22 @@ _dlpctl_spec() {
             options='--baseline --owner --expires -f --format -h --help'
             valued='--baseline:@files --owner: --expires: -f:human,json --format:human,json'
             arguments='@files'
+            ;;
+        'hook')
+            commands='install uninstall show'
+            options='-h --help'
+            ;;
+        'hook install')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook uninstall')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook show')
+            options='-h --help'
+            arguments='git,pre-commit,github,gitlab'
             ;;
         'completions')
             options='-h --help'

@@ -33,6 +33,7 @@ complete -c dlpctl -n '__dlpctl_exactly' -a policy -d 'look into policies'
 complete -c dlpctl -n '__dlpctl_exactly' -a patterns -d 'list, show and test patterns'
 complete -c dlpctl -n '__dlpctl_exactly' -a config -d 'show settings and where they come from'
 complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by name and for a time'
+complete -c dlpctl -n '__dlpctl_exactly' -a hook -d 'keep sensitive data out of commits and pipelines'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
 complete -c dlpctl -n '__dlpctl_exactly' -a doctor -d 'say what is wrong with this installation, and what mends it'
 complete -c dlpctl -n '__dlpctl_exactly' -a init -d 'make a control plane to begin with'
@@ -303,6 +304,24 @@ complete -c dlpctl -n '__dlpctl_at baseline import' -l expires -x -d 'Until 2027
 complete -c dlpctl -n '__dlpctl_at baseline import' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at baseline import' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at baseline import' -F
+
+# dlpctl hook
+complete -c dlpctl -n '__dlpctl_exactly hook' -a install -d 'Scan what is staged before each commit'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a uninstall -d 'Remove the hook, and put back the one that was there before'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a show -d 'Print what makes a hook or a pipeline scan, to be put into a file of yours'
+complete -c dlpctl -n '__dlpctl_exactly hook' -s h -l help -d 'Show this message and exit'
+
+# dlpctl hook install
+complete -c dlpctl -n '__dlpctl_at hook install' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook install' -f -a 'git'
+
+# dlpctl hook uninstall
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -f -a 'git'
+
+# dlpctl hook show
+complete -c dlpctl -n '__dlpctl_at hook show' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook show' -f -a 'git pre-commit github gitlab'
 
 # dlpctl completions
 complete -c dlpctl -n '__dlpctl_at completions' -s h -l help -d 'Show this message and exit'

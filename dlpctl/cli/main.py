@@ -35,6 +35,7 @@ COMMANDS = {
     "serve": "answer checks over HTTP",
     "apply": "create and change organizations as a file says",
     "baseline": "accept findings, by name and for a time",
+    "hook": "keep sensitive data out of commits and pipelines",
     "completions": "complete commands in a shell",
     "doctor": "say what is wrong with this installation, and what mends it",
 }
