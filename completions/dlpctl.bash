@@ -5,7 +5,7 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor init org group license token analytics audit db serve apply'
+            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor help init org group license token analytics audit db serve apply'
             options='-V --version -h --help'
             ;;
         'check')
@@ -173,6 +173,10 @@ _dlpctl_spec() {
         'doctor')
             options='-f --format -h --help'
             valued='-f:human,json --format:human,json'
+            ;;
+        'help')
+            options='-h --help'
+            arguments='baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors'
             ;;
         'init')
             options='--org --slug -f --format --server -h --help'

@@ -36,6 +36,7 @@ complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by nam
 complete -c dlpctl -n '__dlpctl_exactly' -a hook -d 'keep sensitive data out of commits and pipelines'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
 complete -c dlpctl -n '__dlpctl_exactly' -a doctor -d 'say what is wrong with this installation, and what mends it'
+complete -c dlpctl -n '__dlpctl_exactly' -a help -d 'explain a topic'
 complete -c dlpctl -n '__dlpctl_exactly' -a init -d 'make a control plane to begin with'
 complete -c dlpctl -n '__dlpctl_exactly' -a org -d 'administer organizations'
 complete -c dlpctl -n '__dlpctl_exactly' -a group -d 'administer policy groups'
@@ -331,6 +332,10 @@ complete -c dlpctl -n '__dlpctl_at completions' -f -a 'bash zsh fish powershell'
 # dlpctl doctor
 complete -c dlpctl -n '__dlpctl_at doctor' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at doctor' -s h -l help -d 'Show this message and exit'
+
+# dlpctl help
+complete -c dlpctl -n '__dlpctl_at help' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at help' -f -a 'baselines ci commands configuration daemon environment exit-codes files library limits patterns policies pre-commit prompts security shell types vendors'
 
 # dlpctl init
 complete -c dlpctl -n '__dlpctl_at init' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Also create an organization of this name'

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'hook' = 'keep sensitive data out of commits and pipelines'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'hook' = 'keep sensitive data out of commits and pipelines'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'help' = 'explain a topic'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -226,6 +226,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
+        }
+        'help' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors')
         }
         'init' = @{
             commands = @{}
