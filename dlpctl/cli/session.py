@@ -42,10 +42,10 @@ class Session:
 
         return cls(load_config({"server": server}), patterns)
 
-    def printer(self) -> Printer:
+    def printer(self, *, quiet: bool = False) -> Printer:
         from dlpctl.cli.render import Printer
 
-        return Printer(self.config.color)
+        return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
