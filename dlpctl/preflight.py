@@ -238,16 +238,17 @@ class Checker:
             for one in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
-        if not shown and still_standing(masked, values):
+        left = [] if shown else still_standing(masked, values)
+        if left:
             # The same value stands elsewhere, where nothing around it told what it is.
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
                 Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
             ]
             masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+            left = still_standing(masked, values)
         if shown:
             return masked, f"the masked text still shows {shown}"
-        left = still_standing(masked, values)
         return (
             masked,
             f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
