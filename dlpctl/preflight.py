@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
@@ -95,7 +96,7 @@ class Checker:
         self._operator = operator
         self._usual_operator = usual_operator
         self._key = key
-        self._labels = labels or {}
+        self._labels = labels
         self._min_score = relevant_selectors(policy, destination).min_score
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
@@ -108,13 +109,16 @@ class Checker:
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
-            summary=summarize(ruling, self._labels, reason=reason, empty=not text),
+            summary=summarize(ruling, self._names(findings), reason=reason, empty=not text),
             detected=detections(text, findings),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=_now(),
             findings=tuple(findings),
         )
+
+    def _names(self, findings: Sequence[Finding]) -> Labels:
+        return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
         """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
