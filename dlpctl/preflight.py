@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.taggers import TAGGED
 from dlpctl.masking.apply import mask_text
@@ -96,7 +97,7 @@ class Checker:
         self._operator = operator
         self._usual_operator = usual_operator
         self._key = key
-        self._labels = labels or {}
+        self._labels = labels
         self._min_score = relevant_selectors(policy, destination).min_score
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
@@ -114,7 +115,7 @@ class Checker:
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
         findings = [ruled.finding for ruled in ruling.ruled]
-        summary = summarize(ruling, self._labels, reason=reason, empty=empty)
+        summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
@@ -126,6 +127,9 @@ class Checker:
             created_at=_now(),
             findings=tuple(findings),
         )
+
+    def _names(self, findings: Sequence[Finding]) -> Labels:
+        return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
         """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
