@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Set
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
 _SHORTEST, _SHORTEST_RAW = 5, 8
 _DIGITS_APART = r"[\s.\-/()\u00a0\u2010-\u2015]{0,2}"
 _FEWEST_DIGITS = 7
+_DIGITS = re.compile(r"[0-9]+")
 _WORK = 2 << 30
 _FORMS = 13
 _WORD = re.compile(r"\w+")
@@ -37,6 +39,8 @@ class Needles:
                 self._numbers[value] = _NOT_DIGITS.sub("", value)
             else:
                 self._words.setdefault(_first_word(value), []).append(value)
+        self._by_number = set(self._numbers.values())
+        self._heads = {number[:_FEWEST_DIGITS] for number in self._by_number}
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
@@ -64,8 +68,8 @@ class Needles:
     def _candidates(self, folded: str) -> Iterator[str]:
         """The values that may stand in the text: those whose first word, or all of whose digits, it has."""
         if self._numbers:
-            digits = _NOT_DIGITS.sub("", folded)
-            yield from (value for value, number in self._numbers.items() if number in digits)
+            found = _numbers_in(folded, self._heads, self._by_number)
+            yield from (value for value, number in self._numbers.items() if found and number in found)
         if self._words:
             for word in _words_in(folded, self._words):
                 yield from self._words[word]
@@ -90,6 +94,22 @@ def _words_in(folded: str, wanted: Container[str]) -> set[str]:
     for start in range(0, len(folded), _BITE):
         words = _WORD.findall(folded, max(start - _LONGEST_WORD, 0), start + _BITE)
         found.update(word for word in set(words) if word in wanted)
+    return found
+
+
+def _numbers_in(folded: str, heads: Container[str], wanted: Set[str]) -> set[str]:
+    """The wanted numbers that groups of digits of a text make up, whatever stands between these.
+
+    One pass, however many are wanted: a masked table of a million cells has had hundreds of thousands.
+    """
+    groups = _DIGITS.findall(folded)
+    digits = "".join(groups)
+    longest = max(map(len, wanted))
+    found: set[str] = set()
+    ends = list(accumulate(map(len, groups)))
+    for number, start in enumerate((0, *ends[:-1])):
+        if digits[start : start + _FEWEST_DIGITS] in heads:
+            found.update(one for end in ends[number : number + longest] if (one := digits[start:end]) in wanted)
     return found
 
 
