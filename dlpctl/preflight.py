@@ -111,6 +111,7 @@ class Checker:
         self, text: str, ruling: Ruling, masked: str | None, reason: str = "", *, empty: bool = False
     ) -> Report:
         """The answer; `reason` is what blocks besides the rules."""
+        reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
         findings = [ruled.finding for ruled in ruling.ruled]
         summary = summarize(ruling, self._labels, reason=reason, empty=empty)
@@ -237,16 +238,17 @@ class Checker:
             for one in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
-        if not shown and still_standing(masked, values):
+        left = [] if shown else still_standing(masked, values)
+        if left:
             # The same value stands elsewhere, where nothing around it told what it is.
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
                 Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
             ]
             masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+            left = still_standing(masked, values)
         if shown:
             return masked, f"the masked text still shows {shown}"
-        left = still_standing(masked, values)
         return (
             masked,
             f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
@@ -357,13 +359,10 @@ def checker_for(
 
 
 def parse_destination(name: Destination | str) -> Destination:
-    from dlpctl.errors import UsageError
+    from dlpctl.errors import UsageError, did_you_mean
 
     try:
         return Destination(name.upper())
     except ValueError:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name.upper(), list(Destination), n=1)
-        hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(Destination)}"
+        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
         raise UsageError(f"{name!r} is not a destination{hint}") from None

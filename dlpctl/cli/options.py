@@ -43,6 +43,15 @@ OutputFile = Annotated[
     FilePath | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout, at the end."),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock; 'local' is this machine's database.",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")]
 Password = Annotated[
     bool, typer.Option("--password", help="Ask for the password of an encrypted file.", show_default=False)

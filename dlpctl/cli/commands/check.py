@@ -58,13 +58,41 @@ def check(
     on_uninspected: options.OnUninspected = None,
     before_after: options.BeforeAfter = None,
     patterns: options.Patterns = None,
+    org: Annotated[
+        str | None,
+        typer.Option(metavar="ORG", help="Check by a policy of this organization, in its log and quota."),
+    ] = None,
+    api_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The key of the policy to check by; DLPCTL_API_KEY holds it as well."
+        ),
+    ] = None,
+    server: options.Server = None,
 ) -> None:
     """Decide by the policy. Exit status: 0 allowed, 10 allowed with masking, 20 blocked; of several files the worst."""
     names = files or [inputs.STDIN]
     if output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
     documents.refuse_existing(output, force=force)
-    session = Session.begin(patterns)
+    session = Session.begin(patterns, server)
+    if session.asks_control_plane(org, api_key_file):
+        from dlpctl.cli.stored_check import StoredCheck, show
+
+        if any((operator, patterns, findings, password, password_file, on_uninspected, before_after)):
+            raise UsageError(
+                "a check by the control plane takes only --destination, --policy and where output goes"
+            )
+        stored = StoredCheck(session, org, policy, api_key_file, destination)
+        answered = stored.run(names, output, force=force)
+        show(
+            names,
+            answered,
+            session.printer(),
+            decision_only=decision_only,
+            as_json=form is options.Output.JSON,
+        )
+        raise typer.Exit(max(EXIT_STATUS[Decision(one["decision"])] for one in answered))
     secret = documents.password(ask=password, file=password_file)
     wanted = _Wanted(output, force, decision_only, secret, on_uninspected, before_after)
     checking = _Checking(session, session.checker(destination, policy, operator), wanted)
@@ -73,6 +101,7 @@ def check(
     for name in names:
         answer = checking.check(name)
         answers.append(answer)
+        session.record(answer.decision, answer.report, answer.size, is_file=answer.file is not None)
         if decision_only:
             printer.line(printer.decision(answer.decision) + (f"  {answer.shown}" if len(names) > 1 else ""))
         elif form is options.Output.HUMAN:
@@ -81,6 +110,7 @@ def check(
         tables = [one.to_dict(findings=findings) for one in answers]
         many = [{"file": one.shown} | table for one, table in zip(answers, tables, strict=True)]
         printer.json(tables[0] if len(tables) == 1 else many)
+    session.tell()
     worst = max(EXIT_STATUS[one.decision] for one in answers)
     problem = next((one.problem for one in answers if one.problem is not None), None)
     if problem is not None:
@@ -115,6 +145,8 @@ class _Answer(NamedTuple):
     pictures: Sequence[Path] = ()
     problem: OutputError | None = None
     """Why a copy could not be written."""
+    size: int = 0
+    """Bytes of the content; 0 where it was not read to its end."""
 
     def to_dict(self, *, findings: bool) -> dict[str, Any]:
         assert self.report is not None
@@ -136,14 +168,15 @@ class _Checking:
         shown = self._shown(name)
         if self._wanted.decision_only:
             return _Answer(shown, self._checker.decide(chunks))
-        text = b"".join(chunks).decode("utf-8", "surrogateescape")
+        data = b"".join(chunks)
+        text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
         if self._wanted.output is not None and report.masked_content is not None:
             with writing(self._wanted.output) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = Lines(text)
         places = ["{}:{}".format(*lines.place(one.start)) for one in report.findings]
-        return _Answer(shown, report.decision, report, places, copy=self._wanted.output)
+        return _Answer(shown, report.decision, report, places, copy=self._wanted.output, size=len(data))
 
     def _file(self, name: str, data: bytes) -> _Answer:
         checker = self._session.file_checker(self._checker, self._wanted.on_uninspected)
@@ -154,7 +187,7 @@ class _Checking:
                 answer = checker.check(data, Path(name).name, secret, stage=stage)
             report = answer.report
             places = [one.locator or "" for one in report.findings]
-            done = _Answer(shown, report.decision, report, places, answer)
+            done = _Answer(shown, report.decision, report, places, answer, size=len(data))
             if self._wanted.decision_only:
                 return done
             try:
