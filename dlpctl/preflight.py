@@ -328,7 +328,7 @@ def check(
     key: bytes | None = None,
 ) -> Report:
     """Check one text: `check(text, destination="VENDOR").decision`."""
-    return _checker(destination, policy, detector, operator, key).check(text)
+    return checker_for(destination, policy, detector, operator, key).check(text)
 
 
 def mask(
@@ -342,16 +342,17 @@ def mask(
     masker: Masker | None = None,
 ) -> str:
     """The text with everything replaced that the policy masks or blocks."""
-    return _checker(destination, policy, detector, operator, key).mask(text, masker)
+    return checker_for(destination, policy, detector, operator, key).mask(text, masker)
 
 
-def _checker(
+def checker_for(
     destination: Destination | str,
     policy: Policy | None,
     detector: Detector | None,
     operator: str | None,
     key: bytes | None,
 ) -> Checker:
+    """A checker from what the library's functions take."""
     return Checker(
         detector or default_detector(),
         policy or Policy.builtin(),
