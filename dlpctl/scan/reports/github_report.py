@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of, printable
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -34,7 +34,9 @@ class GitHub:
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return "%0A".join(
+        "%0D".join(map(printable, line.split("\r"))) for line in text.replace("%", "%25").split("\n")
+    )
 
 
 def _property(text: str) -> str:
