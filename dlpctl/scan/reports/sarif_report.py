@@ -88,7 +88,7 @@ def _rule(result: Result) -> dict[str, Any]:
         "help": {"text": said, "markdown": f"**{result.label}** (`{result.type}`)\n\n{said}"},
         "defaultConfiguration": {"level": "error"},
         "properties": {
-            "tags": ["security", result.category, result.type],
+            "tags": list(dict.fromkeys(("security", result.category, result.type))),
             "precision": "high",
             "security-severity": _SEVERITY.get(result.category, "5.0"),
         },
