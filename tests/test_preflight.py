@@ -118,5 +118,5 @@ def test_a_repeated_value_is_masked_without_its_label(detector):
 
 
 def test_an_unknown_destination_names_the_nearest(detector):
-    with pytest.raises(UsageError, match="did you mean CUSTOMER"):
+    with pytest.raises(UsageError, match="did you mean 'CUSTOMER'"):
         check("x", destination="CUSTOMERS", detector=detector)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from dlpctl.errors import ForbiddenError, NotFoundError
 
+FIRST_ADMIN = "admin.token"
+"""The file with the first token, for the command line of the same user."""
+
 
 class Role(StrEnum):
     """Each may do what those after it may."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from dlpctl.detect import validators
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.errors import PatternError
+from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -101,14 +101,6 @@ def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], k
             key, "has more than one group 'value'; write (?P<value>...) around the alternatives"
         )
     return regex
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """`; did you mean 'luhn'?` where something known is close, else nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _Reader:

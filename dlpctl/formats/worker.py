@@ -123,6 +123,15 @@ class Worker:
             raise FormatError("the worker process gave something that is no text")
         return texts
 
+    def picture(
+        self, name: str, data: bytes, page: int, limits: Limits, password: str | None, seconds: float
+    ) -> bytes:
+        """A page as PNG, by a format that has pages."""
+        made = self._call(seconds, "picture", name, data, page, limits, password)
+        if not isinstance(made, bytes):
+            raise FormatError("the worker process gave something that is no picture")
+        return made
+
     def _call(self, seconds: float, operation: str, *arguments: object) -> object:
         request = pickle.dumps((operation, arguments), protocol=5)
         channel = self._channel

@@ -100,7 +100,7 @@ def test_the_inline_marker_clears_nothing_here(dlpctl):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["in.txt", "-d", "VENDORS"], 2, "did you mean VENDOR?"),
+        (["in.txt", "-d", "VENDORS"], 2, "did you mean 'VENDOR'?"),
         (["in.txt", "-p", "missing.toml"], 2, "no such file"),
         (["missing.txt"], 1, "missing.txt: cannot be read"),
         (["."], 1, "is a directory"),

@@ -136,7 +136,7 @@ def test_errors_are_one_line_and_say_the_field(dlpctl):
 
 
 def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
-    from dlpctl.backend import LocalBackend
+    from dlpctl.backend.local import LocalBackend
     from dlpctl.config import load_config
     from dlpctl.preflight import default_detector
 

@@ -22,9 +22,10 @@ def analytics(
     org: Org,
     period: Annotated[str, typer.Option(metavar="PERIOD", help="7d, 30d or 90d.")] = "30d",
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Show the checks of an organization by outcome, day and type."""
-    with backend() as control:
+    with backend(server) as control:
         sums = control.analytics(org, period)
         series = control.timeseries(org, period)
         types = control.detections(org, period)

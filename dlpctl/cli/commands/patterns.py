@@ -9,7 +9,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.session import Session
-from dlpctl.errors import UsageError
+from dlpctl.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
@@ -57,13 +57,12 @@ def show(
 ) -> None:
     """Show one pattern whole, with its examples."""
     from dlpctl.detect.lint import examples
-    from dlpctl.detect.parsing import did_you_mean
 
     session = Session.begin(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
     pattern = known.get(pattern_id)
     if pattern is None:
-        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, list(known))}")
+        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
     table = _table(pattern) | {"examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}}
     if form is options.Output.JSON:

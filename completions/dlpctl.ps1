@@ -1,0 +1,423 @@
+# Completion of dlpctl for PowerShell, written by 'dlpctl completions powershell'.
+
+Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    # By command: its commands and options with what they do, what options take, and its arguments.
+    $specs = @{
+        '' = @{
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'completions' = 'complete commands in a shell'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'apply' = 'create and change organizations as a file says' }
+            options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'check' = @{
+            commands = @{}
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @('@files')
+        }
+        'mask' = @{
+            commands = @{}
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '--vault' = 'Mask by tokens and keep the values here, for ''dlpctl unmask'''; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--stats' = 'Say on stderr what was masked'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '--vault' = '@files'; '-o' = '@files'; '--output' = '@files'; '--patterns' = '@files' }
+            arguments = @('@files')
+        }
+        'unmask' = @{
+            commands = @{}
+            options = @{ '--vault' = 'The vault that ''dlpctl mask --vault'' filled'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--vault' = '@files'; '-o' = '@files'; '--output' = '@files' }
+            arguments = @('@files')
+        }
+        'scan' = @{
+            commands = @{}
+            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--types' = '@types'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '-f' = 'human,json,jsonl'; '--format' = 'human,json,jsonl'; '--patterns' = '@files' }
+            arguments = @('@files')
+        }
+        'explain' = @{
+            commands = @{}
+            options = @{ '--min-score' = 'What a finding must score to count'; '--misses' = 'How many near misses to show'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--min-score' = '--min-score'; '--misses' = '--misses'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @('@files')
+        }
+        'policy' = @{
+            commands = @{ 'list' = 'List the built-in policies to start from'; 'show' = 'Print a policy and its rules'; 'lint' = 'Find rules that can never act, what no rule covers, and exceptions that have expired'; 'test' = 'Run a table of cases'; 'diff' = 'Compare two policies'; 'stored' = 'List the policies of an organization'; 'create' = 'Store a policy for an organization'; 'update' = 'Replace what a stored policy says, which makes a new version of it'; 'versions' = 'List what a stored policy said before, the newest first'; 'regenerate-key' = 'Give a stored policy a new key'; 'delete' = 'Delete a stored policy' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'policy list' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'policy show' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@policies')
+        }
+        'policy lint' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@policies')
+        }
+        'policy test' = @{
+            commands = @{}
+            options = @{ '--cases' = 'The cases'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--cases' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@policies')
+        }
+        'policy diff' = @{
+            commands = @{}
+            options = @{ '--corpus' = 'Say which decisions on the texts in here change'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--corpus' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@policies', '@policies')
+        }
+        'policy stored' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@stored-policies')
+        }
+        'policy create' = @{
+            commands = @{}
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@policies')
+        }
+        'policy update' = @{
+            commands = @{}
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@stored-policies', '@policies')
+        }
+        'policy versions' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@stored-policies')
+        }
+        'policy regenerate-key' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@stored-policies')
+        }
+        'policy delete' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '@stored-policies')
+        }
+        'patterns' = @{
+            commands = @{ 'list' = 'List the patterns'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'patterns list' = @{
+            commands = @{}
+            options = @{ '--category' = 'Only patterns with this'; '--type' = 'Only patterns of this type'; '--search' = 'Only patterns whose id or label holds this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--category' = '@categories'; '--type' = '@types'; '--search' = '--search'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @()
+        }
+        'patterns show' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @('')
+        }
+        'patterns test' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'config' = @{
+            commands = @{ 'show' = 'Print each setting, its value, and who set it last'; 'path' = 'Print the files and folders that dlpctl uses, there or not' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'config show' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'config path' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('project,user,config,data,cache')
+        }
+        'completions' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('bash,zsh,fish,powershell,install', 'bash,zsh,fish,powershell')
+        }
+        'init' = @{
+            commands = @{}
+            options = @{ '--org' = 'Also create an organization of this name'; '--slug' = 'Its slug'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--slug' = '--slug'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'org' = @{
+            commands = @{ 'list' = 'List them'; 'create' = 'Create one, with a trial license and a default policy'; 'show' = 'Print one'; 'update' = 'Change its name and settings'; 'delete' = 'Delete one with its policies, licenses, tokens and analytics' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'org list' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'org create' = @{
+            commands = @{}
+            options = @{ '--slug' = 'What commands and addresses call it'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--slug' = '--slug'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('')
+        }
+        'org show' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'org update' = @{
+            commands = @{}
+            options = @{ '--name' = 'A new name'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'org delete' = @{
+            commands = @{}
+            options = @{ '--yes' = 'Do it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'group' = @{
+            commands = @{ 'list' = 'List those of an organization'; 'create' = 'Create one'; 'show' = 'Print one'; 'update' = 'Change it'; 'delete' = 'Delete it' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'group list' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'group create' = @{
+            commands = @{}
+            options = @{ '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'group show' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'group update' = @{
+            commands = @{}
+            options = @{ '--name' = 'A new name'; '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'group delete' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'license' = @{
+            commands = @{ 'list' = 'List those of an organization'; 'create' = 'Create one'; 'extend' = 'Let it last longer, or allow more'; 'revoke' = 'Revoke it, which deactivates the policies of its groups at once'; 'validate' = 'Ask what a license key is good for'; 'public-key' = 'Print the key that verifies license tokens'; 'rotate-keys' = 'Sign license tokens with a new key from now on' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'license list' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'license create' = @{
+            commands = @{}
+            options = @{ '--type' = 'trial, standard or enterprise'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '--group' = 'A policy group that it covers'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'license extend' = @{
+            commands = @{}
+            options = @{ '--type' = 'Another plan'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'license revoke' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations', '')
+        }
+        'license validate' = @{
+            commands = @{}
+            options = @{ '--key' = 'The license key'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key' = '--key'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'license public-key' = @{
+            commands = @{}
+            options = @{ '--key-id' = 'An older one'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key-id' = '--key-id'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'license rotate-keys' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'token' = @{
+            commands = @{ 'list' = 'List them, without the tokens themselves'; 'create' = 'Create one'; 'revoke' = 'Revoke one' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'token list' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'token create' = @{
+            commands = @{}
+            options = @{ '--role' = 'admin'; '--org' = 'The only organization that it sees'; '--name' = 'What or whom it is for'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--role' = '--role'; '--org' = '@organizations'; '--name' = '--name'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'token revoke' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('')
+        }
+        'analytics' = @{
+            commands = @{}
+            options = @{ '--period' = '7d, 30d or 90d'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--period' = '--period'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@organizations')
+        }
+        'audit' = @{
+            commands = @{ 'list' = 'List checks, the newest first'; 'export' = 'Write all of them, the newest first'; 'verify' = 'Follow the chain of hashes through the log' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'audit list' = @{
+            commands = @{}
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'audit export' = @{
+            commands = @{}
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '-f' = 'One JSON object a line, or CSV.'; '--format' = 'One JSON object a line, or CSV.'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files' }
+            arguments = @()
+        }
+        'audit verify' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'db' = @{
+            commands = @{ 'check' = 'Look whether it is whole'; 'backup' = 'Copy it while others use it'; 'restore' = 'Put a backup in its place'; 'vacuum' = 'Give the space of what was removed back to the disk'; 'prune' = 'Remove old checks from the audit log' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'db check' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'db backup' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'db restore' = @{
+            commands = @{}
+            options = @{ '--yes' = 'Replace what is there now'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'db vacuum' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'db prune' = @{
+            commands = @{}
+            options = @{ '--older-than' = 'Of the checks to remove'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--older-than' = '--older-than'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'apply' = @{
+            commands = @{}
+            options = @{ '-f' = 'TOML, YAML or JSON.'; '--file' = 'TOML, YAML or JSON.'; '--dry-run' = 'Say what would change, and change nothing'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = '@files'; '--file' = '@files'; '--format' = 'human,json' }
+            arguments = @()
+        }
+    }
+
+    $words = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+        Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+    $path = ''
+    $given = 0
+    $previous = ''
+    foreach ($word in $words) {
+        $inner = "$path $word".Trim()
+        if ($previous -and $specs[$path].valued.ContainsKey($previous)) { $previous = '' }
+        elseif ($word.StartsWith('-')) { $previous = $word }
+        elseif ($specs.ContainsKey($inner)) { $path = $inner; $previous = '' }
+        else { $given++; $previous = '' }
+    }
+    $spec = $specs[$path]
+
+    $kind = $null
+    if ($previous -and $spec.valued.ContainsKey($previous)) { $kind = $spec.valued[$previous] }
+    elseif ($wordToComplete.StartsWith('-')) { $found = $spec.options }
+    elseif ($spec.commands.Count) { $found = $spec.commands }
+    elseif ($spec.arguments.Count) {
+        $at = [Math]::Min($given, $spec.arguments.Count - 1)
+        $kind = $spec.arguments[$at]
+    }
+    if ($kind -eq '@files') { return }
+    if ($kind -and $kind.StartsWith('@')) {
+        $found = @{}
+        foreach ($value in @(dlpctl __complete $kind.Substring(1) 2>$null)) { $found[$value] = $value }
+    }
+    elseif ($kind) {
+        $found = @{}
+        foreach ($value in $kind.Split(',')) { $found[$value] = $value }
+    }
+    if (-not $found) { return }
+    $found.GetEnumerator() | Where-Object { $_.Key -like "$wordToComplete*" } | Sort-Object Key | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_.Key, $_.Key, 'ParameterValue', $_.Value)
+    }
+}
