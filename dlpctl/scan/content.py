@@ -71,6 +71,10 @@ class Examiner:
         """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
         return self._without_names if is_source(path) else self.detector
 
+    def findings(self, text: str) -> list[Finding]:
+        """What is found in a text that is part of a document."""
+        return self.detector.scan(text, self.min_score)
+
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
         findings = self._detector_for(path).scan_bytes(data, self.min_score)
@@ -136,7 +140,7 @@ class Examiner:
         outlines = _Outlines(text, findings)
         results: list[Result] = []
         for finding in kept:
-            kind, category, start, end, score, pattern_id, _ = finding
+            kind, category, start, end, score, pattern_id, place = finding
             value = text[start:end]
             results.append(
                 Result(
@@ -151,8 +155,11 @@ class Examiner:
                     pattern_id,
                     self._label(pattern_id),
                     value if self._show_values else sample(kind, category, value),
-                    outlines.identity(path, finding),
+                    outlines.identity(
+                        f"{path}\0{place}" if place and not place.startswith("line ") else path, finding
+                    ),
                     self._fingerprint(finding, value),
+                    place or "",
                 )
             )
         return Found(results, len(findings) - len(kept))

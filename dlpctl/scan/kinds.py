@@ -30,6 +30,8 @@ _ZIPPED = (
 )  # fmt: skip
 """Files that are ZIP underneath and that nobody calls an archive."""
 
+_STRUCTURED = (".csv", ".tsv", ".eml", ".mbox", ".mht", ".mhtml", ".ipynb")
+"""Text of which a part is encoded, or labelled by what stands far from it."""
 _SOURCES = frozenset(
     [
         "asm",
@@ -132,6 +134,11 @@ _SOURCES = frozenset(
 def is_source(name: str) -> bool:
     """Whether a file is source code, by its name."""
     return name.rpartition(".")[2].lower() in _SOURCES
+
+
+def is_structured(name: str) -> bool:
+    """Whether a file is text that its format reads better than eyes do."""
+    return name.lower().endswith(_STRUCTURED)
 
 
 def is_archive(head: bytes, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 import time
@@ -155,6 +156,22 @@ def test_archives_are_opened_unless_they_are_not_wanted(examiner: Examiner) -> N
     results, skips, _ = scan(examiner, "a.zip", archives=False)
     assert not results
     assert skips["a.zip"].why is Why.ARCHIVE
+
+
+def test_text_that_is_labelled_or_encoded_elsewhere(examiner: Examiner) -> None:
+    encoded = base64.b64encode(f"see {BADGE}\n".encode()).decode()
+    Path("mail.eml").write_text(
+        f"From: a@example.com\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n{encoded}\n"
+    )
+    Path("table.csv").write_text(f"name,badge\nx,y\nz,{BADGE}\n")
+    Path("broken.csv").write_bytes(b"\0\1\2 " + BADGE.encode() + b" \0")
+    results, skips, _ = scan(examiner, ".")
+    assert [(one.path, one.line, bool(one.inner)) for one in results] == [
+        ("broken.csv", 1, True),
+        ("mail.eml", 1, True),
+        ("table.csv", 3, False),
+    ]
+    assert not skips
 
 
 def test_a_damaged_document_is_a_failure(examiner: Examiner) -> None:

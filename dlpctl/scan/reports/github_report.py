@@ -16,7 +16,7 @@ class GitHub:
     def add(self, result: Result) -> None:
         command = _COMMANDS[level_of(result, self._setting)]
         place = f"file={_property(result.path)},line={result.line}"
-        if not result.inner:
+        if result.end > result.start and not result.inner:
             place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
         title = _property(f"{result.type} ({result.category})")
         self._write(f"::{command} {place},title={title}::{_message(message_of(result))}\n")

@@ -96,14 +96,9 @@ def _rule(result: Result) -> dict[str, Any]:
 
 
 def _place(result: Result) -> dict[str, Any]:
-    region: dict[str, Any] = {
-        "startLine": result.line,
-        "startColumn": result.column,
-        "endLine": result.end_line,
-        "endColumn": result.end_column,
-    }
-    if result.inner:
-        region = {"startLine": 1}
+    region = {"startLine": result.line}
+    if result.end > result.start and not result.inner:
+        region |= {"startColumn": result.column, "endLine": result.end_line, "endColumn": result.end_column}
     return {"artifactLocation": _artifact(result.path), "region": region}
 
 
