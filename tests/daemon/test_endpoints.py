@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import jsonschema
 import pytest
 
-from dlpctl.backend import LocalBackend
+from dlpctl.backend.local import LocalBackend
 from dlpctl.control.access import LOCAL
 
 EMAIL = "write to jane.doe@corp.example.net"
