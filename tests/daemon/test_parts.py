@@ -79,6 +79,7 @@ def test_failing_readiness_is_asked_again():
 def test_housekeeping_removes_what_is_too_old(caller, control, clock):
     ticks, log = Ticks(), io.StringIO()
     housekeeping = Housekeeping(control.maintenance, 30, Log(log), ticks)
+    control.licenses.create(LOCAL, "acme", {"license_type": "enterprise"})
     caller.check_file(b"hello", "a.txt")
     housekeeping.tidy()
     assert list((control.folder / "masked").iterdir())
