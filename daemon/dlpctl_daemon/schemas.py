@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dlpctl.control.usage import MAX_CHECKS
 from dlpctl.types import Action, Category, Decision, Destination
 
 Schema = dict[str, Any]
@@ -303,6 +304,48 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "PublicKey": answer(
         "A key that verifies license tokens.", key_id=text(), public_key=text("PEM"), algorithm=text()
+    ),
+    "UsageReport": request(
+        "Checks that a client has made by itself, under a license.",
+        required=("checks",),
+        checks=array(ref("ReportedCheck"), minItems=1, maxItems=MAX_CHECKS),
+    ),
+    "ReportedCheck": request(
+        "A check: what was decided, and never what was checked.",
+        required=(
+            "preflight_id",
+            "created_at",
+            "destination",
+            "decision",
+            "policy_id",
+            "policy_version",
+            "bytes",
+            "detected",
+        ),
+        preflight_id=text(
+            "made by the client; told twice, the check counts once", pattern="^pf_[0-9a-f]{24}$"
+        ),
+        created_at=_MOMENT,
+        destination=_DESTINATION,
+        decision=one_of(Decision),
+        policy_id=text(pattern="^pol_[0-9a-f]{24}$"),
+        policy_version=text(pattern=r"^[0-9]{1,9}\.[0-9]{1,9}$"),
+        bytes=count("of the content", maximum=_LARGEST),
+        is_file={"type": "boolean", "default": False},
+        detected=array(ref("ReportedDetection"), maxItems=200),
+    ),
+    "ReportedDetection": request(
+        "How many findings of a type there were.",
+        required=("type", "count"),
+        type=text("such as EMAIL", pattern="^[A-Z][A-Z0-9_]{0,63}$"),
+        count=count(minimum=1, maximum=1_000_000_000),
+    ),
+    "UsageReceipt": answer(
+        "What became of a report.",
+        recorded=count("checks that are now in the log"),
+        known=count("checks that were told before"),
+        checks_this_month=count("of the license"),
+        max_checks_per_month=_MAX_CHECKS,
     ),
     "Token": answer(
         "An admin token. The token itself is there once, when it is made.",

@@ -20,6 +20,7 @@ from dlpctl.policy.model import Policy
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
     from dlpctl.control.store import Batch
     from dlpctl.preflight import Checker, Report
 
@@ -34,6 +35,8 @@ class Limits(NamedTuple):
 
     text_bytes: int = 1 << 20
     file_bytes: int = 50 << 20
+    reading: FileLimits | None = None
+    """What reading a file may cost."""
 
 
 class Checks:
@@ -92,7 +95,7 @@ class Checks:
             raise TooLargeError(
                 f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
             )
-        report, masked = check_file(self._checker(standing, to), data, to)
+        report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
         if masked is None:
             return self._record(standing, to, report, len(data), is_file=True)
         self._files.put(report.preflight_id, name, masked)

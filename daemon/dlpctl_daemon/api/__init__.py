@@ -13,6 +13,7 @@ _MODULES = (
     "policies",
     "groups",
     "licenses",
+    "usage",
     "tokens",
     "analytics",
     "audit",
