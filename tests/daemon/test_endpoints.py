@@ -88,7 +88,7 @@ def test_a_file_is_checked_and_its_masked_copy_is_fetched_by_its_address_alone(c
     expired = caller.get(where)
     assert (expired.status_code, "expired" in expired.json["detail"]) == (403, True)
     assert caller.get(url.path.removesuffix("/file")).json["masked_file_url"] is None
-    blocked = caller.check_file(b"\0\1\2", "program").json
+    blocked = caller.check_file(SECRET.encode(), "deploy.key").json
     assert (blocked["decision"], blocked["masked_file_url"]) == ("BLOCKED", None)
 
 
