@@ -102,7 +102,7 @@ class Checker:
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find, decide, and mask where that is the decision."""
         _, ruling = self._rule(text)
-        masked, reason = text, self._not_inspected()
+        masked, reason = text, self.not_inspected()
         if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
             masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
         return self.report(text, ruling, masked, reason, empty=not text)
@@ -111,11 +111,11 @@ class Checker:
         self, text: str, ruling: Ruling, masked: str | None, reason: str = "", *, empty: bool = False
     ) -> Report:
         """The answer; `reason` is what blocks besides the rules."""
-        reason = reason or self._not_inspected()
+        reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
+        findings = [ruled.finding for ruled in ruling.ruled]
         summary = summarize(ruling, self._labels, reason=reason, empty=empty)
         problem = self._detector.not_inspected
-        findings = [ruled.finding for ruled in ruling.ruled]
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
@@ -141,7 +141,7 @@ class Checker:
             if ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 _, reason = self._masked(piece.text, ruling.of(Action.MASK), self.masker())
                 decision = Decision.BLOCKED if reason else ruling.decision
-            if Decision.BLOCKED in (decision, ruling.decision) or self._not_inspected():
+            if Decision.BLOCKED in (decision, ruling.decision) or self.not_inspected():
                 return Decision.BLOCKED
         return decision
 
@@ -174,19 +174,10 @@ class Checker:
         text = b"".join(chunks).decode("utf-8", "surrogateescape")
         yield Piece(text, detector.scan(text, min_score))
 
-    def without_values(self, name: str) -> str:
-        """A name for a report: whatever a policy thinks of what is in it, it is not shown."""
-        found = [
-            one
-            for one in self.scan(name)
-            if not is_reserved(one.type, one.category, name[one.start : one.end])
-        ]
-        return mask_text(name, ((one, "redact") for one in found), Masker()) if found else name
-
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
 
-    def _not_inspected(self) -> str:
+    def not_inspected(self) -> str:
         """What blocks where names and addresses could not be looked for and the policy does something about them."""
         problem = self._detector.not_inspected
         return _not_inspected(problem) if problem and self._acts_on_tagged else ""
@@ -202,7 +193,7 @@ class Checker:
         return actions != {Action.ALLOW}
 
     def _require_inspection(self) -> None:
-        reason = self._not_inspected()
+        reason = self.not_inspected()
         if reason:
             from dlpctl.errors import NameDataError
 

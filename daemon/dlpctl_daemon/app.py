@@ -13,7 +13,6 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
 from dlpctl_daemon.api import resources
-from dlpctl_daemon.bodies import MalformedError
 from dlpctl_daemon.callers import Callers
 from dlpctl_daemon.endpoints import Service, json_response
 from dlpctl_daemon.frame import Frame
@@ -91,8 +90,6 @@ class _App(Flask):
         guard = note().guard
         if isinstance(error, UnauthorizedError) and guard is not None:
             response.headers["WWW-Authenticate"] = guard.challenge
-        if isinstance(error, MalformedError):
-            response.headers["Connection"] = "close"
         return response
 
 

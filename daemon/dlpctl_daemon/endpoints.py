@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
 from dlpctl_daemon.bodies import read_json, read_query
-from dlpctl_daemon.notes import note
+from dlpctl_daemon.notes import Note, note
 from dlpctl_daemon.schemas import Schema, ref
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
     limit = service.options.text_body if guard is Guard.POLICY_KEY else service.options.json_body
 
     def view(**path: str) -> Response:
-        access, key = _let_in(guard, service)
+        noted = note()
+        noted.route, noted.guard = endpoint.path, guard
+        access, key = _let_in(noted, guard, service)
         body = read_json(request, limit) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
         answer = handler(Call(service, access, key, body, query), **path)
@@ -177,9 +179,7 @@ def json_response(answer: object, status: int) -> Response:
 _NOBODY = Access(Role.AUDITOR, "")
 
 
-def _let_in(guard: Guard, service: Service) -> tuple[Access, str | None]:
-    noted = note()
-    noted.guard = guard
+def _let_in(noted: Note, guard: Guard, service: Service) -> tuple[Access, str | None]:
     if guard is Guard.POLICY_KEY:
         key = request.headers.get("X-Service-API-Key")
         noted.caller = service.callers.policy_id(key)

@@ -33,7 +33,6 @@ _HEADERS = (
     ("X-Frame-Options", "DENY"),
 )
 _UNKNOWN = "(none)"
-"""The route of requests that lead nowhere: their paths may hold anything."""
 
 
 class Frame:
@@ -87,8 +86,6 @@ class Frame:
 
     def _finish(self, environ: WSGIEnvironment, note: Note) -> None:
         seconds = time.perf_counter() - note.began
-        request = environ.get("werkzeug.request")
-        rule = request.url_rule if request is not None else None
-        route, method = (rule.rule, environ["REQUEST_METHOD"]) if rule else (_UNKNOWN, "-")
+        route, method = (note.route, environ["REQUEST_METHOD"]) if note.route else (_UNKNOWN, "-")
         self._metrics.request(method, route, note.status, seconds)
         self._log.request(method, route, note, seconds)

@@ -15,12 +15,14 @@ KEY = "dlpctl.note"
 
 
 class Note:
-    __slots__ = ("allowance", "began", "caller", "decision", "guard", "request_id", "status")
+    __slots__ = ("allowance", "began", "caller", "decision", "guard", "request_id", "route", "status")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.began = time.perf_counter()
         self.status = 0
+        self.route: str | None = None
+        """The path as it is declared; a request that leads nowhere has none, since its path may hold anything."""
         self.guard: Guard | None = None
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from dlpctl.files.report import FileReport
+    from dlpctl.preflight import Checker
 
 _PLAIN = {
     ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch", ".css", ".scss", ".py", ".pyi", ".js", ".mjs",
@@ -29,6 +30,8 @@ _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _STRUCTURED = re.compile(
     rb"(?i)\s*[\[{<]|From |(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|From|To|Subject|Date):"
 )
+_PACKED = frozenset((".eml", ".mbox", ".mht", ".mhtml", ".ipynb", ".csv", ".tsv", ".fodt", ".fods", ".fodp"))
+"""Text in which values are encoded, or far from what labels them."""
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
 _NOT_IN_FILE_NAMES = lazy(r'[*?"<>|:/\\]')
 _SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.25
@@ -38,15 +41,24 @@ _VARIABLE = "DLPCTL_PASSWORD"
 
 def is_plain(name: str, head: bytes) -> bool:
     """Whether a content is text that needs no format: it may come as a stream, and nothing more has to be imported."""
-    if b"\0" in head[:8192] or b"%PDF-" in head[:1024] or head.startswith(b"{\\rtf"):
-        return False
     if name == STDIN:
-        return True
+        return not _is_binary(head)
     path = PurePath(name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
         return False
-    if suffix in _MAYBE_PLAIN and _STRUCTURED.match(head):
+    return is_text(head) and not (suffix in _MAYBE_PLAIN and _STRUCTURED.match(head))
+
+
+def shows_all_as_text(name: str, head: bytes) -> bool:
+    """Whether a text shows what is in it without its format, by line and column: most of them, but no mail with its attachments."""
+    if name == STDIN:
+        return not _is_binary(head)
+    return is_text(head) and PurePath(name).suffix.lower() not in _PACKED
+
+
+def is_text(head: bytes) -> bool:
+    if _is_binary(head):
         return False
     try:
         head.decode()
@@ -54,6 +66,10 @@ def is_plain(name: str, head: bytes) -> bool:
         # A character may be cut by the end of what was read first.
         return problem.start >= len(head) - 3
     return True
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head[:8192] or b"%PDF-" in head[:1024] or head.startswith(b"{\\rtf")
 
 
 def whole(chunks: Iterable[bytes], most: int) -> bytes:
@@ -85,6 +101,13 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
         return getpass("Password of the file: ", sys.stderr)
     return os.environ.get(_VARIABLE) or None
+
+
+def without_values(name: str, checker: Checker) -> str:
+    """The name of a file as it may be shown."""
+    from dlpctl.files.names import Names
+
+    return Names(checker.scan).shown([name])[0]
 
 
 def beside(name: str, shown: str) -> Path:

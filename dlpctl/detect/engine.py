@@ -127,6 +127,11 @@ class Detector:
         """All that can be found: what the taggers find, and the patterns."""
         return [*self._tagged, *self.patterns]
 
+    def label(self, pattern_id: str) -> str:
+        """What people call a pattern that something was found of."""
+        known: list[Pattern | _Runner] = [*self._tagged, *self._runners.values()]
+        return next(each.label for each in known if each.id == pattern_id)
+
     @property
     def _tagged(self) -> tuple[Pattern, ...]:
         return TAGGED if self._taggers else ()
@@ -139,10 +144,6 @@ class Detector:
     @property
     def _wants_tagged(self) -> bool:
         return self._selected is None or min(self._selected, default=0) < 0
-
-    def label(self, pattern_id: str) -> str:
-        """What people call a pattern that something was found of."""
-        return next(runner.label for runner in self._runners.values() if runner.id == pattern_id)
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""

@@ -113,8 +113,8 @@ class FileChecker:
             stage("searching")
             work = _Work(self._checker, masker or self._checker.masker())
             ruling = work.rule(node, everything=everything)
-            reason, masked, verified = "", data, None
-            if ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
+            reason, masked, verified = self._checker.not_inspected(), data, None
+            if not reason and ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
                 reason = described(node.uninspected())
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:
@@ -203,7 +203,7 @@ class _Work:
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
-            seen = self._seen[id(document)] if known else list(scan_document(document, self._checker.scan))
+            seen = self._seen[id(document)] if known else scan_document(document, self._checker.scan)
             hits = list(self._hits_in(document, seen, known=known))
             if known:
                 self._hits[id(document)] = hits
@@ -219,7 +219,7 @@ class _Work:
         return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
 
     def _see(self, document: Document) -> list[Seen]:
-        seen = list(scan_document(document, self._checker.scan))
+        seen = scan_document(document, self._checker.scan)
         # The document is kept, so that no other can come to stand under its id.
         self._known.append(document)
         self._seen[id(document)] = seen

@@ -44,12 +44,36 @@ class Placed(NamedTuple):
         return self.node.place(self.document, self.segment, self.start)
 
 
-def scan_document(document: Document, scan: Scan) -> Iterator[Seen]:
+def scan_document(document: Document, scan: Scan) -> list[Seen]:
     """What every view shows, overlaps between views included."""
+    seen: list[Seen] = []
     for number, view in enumerate(document.views):
         found = _scan_labelled(view.text, view.context, scan) if view.context else scan(view.text)
-        for finding in found:
-            yield Seen(number, finding, view.text[finding.start : finding.end])
+        seen += (Seen(number, one, view.text[one.start : one.end]) for one in found)
+    return _without_glued(document, seen)
+
+
+def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
+    """Where lines are joined without a space, a whole value may take in what begins the next line: then it counts without that."""
+    pieces = [document.views[one.view].pieces_of(one.finding.start, one.finding.end) for one in seen]
+    whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for one, those in zip(seen, pieces, strict=True):
+        if len(those) == 1:
+            whole.setdefault((one.finding.type, those[0].segment), []).append((those[0].start, those[0].end))
+    for spans in whole.values():
+        spans.sort()
+
+    def holds_a_whole_one(one: Seen, those: list[Piece]) -> bool:
+        if len(those) < 2 or sum(each.end - each.start for each in those) < len(one.value):
+            return False
+        for each in those:
+            spans = whole.get((one.finding.type, each.segment), [])
+            at = bisect_left(spans, (each.start, each.start))
+            if at < len(spans) and spans[at][1] <= each.end:
+                return True
+        return False
+
+    return [one for one, those in zip(seen, pieces, strict=True) if not holds_a_whole_one(one, those)]
 
 
 def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:

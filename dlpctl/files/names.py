@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import Masker
 from dlpctl.masking.reserved import is_reserved
 from dlpctl.masking.standing import Echoes, Value
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from dlpctl.files.finding import Placed, Scan
 
 _OPERATOR = "redact"
+_SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
 
 
 class Names:
@@ -40,9 +43,12 @@ class Names:
         return [by_text[text] for text in texts]
 
     def _masked(self, text: str) -> str:
+        # `jane@acme.com.pdf` is no address, but for what stands before the suffix.
+        readings = dict.fromkeys((text, _SUFFIX.sub("\n", text)))
         found = [
             one
-            for one in self._scan(text)
+            for reading in readings
+            for one in self._scan(reading)
             if not is_reserved(one.type, one.category, text[one.start : one.end])
         ]
         found += self._echoes.outside(text, found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
@@ -23,6 +24,7 @@ _GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
 _HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_STRETCH, _LONGEST_WORD = 1 << 14, 200
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7
 _FEW = 32
@@ -84,6 +86,27 @@ class _Index:
                 value = self._sequences.get(tuple(tokens[place : place + length]))
                 if value is not None:
                     yield place, place + length, value
+
+    def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        """The same with places in the text; only stretches that hold a value's first word are gone through word by word."""
+        lowered = text.lower()
+        folded = lowered if len(lowered) == len(text) else text
+        for start in range(0, len(text), _STRETCH):
+            # A word that is cut by the end of a stretch is whole in the next one.
+            stretch = max(start - _LONGEST_WORD, 0), start + _STRETCH
+            present = set(_TOKEN.findall(folded, *stretch))
+            if self._lengths.keys().isdisjoint(map(_normal, present)):
+                continue
+            for match in _TOKEN.finditer(folded, *stretch):
+                lengths = self._lengths.get(_normal(match[0]))
+                if lengths is None:
+                    continue
+                matches = list(islice(_TOKEN.finditer(folded, match.start()), max(lengths)))
+                tokens = tuple(_normal(each[0]) for each in matches)
+                for length in lengths:
+                    value = self._sequences.get(tokens[:length]) if length <= len(tokens) else None
+                    if value is not None:
+                        yield match.start(), matches[length - 1].end(), value
 
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of digits alone, however they are grouped."""
@@ -152,13 +175,7 @@ class Echoes:
         if not self._originals:
             return []
         index = self._index
-        matches = list(_TOKEN.finditer(text))
-        tokens = [_normal(match.group()) for match in matches]
-        places = [
-            (matches[first].start(), matches[behind - 1].end(), value)
-            for first, behind, value in index.sequences(tokens)
-        ]
-        places += index.numbers(text)
+        places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
         repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
         return _outside(findings, repeated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.scan.results import Result
@@ -62,6 +63,7 @@ class Examiner:
         self._allow = allow
         self._key = key
         self._show_values = show_values
+        self._labels: dict[str, str] = {}
 
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
@@ -116,45 +118,39 @@ class Examiner:
 
     def place(self, path: str, text: str, findings: Sequence[Finding]) -> Found:
         """Findings in a text as results, but for those that the allow list takes."""
-        kept = self._allow.remaining(text, findings)
-        lines = _Lines(text)
-        seen: dict[str, int] = {}
-        results = [self._result(path, text, finding, findings, lines, seen) for finding in kept]
-        return Found(results, len(findings) - len(kept))
-
-    def _result(
-        self,
-        path: str,
-        text: str,
-        finding: Finding,
-        all_findings: Sequence[Finding],
-        lines: _Lines,
-        seen: dict[str, int],
-    ) -> Result:
         from dlpctl.masking.partial import sample
 
-        value = text[finding.start : finding.end]
-        line, column = lines.place(finding.start)
-        end_line, end_column = lines.place(finding.end)
-        identity = _identity(path, text, finding, all_findings)
-        seen[identity] = again = seen.get(identity, 0) + 1
-        return Result(
-            path,
-            line,
-            column,
-            end_line,
-            end_column,
-            finding.start,
-            finding.end,
-            finding.type,
-            finding.category.value,
-            finding.score,
-            finding.pattern_id,
-            self.detector.label(finding.pattern_id),
-            value if self._show_values else sample(finding.type, finding.category, value),
-            identity if again == 1 else f"{identity}-{again}",
-            self._fingerprint(finding, value),
-        )
+        kept = self._allow.remaining(text, findings)
+        lines = _Lines(text)
+        outlines = _Outlines(text, findings)
+        results: list[Result] = []
+        for finding in kept:
+            kind, category, start, end, score, pattern_id, _ = finding
+            value = text[start:end]
+            results.append(
+                Result(
+                    path,
+                    *lines.place(start),
+                    *lines.place(end),
+                    start,
+                    end,
+                    kind,
+                    category.value,
+                    score,
+                    pattern_id,
+                    self._label(pattern_id),
+                    value if self._show_values else sample(kind, category, value),
+                    outlines.identity(path, finding),
+                    self._fingerprint(finding, value),
+                )
+            )
+        return Found(results, len(findings) - len(kept))
+
+    def _label(self, pattern_id: str) -> str:
+        label = self._labels.get(pattern_id)
+        if label is None:
+            label = self._labels[pattern_id] = self.detector.label(pattern_id)
+        return label
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
         if self._key is None:
@@ -196,22 +192,39 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
     return placed
 
 
-def _identity(path: str, text: str, finding: Finding, findings: Iterable[Finding]) -> str:
-    """Made of what stands around the value in its line, without this value or any other."""
-    import hashlib
+class _Outlines:
+    """What stands around values in their lines, without these values and all others."""
 
-    before = max(text.rfind("\n", 0, finding.start) + 1, finding.start - _AROUND)
-    line_end = text.find("\n", finding.end)
-    after = min(len(text) if line_end < 0 else line_end, finding.end + _AROUND)
-    outline = list(text[before:after])
-    for one in findings:
-        if one.start < after and one.end > before:
-            outline[max(one.start - before, 0) : one.end - before] = [""] * (
-                min(one.end, after) - max(one.start, before)
-            )
-    around = "".join(outline).strip()
-    named = f"{path}\0{finding.pattern_id}\0{around}".encode("utf-8", "surrogateescape")
-    return hashlib.sha256(named).hexdigest()[:32]
+    __slots__ = ("_findings", "_next", "_seen", "_text")
+
+    def __init__(self, text: str, findings: Sequence[Finding]) -> None:
+        self._text = text
+        self._findings = findings
+        self._next = 0
+        self._seen: dict[str, int] = {}
+
+    def identity(self, path: str, finding: Finding) -> str:
+        """Names a finding from one run to the next; findings are asked for in their order."""
+        import hashlib
+
+        text, findings = self._text, self._findings
+        start, end = finding.start, finding.end
+        before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
+        line_end = text.find("\n", end, end + _AROUND)
+        after = min(len(text), end + _AROUND) if line_end < 0 else line_end
+        while findings[self._next].end <= before:
+            self._next += 1
+        pieces: list[str] = []
+        for one in islice(findings, self._next, None):
+            if one.start >= after:
+                break
+            pieces.append(text[before : one.start])
+            before = one.end
+        pieces.append(text[before:after])
+        named = "\0".join((path, finding.pattern_id, *pieces))
+        identity = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._seen[identity] = again = self._seen.get(identity, 0) + 1
+        return identity if again == 1 else f"{identity}-{again}"
 
 
 class Parts:

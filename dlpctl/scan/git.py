@@ -87,16 +87,16 @@ class Repository:
                 for blob in _blobs(change):
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
 
-    def history(self, revisions: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Every blob once, oldest commit first: of all that any name leads to, or of a range such as `v1..main`."""
-        chosen = revisions.split()
-        if any(each.startswith("-") for each in chosen):
-            raise UsageError(f"{revisions!r} is no range of commits; write, say, main or v1.0..HEAD")
-        if not chosen and not self._answer("rev-list", "-n1", "--all"):
+    def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
+        """Every blob once, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`."""
+        for each in ranges:
+            if not self._answer("rev-list", "-n1", "--end-of-options", each, "--"):
+                raise UsageError(f"{each}: is no file, and no range with commits in it")
+        if not ranges and not self._answer("rev-list", "-n1", "--all"):
             return
         # Parents come first, whatever their clocks said; merges show what is like none of their parents.
         how = ("--reverse", "--topo-order", "--diff-merges=combined", "--root", "--diff-filter=ACMRT")
-        which = ("--end-of-options", *chosen) if chosen else ("--all",)
+        which = ("--end-of-options", *ranges) if ranges else ("--all",)
         seen: set[bytes] = set()
         with self._stream("log", *_RAW, *how, "--format=tformat:%x01%H %aI", *which, "--", *paths) as stream:
             for change in _raw_changes(stream):
@@ -108,10 +108,10 @@ class Repository:
     def contents(self) -> Contents:
         return Contents(self._command("cat-file", "--batch"))
 
-    def within(self, place: str) -> str:
+    def within(self, place: Path) -> str:
         """A path below the root of the repository, as git calls it."""
         try:
-            return Path(place).resolve().relative_to(Path(self.root).resolve()).as_posix()
+            return place.resolve().relative_to(Path(self.root).resolve()).as_posix()
         except ValueError:
             raise UsageError(f"{place}: is not in the repository {self.root}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,15 +56,15 @@ class Scan:
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
 
-    def files(self, names: Sequence[str]) -> Iterator[Result | Skip]:
+    def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
         return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
 
-    def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Iterator[Result | Skip]:
+    def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
         """What is found in what git holds."""
         return self._run(_blob_batches(blobs, self._selection), repository)
 
-    def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Iterator[Result | Skip]:
+    def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Generator[Result | Skip]:
         def make_reader() -> Reader:
             return Reader(
                 self._examiner,

@@ -220,7 +220,7 @@ class _Checking:
         if name == inputs.STDIN:
             return "stdin"
         base = Path(name).name
-        return name.removesuffix(base) + self._checker.without_values(base)
+        return name.removesuffix(base) + documents.without_values(base, self._checker)
 
 
 def _show(answer: _Answer, printer: Printer) -> None:
@@ -266,4 +266,6 @@ def _about(answer: FileReport) -> Iterator[str]:
         yield from (f"not inspected: {gap.place}: {gap.reason}" for gap in gaps[:_MOST_PLACES])
         if len(gaps) > _MOST_PLACES:
             yield f"not inspected: {len(gaps) - _MOST_PLACES} more"
+        if gaps and answer.masked is None:
+            yield "--on-uninspected warn accepts what could not be inspected"
     yield from (f"note: {note}" for note in coverage.notes)

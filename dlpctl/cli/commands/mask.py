@@ -55,7 +55,7 @@ def mask(
         secret = documents.password(ask=password, file=password_file)
         data = documents.whole(chunks, session.config.limits.input_bytes)
         masking = session.file_checker(checker, on_uninspected)
-        shown = "stdin" if file == inputs.STDIN else checker.without_values(Path(file).name)
+        shown = "stdin" if file == inputs.STDIN else documents.without_values(Path(file).name, checker)
         with documents.cleaning_up():
             with opened(store, checker) as masker, documents.progress(shown) as stage:
                 report = masking.mask(data, Path(file).name, secret, masker=masker, stage=stage)
