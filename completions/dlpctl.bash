@@ -24,8 +24,8 @@ _dlpctl_spec() {
             arguments='@files'
             ;;
         'scan')
-            options='--types --min-score --fail-on -f --format --show-values --patterns -h --help'
-            valued='--types:@types+ --min-score: --fail-on: -f:human,json,jsonl --format:human,json,jsonl --patterns:@files'
+            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --max-size --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
+            valued='--types:@types+ -p:@policies --policy:@policies -d:@destinations --destination:@destinations --min-score: --fail-on: --diff: --include: --exclude: --max-size: -j: --jobs: -f:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --format:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --report: --patterns:@files'
             arguments='@files...'
             ;;
         'explain')
