@@ -5,11 +5,11 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config completions init org group license token analytics audit db serve apply'
+            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor help init org group license token analytics audit db serve apply'
             options='-V --version -h --help'
             ;;
         'check')
-            options='-d --destination -p --policy --operator -o --output --force -f --format --findings --decision-only --password --password-file --on-uninspected --before-after --patterns --org --api-key-file --server -h --help'
+            options='-d --destination -p --policy --operator -o --output --force -f --format --findings --decision-only -q --quiet --password --password-file --on-uninspected --before-after --patterns --org --api-key-file --server -h --help'
             valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial -o:@files --output:@files -f:human,json --format:human,json --password-file:@files --on-uninspected: --before-after:@files --patterns:@files --org:@organizations --api-key-file:@files --server:'
             arguments='@files...'
             ;;
@@ -24,8 +24,8 @@ _dlpctl_spec() {
             arguments='@files'
             ;;
         'scan')
-            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --max-size --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
-            valued='--types:@types+ -p:@policies --policy:@policies -d:@destinations --destination:@destinations --min-score: --fail-on: --diff: --include: --exclude: --max-size: -j: --jobs: -f:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --format:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --report: --patterns:@files'
+            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --max-size --baseline --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
+            valued='--types:@types+ -p:@policies --policy:@policies -d:@destinations --destination:@destinations --min-score: --fail-on: --diff: --include: --exclude: --max-size: --baseline:@files -j: --jobs: -f:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --format:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --report: --patterns:@files'
             arguments='@files...'
             ;;
         'explain')
@@ -92,12 +92,16 @@ _dlpctl_spec() {
             arguments='@organizations @stored-policies'
             ;;
         'patterns')
-            commands='list show test'
+            commands='list types show test'
             options='-h --help'
             ;;
         'patterns list')
             options='--category --type --search -f --format --patterns -h --help'
             valued='--category:@categories --type:@types+ --search: -f:human,json --format:human,json --patterns:@files'
+            ;;
+        'patterns types')
+            options='--category -f --format -h --help'
+            valued='--category:@categories -f:human,json --format:human,json'
             ;;
         'patterns show')
             options='-f --format --patterns -h --help'
@@ -122,9 +126,61 @@ _dlpctl_spec() {
             valued='-f:human,json --format:human,json'
             arguments='project,user,config,data,cache'
             ;;
+        'baseline')
+            commands='create update audit prune import'
+            options='-h --help'
+            ;;
+        'baseline create')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline update')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths --renew -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline audit')
+            options='--baseline -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline prune')
+            options='--baseline --unused -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            ;;
+        'baseline import')
+            options='--baseline --owner --expires -f --format -h --help'
+            valued='--baseline:@files --owner: --expires: -f:human,json --format:human,json'
+            arguments='@files'
+            ;;
+        'hook')
+            commands='install uninstall show'
+            options='-h --help'
+            ;;
+        'hook install')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook uninstall')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook show')
+            options='-h --help'
+            arguments='git,pre-commit,github,gitlab'
+            ;;
         'completions')
             options='-h --help'
             arguments='bash,zsh,fish,powershell,install bash,zsh,fish,powershell'
+            ;;
+        'doctor')
+            options='-f --format -h --help'
+            valued='-f:human,json --format:human,json'
+            ;;
+        'help')
+            options='-h --help'
+            arguments='baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors'
             ;;
         'init')
             options='--org --slug -f --format --server -h --help'

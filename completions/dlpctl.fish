@@ -32,7 +32,11 @@ complete -c dlpctl -n '__dlpctl_exactly' -a explain -d 'say why something is fou
 complete -c dlpctl -n '__dlpctl_exactly' -a policy -d 'look into policies'
 complete -c dlpctl -n '__dlpctl_exactly' -a patterns -d 'list, show and test patterns'
 complete -c dlpctl -n '__dlpctl_exactly' -a config -d 'show settings and where they come from'
+complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by name and for a time'
+complete -c dlpctl -n '__dlpctl_exactly' -a hook -d 'keep sensitive data out of commits and pipelines'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
+complete -c dlpctl -n '__dlpctl_exactly' -a doctor -d 'say what is wrong with this installation, and what mends it'
+complete -c dlpctl -n '__dlpctl_exactly' -a help -d 'explain a topic'
 complete -c dlpctl -n '__dlpctl_exactly' -a init -d 'make a control plane to begin with'
 complete -c dlpctl -n '__dlpctl_exactly' -a org -d 'administer organizations'
 complete -c dlpctl -n '__dlpctl_exactly' -a group -d 'administer policy groups'
@@ -55,6 +59,7 @@ complete -c dlpctl -n '__dlpctl_at check' -l force -d 'Write over a file that is
 complete -c dlpctl -n '__dlpctl_at check' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at check' -l findings -d 'List every finding in the JSON.'
 complete -c dlpctl -n '__dlpctl_at check' -l decision-only -d 'Print the decision alone'
+complete -c dlpctl -n '__dlpctl_at check' -s q -l quiet -d 'Print nothing'
 complete -c dlpctl -n '__dlpctl_at check' -l password -d 'Ask for the password of an encrypted file'
 complete -c dlpctl -n '__dlpctl_at check' -l password-file -r -F -d 'Read that password from a file'
 complete -c dlpctl -n '__dlpctl_at check' -l on-uninspected -x -d 'What it means that a part of a file cannot be read, such as a picture'
@@ -101,6 +106,7 @@ complete -c dlpctl -n '__dlpctl_at scan' -l include -x -d 'Only such files, as i
 complete -c dlpctl -n '__dlpctl_at scan' -l exclude -x -d 'No such files or folders'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-ignore -d 'Scan what .gitignore and .dlpctlignore leave out, too'
 complete -c dlpctl -n '__dlpctl_at scan' -l max-size -x -d 'Skip larger files'
+complete -c dlpctl -n '__dlpctl_at scan' -l baseline -r -F -d 'What is accepted by name'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-archives -d 'Do not look into archives'
 complete -c dlpctl -n '__dlpctl_at scan' -l keep-going -d 'Files that cannot be read do not make the exit status 1'
 complete -c dlpctl -n '__dlpctl_at scan' -s j -l jobs -x -d 'Workers at once'
@@ -210,6 +216,7 @@ complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stor
 
 # dlpctl patterns
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a list -d 'List the patterns'
+complete -c dlpctl -n '__dlpctl_exactly patterns' -a types -d 'List what can be found, with the laws that make it sensitive'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a show -d 'Show one pattern whole, with its examples'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a test -d 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -s h -l help -d 'Show this message and exit'
@@ -221,6 +228,11 @@ complete -c dlpctl -n '__dlpctl_at patterns list' -l search -x -d 'Only patterns
 complete -c dlpctl -n '__dlpctl_at patterns list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at patterns list' -l patterns -r -F -d 'Further patterns'
 complete -c dlpctl -n '__dlpctl_at patterns list' -s h -l help -d 'Show this message and exit'
+
+# dlpctl patterns types
+complete -c dlpctl -n '__dlpctl_at patterns types' -l category -r -f -a '(dlpctl __complete categories)' -d 'Only patterns with this'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s h -l help -d 'Show this message and exit'
 
 # dlpctl patterns show
 complete -c dlpctl -n '__dlpctl_at patterns show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
@@ -246,10 +258,91 @@ complete -c dlpctl -n '__dlpctl_at config path' -s f -l format -r -f -a 'human j
 complete -c dlpctl -n '__dlpctl_at config path' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at config path' -f -a 'project user config data cache'
 
+# dlpctl baseline
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a create -d 'Accept all that is found now, so that only what is new counts'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a update -d 'Accept what is found and not accepted yet'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a audit -d 'List the exceptions, where they apply, and which have expired or are of no use'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a prune -d 'Remove the exceptions that have expired'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -a import -d 'Take over what another tool accepts'
+complete -c dlpctl -n '__dlpctl_exactly baseline' -s h -l help -d 'Show this message and exit'
+
+# dlpctl baseline create
+complete -c dlpctl -n '__dlpctl_at baseline create' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l reason -x -d 'Why they may stay'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l types -r -f -a '(__dlpctl_list types)' -d 'Only these categories, types or patterns, joined by commas'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l min-score -x -d 'What a finding must score to count'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
+complete -c dlpctl -n '__dlpctl_at baseline create' -l with-paths -d 'Accept each value in the file where it is now, and nowhere else'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline create' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline create' -F
+
+# dlpctl baseline update
+complete -c dlpctl -n '__dlpctl_at baseline update' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l reason -x -d 'Why they may stay'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l types -r -f -a '(__dlpctl_list types)' -d 'Only these categories, types or patterns, joined by commas'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l min-score -x -d 'What a finding must score to count'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l with-paths -d 'Accept each value in the file where it is now, and nowhere else'
+complete -c dlpctl -n '__dlpctl_at baseline update' -l renew -d 'Also renew those that have expired and are still found'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline update' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline update' -F
+
+# dlpctl baseline audit
+complete -c dlpctl -n '__dlpctl_at baseline audit' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline audit' -F
+
+# dlpctl baseline prune
+complete -c dlpctl -n '__dlpctl_at baseline prune' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -l unused -d 'Also those whose values are not found any more'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline prune' -s h -l help -d 'Show this message and exit'
+
+# dlpctl baseline import
+complete -c dlpctl -n '__dlpctl_at baseline import' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at baseline import' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at baseline import' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at baseline import' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at baseline import' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at baseline import' -F
+
+# dlpctl hook
+complete -c dlpctl -n '__dlpctl_exactly hook' -a install -d 'Scan what is staged before each commit'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a uninstall -d 'Remove the hook, and put back the one that was there before'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a show -d 'Print what makes a hook or a pipeline scan, to be put into a file of yours'
+complete -c dlpctl -n '__dlpctl_exactly hook' -s h -l help -d 'Show this message and exit'
+
+# dlpctl hook install
+complete -c dlpctl -n '__dlpctl_at hook install' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook install' -f -a 'git'
+
+# dlpctl hook uninstall
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -f -a 'git'
+
+# dlpctl hook show
+complete -c dlpctl -n '__dlpctl_at hook show' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook show' -f -a 'git pre-commit github gitlab'
+
 # dlpctl completions
 complete -c dlpctl -n '__dlpctl_at completions' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at completions' -f -a 'bash zsh fish powershell install'
 complete -c dlpctl -n '__dlpctl_at completions' -f -a 'bash zsh fish powershell'
+
+# dlpctl doctor
+complete -c dlpctl -n '__dlpctl_at doctor' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at doctor' -s h -l help -d 'Show this message and exit'
+
+# dlpctl help
+complete -c dlpctl -n '__dlpctl_at help' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at help' -f -a 'baselines ci commands configuration daemon environment exit-codes files library limits patterns policies pre-commit prompts security shell types vendors'
 
 # dlpctl init
 complete -c dlpctl -n '__dlpctl_at init' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Also create an organization of this name'

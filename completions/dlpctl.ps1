@@ -6,14 +6,14 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'completions' = 'complete commands in a shell'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'hook' = 'keep sensitive data out of commits and pipelines'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'help' = 'explain a topic'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
         }
         'check' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '-q' = 'Print nothing'; '--quiet' = 'Print nothing'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files'; '--org' = '@organizations'; '--api-key-file' = '@files'; '--server' = '--server' }
             arguments = @('@files')
         }
@@ -31,8 +31,8 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'scan' = @{
             commands = @{}
-            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--max-size' = 'Skip larger files'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--types' = '@types'; '-p' = '@policies'; '--policy' = '@policies'; '-d' = '@destinations'; '--destination' = '@destinations'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '--diff' = '--diff'; '--include' = '--include'; '--exclude' = '--exclude'; '--max-size' = '--max-size'; '-j' = '-j'; '--jobs' = '--jobs'; '-f' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--format' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--report' = '--report'; '--patterns' = '@files' }
+            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--types' = '@types'; '-p' = '@policies'; '--policy' = '@policies'; '-d' = '@destinations'; '--destination' = '@destinations'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '--diff' = '--diff'; '--include' = '--include'; '--exclude' = '--exclude'; '--max-size' = '--max-size'; '--baseline' = '@files'; '-j' = '-j'; '--jobs' = '--jobs'; '-f' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--format' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--report' = '--report'; '--patterns' = '@files' }
             arguments = @('@files')
         }
         'explain' = @{
@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
-            commands = @{ 'list' = 'List the patterns'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
+            commands = @{ 'list' = 'List the patterns'; 'types' = 'List what can be found, with the laws that make it sensitive'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -123,6 +123,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             commands = @{}
             options = @{ '--category' = 'Only patterns with this'; '--type' = 'Only patterns of this type'; '--search' = 'Only patterns whose id or label holds this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--category' = '@categories'; '--type' = '@types'; '--search' = '--search'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @()
+        }
+        'patterns types' = @{
+            commands = @{}
+            options = @{ '--category' = 'Only patterns with this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--category' = '@categories'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
         }
         'patterns show' = @{
@@ -155,11 +161,83 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('project,user,config,data,cache')
         }
+        'baseline' = @{
+            commands = @{ 'create' = 'Accept all that is found now, so that only what is new counts'; 'update' = 'Accept what is found and not accepted yet'; 'audit' = 'List the exceptions, where they apply, and which have expired or are of no use'; 'prune' = 'Remove the exceptions that have expired'; 'import' = 'Take over what another tool accepts' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'baseline create' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline update' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '--renew' = 'Also renew those that have expired and are still found'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline audit' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline prune' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--unused' = 'Also those whose values are not found any more'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'baseline import' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'hook' = @{
+            commands = @{ 'install' = 'Scan what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'show' = 'Print what makes a hook or a pipeline scan, to be put into a file of yours' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'hook install' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git')
+        }
+        'hook uninstall' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git')
+        }
+        'hook show' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git,pre-commit,github,gitlab')
+        }
         'completions' = @{
             commands = @{}
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @('bash,zsh,fish,powershell,install', 'bash,zsh,fish,powershell')
+        }
+        'doctor' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'help' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors')
         }
         'init' = @{
             commands = @{}

@@ -67,10 +67,10 @@ class Session:
         self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
         return None if self._license is None else self._license.policy(name)
 
-    def printer(self) -> Printer:
+    def printer(self, *, quiet: bool = False) -> Printer:
         from dlpctl.cli.render import Printer
 
-        return Printer(self.config.color)
+        return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)

@@ -227,7 +227,8 @@ def test_a_large_file_and_its_copy(start):
             b"Content-Length: %d" % len(body),
         ]
         answer = raw(service.port, b"\r\n".join([*head, b"", body]))
-        url = json.loads(answer.partition(b"\r\n\r\n")[2]).get("masked_file_url", answer)
+        assert answer.startswith(b"HTTP/1.1 200"), answer[-300:]
+        url = json.loads(answer.partition(b"\r\n\r\n")[2])["masked_file_url"]
         path = url.removeprefix(f"http://127.0.0.1:{service.port}")
         assert service.ask("GET", path, X_Service_API_Key=key).body == data
 

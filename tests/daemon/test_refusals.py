@@ -198,7 +198,7 @@ def test_forms(caller):
     assert_refused(send(b"x", **{"Content-Type": "multipart/form-data"}), 400, "boundary")
     assert_refused(send(b"x", **{"Content-Type": "multipart/form-data; boundary=b"}), 422)
     assert_refused(send(b"{}", **{"Content-Type": "application/json"}), 415)
-    assert_refused(send({"file": file(), "destination": "V" * 100_000}), 413)
+    assert_refused(send({"file": file(), "destination": ["VENDOR"] * 20}), 413)
 
 
 class TestSizes:
