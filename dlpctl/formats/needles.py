@@ -109,7 +109,9 @@ def _numbers_in(folded: str, heads: Container[str], wanted: Set[str]) -> set[str
     ends = list(accumulate(map(len, groups)))
     for number, start in enumerate((0, *ends[:-1])):
         if digits[start : start + _FEWEST_DIGITS] in heads:
-            found.update(one for end in ends[number : number + longest] if (one := digits[start:end]) in wanted)
+            found.update(
+                one for end in ends[number : number + longest] if (one := digits[start:end]) in wanted
+            )
     return found
 
 
