@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
@@ -13,6 +13,7 @@ from dlpctl.detect.compiled import Compiled, from_files, from_patterns
 from dlpctl.detect.context import Judge
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
 from dlpctl.errors import UsageError
@@ -65,6 +66,7 @@ class Detector:
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._runners: dict[int, _Runner] = {}
         self._selected: frozenset[int] | None = None
+        self._of_selected = self._of_others = frozenset[int]()
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
 
@@ -80,12 +82,34 @@ class Detector:
         """The same, for names that may be of no pattern here, as a policy's may."""
         wanted = {selector.upper() for selector in selectors}
         narrowed = self._copy()
-        narrowed._selected = frozenset(
-            index
-            for index, pattern in enumerate(self.known, start=-len(self._tagged))
-            if _names(pattern) & wanted
+        narrowed._select(
+            frozenset(
+                index
+                for index, pattern in enumerate(self.known, start=-len(self._tagged))
+                if _names(pattern) & wanted
+            )
         )
         return narrowed
+
+    def without_names(self) -> Detector:
+        """A detector for patterns alone, which looks for no names and addresses."""
+        narrowed = self._copy()
+        narrowed._taggers = None
+        return narrowed
+
+    @property
+    def names_wanted(self) -> bool:
+        """Whether names or addresses were asked for, rather than everything."""
+        return self._selected is not None and self._wants_tagged
+
+    def _select(self, selected: frozenset[int]) -> None:
+        self._selected = selected
+        self._of_selected = frozenset(
+            at
+            for at, (first, behind) in enumerate(pairwise(self._firsts))
+            if not selected.isdisjoint(range(first, behind))
+        )
+        self._of_others = frozenset(range(len(self.sets))) - self._of_selected
 
     def extended(self, patterns: Sequence[Pattern]) -> Detector:
         """A detector that also finds what these patterns describe."""
@@ -97,7 +121,7 @@ class Detector:
         wider._local = threading.local()
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
-            wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
+            wider._select(self._selected | set(range(self._firsts[-1], wider._firsts[-1])))
         return wider
 
     def _copy(self) -> Detector:
@@ -113,6 +137,11 @@ class Detector:
     def known(self) -> list[Pattern]:
         """All that can be found: what the taggers find, and the patterns."""
         return [*self._tagged, *self.patterns]
+
+    def label(self, pattern_id: str) -> str:
+        """What people call a pattern that something was found of."""
+        known: list[Pattern | _Runner] = [*self._tagged, *self._runners.values()]
+        return next(each.label for each in known if each.id == pattern_id)
 
     @property
     def _tagged(self) -> tuple[Pattern, ...]:
@@ -156,6 +185,7 @@ class Detector:
     def _type(self, index: int) -> str:
         return self._runners[index].type
 
+    @looking_through
     def candidates(
         self,
         data: bytes,
@@ -169,11 +199,12 @@ class Detector:
         each match: what a scan in pieces needs to go on as if it were in one. What was `tagged` is no part of the answer, but what else
         is found there is, whether asked for or not.
         """
-        hits = self._hits(data)
-        if not hits:
-            return []
         selected = self._selected
-        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
+        whole = selected is None or progress is not None  # in pieces, rivals too must know where to resume
+        hits = self._hits(data, None if whole else self._of_selected)
+        if not hits and not tagged:
+            return []
+        if selected is None or whole:
             return [
                 one
                 for index, ends in hits.items()
@@ -186,6 +217,8 @@ class Detector:
                 found += self._confirm(index, data, ends, min_score, progress)
             else:
                 waiting[index] = ends
+        if (found or tagged) and self._of_others:
+            waiting.update(self._hits(data, self._of_others))
         return self._with_rivals(found, tagged, waiting, data, min_score, progress)
 
     def _with_rivals(
@@ -244,24 +277,27 @@ class Detector:
             tagged = next(one for one in TAGGED if one.type == finding.type)
             yield Trace(finding, tagged.label, finding.score, "", [f"the tagger scores it {finding.score:g}"])
 
-    def _hits(self, data: bytes) -> Hits:
+    def _hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
+        """The hits of all patterns, or of those in some sets."""
         hits: Hits = defaultdict(list)
+        sets = range(len(self.sets)) if sets is None else sets
         if len(data) <= PART:
-            self._collect(data, 0, 0, hits)
+            self._collect(data, 0, 0, hits, sets)
             return hits
         overlap = self.widest + 8
         for begin in range(0, len(data), PART):
             first = character_start(data, max(0, begin - overlap))
             last = character_start(data, min(len(data), begin + PART + overlap))
             part: Hits = defaultdict(list)
-            self._collect(data[first:last], first, begin, part)
+            self._collect(data[first:last], first, begin, part, sets)
             for index, ends in part.items():
                 hits[index] += (end for end in ends if end <= begin + PART)
         return hits
 
-    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
+    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]) -> None:
         """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
-        for at, each in enumerate(self.sets):
+        for at in sets:
+            each = self.sets[at]
             if each.database is None:
                 continue
             first = self._firsts[at]
