@@ -86,6 +86,10 @@ def scan(
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Scan what .gitignore and .dlpctlignore leave out, too.")
     ] = False,
+    no_names: Annotated[
+        bool,
+        typer.Option("--no-names", help="Look for no names and addresses, which take the longest to find."),
+    ] = False,
     max_size: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Skip larger files: 500k, 10M, 2G. Usually none is too large."),
@@ -129,6 +133,8 @@ def scan(
 
     session = Session.begin(patterns)
     detector, score = _narrowed(session, types, policy, destination)
+    if no_names:
+        detector = detector.without_names()
     if min_score is not None:
         score = min_score
     allow = session.allow_list()
