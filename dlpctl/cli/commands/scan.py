@@ -237,8 +237,22 @@ def _reports(
         reports.append(report_named(wanted, _encoded(write), setting))
     if not quiet:
         on_screen = setting._replace(coloured=coloured(sys.stdout, session.config.color))
-        reports.append(report_named(form.value, sys.stdout.write, on_screen))
+        write = sys.stdout.write if form is Form.HUMAN else _encoded(_to_stdout(at_once=form is Form.JSONL))
+        reports.append(report_named(form.value, write, on_screen))
     return reports
+
+
+def _to_stdout(*, at_once: bool) -> Callable[[bytes], object]:
+    """Bytes, since what programs read is UTF-8 everywhere."""
+    sys.stdout.flush()
+    stdout = sys.stdout.buffer
+
+    def write(data: bytes) -> None:
+        stdout.write(data)
+        if at_once:
+            stdout.flush()
+
+    return write
 
 
 def _encoded(write: Callable[[bytes], object]) -> Callable[[str], object]:
