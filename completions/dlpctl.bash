@@ -5,17 +5,17 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config completions init org group license token analytics audit db apply'
+            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor help init org group license token analytics audit db serve apply'
             options='-V --version -h --help'
             ;;
         'check')
-            options='-d --destination -p --policy --operator -o --output -f --format --findings --decision-only --patterns -h --help'
-            valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial -o:@files --output:@files -f:human,json --format:human,json --patterns:@files'
+            options='-d --destination -p --policy --operator -o --output --force -f --format --findings --decision-only -q --quiet --password --password-file --on-uninspected --before-after --patterns --org --api-key-file --server -h --help'
+            valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial -o:@files --output:@files -f:human,json --format:human,json --password-file:@files --on-uninspected: --before-after:@files --patterns:@files --org:@organizations --api-key-file:@files --server:'
             arguments='@files...'
             ;;
         'mask')
-            options='-d --destination -p --policy --operator --vault -o --output --stats --patterns -h --help'
-            valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial --vault:@files -o:@files --output:@files --patterns:@files'
+            options='-d --destination -p --policy --operator --vault -o --output --force --stats --password --password-file --on-uninspected --before-after --patterns -h --help'
+            valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial --vault:@files -o:@files --output:@files --password-file:@files --on-uninspected: --before-after:@files --patterns:@files'
             arguments='@files'
             ;;
         'unmask')
@@ -24,8 +24,8 @@ _dlpctl_spec() {
             arguments='@files'
             ;;
         'scan')
-            options='--types --min-score --fail-on -f --format --show-values --patterns -h --help'
-            valued='--types:@types+ --min-score: --fail-on: -f:human,json,jsonl --format:human,json,jsonl --patterns:@files'
+            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --max-size --baseline --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
+            valued='--types:@types+ -p:@policies --policy:@policies -d:@destinations --destination:@destinations --min-score: --fail-on: --diff: --include: --exclude: --max-size: --baseline:@files -j: --jobs: -f:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --format:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --report: --patterns:@files'
             arguments='@files...'
             ;;
         'explain')
@@ -62,33 +62,33 @@ _dlpctl_spec() {
             arguments='@policies @policies'
             ;;
         'policy stored')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations @stored-policies'
             ;;
         'policy create')
-            options='--group --active --inactive -f --format -h --help'
-            valued='--group: -f:human,json --format:human,json'
+            options='--group --active --inactive -f --format --server -h --help'
+            valued='--group: -f:human,json --format:human,json --server:'
             arguments='@organizations @policies'
             ;;
         'policy update')
-            options='--group --active --inactive -f --format -h --help'
-            valued='--group: -f:human,json --format:human,json'
+            options='--group --active --inactive -f --format --server -h --help'
+            valued='--group: -f:human,json --format:human,json --server:'
             arguments='@organizations @stored-policies @policies'
             ;;
         'policy versions')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations @stored-policies'
             ;;
         'policy regenerate-key')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations @stored-policies'
             ;;
         'policy delete')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations @stored-policies'
             ;;
         'patterns')
@@ -122,40 +122,92 @@ _dlpctl_spec() {
             valued='-f:human,json --format:human,json'
             arguments='project,user,config,data,cache'
             ;;
+        'baseline')
+            commands='create update audit prune import'
+            options='-h --help'
+            ;;
+        'baseline create')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline update')
+            options='--baseline --owner --reason --expires --types --min-score -d --destination --with-paths --renew -f --format -h --help'
+            valued='--baseline:@files --owner: --reason: --expires: --types:@types+ --min-score: -d:@destinations --destination:@destinations -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline audit')
+            options='--baseline -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            arguments='@files...'
+            ;;
+        'baseline prune')
+            options='--baseline --unused -f --format -h --help'
+            valued='--baseline:@files -f:human,json --format:human,json'
+            ;;
+        'baseline import')
+            options='--baseline --owner --expires -f --format -h --help'
+            valued='--baseline:@files --owner: --expires: -f:human,json --format:human,json'
+            arguments='@files'
+            ;;
+        'hook')
+            commands='install uninstall show'
+            options='-h --help'
+            ;;
+        'hook install')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook uninstall')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook show')
+            options='-h --help'
+            arguments='git,pre-commit,github,gitlab'
+            ;;
         'completions')
             options='-h --help'
             arguments='bash,zsh,fish,powershell,install bash,zsh,fish,powershell'
             ;;
+        'doctor')
+            options='-f --format -h --help'
+            valued='-f:human,json --format:human,json'
+            ;;
+        'help')
+            options='-h --help'
+            arguments='baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors'
+            ;;
         'init')
-            options='--org --slug -f --format -h --help'
-            valued='--org:@organizations --slug: -f:human,json --format:human,json'
+            options='--org --slug -f --format --server -h --help'
+            valued='--org:@organizations --slug: -f:human,json --format:human,json --server:'
             ;;
         'org')
             commands='list create show update delete'
             options='-h --help'
             ;;
         'org list')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             ;;
         'org create')
-            options='--slug --set -f --format -h --help'
-            valued='--slug: --set: -f:human,json --format:human,json'
+            options='--slug --set -f --format --server -h --help'
+            valued='--slug: --set: -f:human,json --format:human,json --server:'
             arguments='-'
             ;;
         'org show')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'org update')
-            options='--name --set -f --format -h --help'
-            valued='--name: --set: -f:human,json --format:human,json'
+            options='--name --set -f --format --server -h --help'
+            valued='--name: --set: -f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'org delete')
-            options='--yes -f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='--yes -f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'group')
@@ -163,28 +215,28 @@ _dlpctl_spec() {
             options='-h --help'
             ;;
         'group list')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'group create')
-            options='--description --policy -f --format -h --help'
-            valued='--description: --policy:@stored-policies -f:human,json --format:human,json'
+            options='--description --policy -f --format --server -h --help'
+            valued='--description: --policy:@stored-policies -f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'group show')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'group update')
-            options='--name --description --policy -f --format -h --help'
-            valued='--name: --description: --policy:@stored-policies -f:human,json --format:human,json'
+            options='--name --description --policy -f --format --server -h --help'
+            valued='--name: --description: --policy:@stored-policies -f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'group delete')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'license')
@@ -192,57 +244,57 @@ _dlpctl_spec() {
             options='-h --help'
             ;;
         'license list')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'license create')
-            options='--type --expires --checks --group -f --format -h --help'
-            valued='--type: --expires: --checks: --group: -f:human,json --format:human,json'
+            options='--type --expires --checks --group -f --format --server -h --help'
+            valued='--type: --expires: --checks: --group: -f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'license extend')
-            options='--type --expires --checks -f --format -h --help'
-            valued='--type: --expires: --checks: -f:human,json --format:human,json'
+            options='--type --expires --checks -f --format --server -h --help'
+            valued='--type: --expires: --checks: -f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'license revoke')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='@organizations -'
             ;;
         'license validate')
-            options='--key -f --format -h --help'
-            valued='--key: -f:human,json --format:human,json'
+            options='--key -f --format --server -h --help'
+            valued='--key: -f:human,json --format:human,json --server:'
             ;;
         'license public-key')
-            options='--key-id -f --format -h --help'
-            valued='--key-id: -f:human,json --format:human,json'
+            options='--key-id -f --format --server -h --help'
+            valued='--key-id: -f:human,json --format:human,json --server:'
             ;;
         'license rotate-keys')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             ;;
         'token')
             commands='list create revoke'
             options='-h --help'
             ;;
         'token list')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             ;;
         'token create')
-            options='--role --org --name --expires -f --format -h --help'
-            valued='--role: --org:@organizations --name: --expires: -f:human,json --format:human,json'
+            options='--role --org --name --expires -f --format --server -h --help'
+            valued='--role: --org:@organizations --name: --expires: -f:human,json --format:human,json --server:'
             ;;
         'token revoke')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             arguments='-'
             ;;
         'analytics')
-            options='--period -f --format -h --help'
-            valued='--period: -f:human,json --format:human,json'
+            options='--period -f --format --server -h --help'
+            valued='--period: -f:human,json --format:human,json --server:'
             arguments='@organizations'
             ;;
         'audit')
@@ -250,16 +302,16 @@ _dlpctl_spec() {
             options='-h --help'
             ;;
         'audit list')
-            options='--org --search --limit --offset -f --format -h --help'
-            valued='--org:@organizations --search: --limit: --offset: -f:human,json --format:human,json'
+            options='--org --search --limit --offset -f --format --server -h --help'
+            valued='--org:@organizations --search: --limit: --offset: -f:human,json --format:human,json --server:'
             ;;
         'audit export')
-            options='--org --search -f --format -o --output -h --help'
-            valued='--org:@organizations --search: -f:jsonl,csv --format:jsonl,csv -o:@files --output:@files'
+            options='--org --search -f --format -o --output --server -h --help'
+            valued='--org:@organizations --search: -f:jsonl,csv --format:jsonl,csv -o:@files --output:@files --server:'
             ;;
         'audit verify')
-            options='-f --format -h --help'
-            valued='-f:human,json --format:human,json'
+            options='-f --format --server -h --help'
+            valued='-f:human,json --format:human,json --server:'
             ;;
         'db')
             commands='check backup restore vacuum prune'
@@ -287,9 +339,13 @@ _dlpctl_spec() {
             options='--older-than -f --format -h --help'
             valued='--older-than: -f:human,json --format:human,json'
             ;;
+        'serve')
+            options='--host --port --unix-socket --allow-remote --trusted-proxy -h --help'
+            valued='--host: --port: --unix-socket:@files --trusted-proxy:'
+            ;;
         'apply')
-            options='-f --file --dry-run --format -h --help'
-            valued='-f:@files --file:@files --format:human,json'
+            options='-f --file --dry-run --format --server -h --help'
+            valued='-f:@files --file:@files --format:human,json --server:'
             ;;
     esac
 }

@@ -6,21 +6,21 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'completions' = 'complete commands in a shell'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'hook' = 'keep sensitive data out of commits and pipelines'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'help' = 'explain a topic'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
         }
         'check' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '-q' = 'Print nothing'; '--quiet' = 'Print nothing'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files'; '--org' = '@organizations'; '--api-key-file' = '@files'; '--server' = '--server' }
             arguments = @('@files')
         }
         'mask' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '--vault' = 'Mask by tokens and keep the values here, for ''dlpctl unmask'''; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--stats' = 'Say on stderr what was masked'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '--vault' = '@files'; '-o' = '@files'; '--output' = '@files'; '--patterns' = '@files' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '--vault' = 'Mask by tokens and keep the values here, for ''dlpctl unmask'''; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--force' = 'Write over a file that is there already'; '--stats' = 'Say on stderr what was masked'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '--vault' = '@files'; '-o' = '@files'; '--output' = '@files'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files' }
             arguments = @('@files')
         }
         'unmask' = @{
@@ -31,8 +31,8 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'scan' = @{
             commands = @{}
-            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--types' = '@types'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '-f' = 'human,json,jsonl'; '--format' = 'human,json,jsonl'; '--patterns' = '@files' }
+            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--types' = '@types'; '-p' = '@policies'; '--policy' = '@policies'; '-d' = '@destinations'; '--destination' = '@destinations'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '--diff' = '--diff'; '--include' = '--include'; '--exclude' = '--exclude'; '--max-size' = '--max-size'; '--baseline' = '@files'; '-j' = '-j'; '--jobs' = '--jobs'; '-f' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--format' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--report' = '--report'; '--patterns' = '@files' }
             arguments = @('@files')
         }
         'explain' = @{
@@ -79,38 +79,38 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'policy stored' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy create' = @{
             commands = @{}
-            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@policies')
         }
         'policy update' = @{
             commands = @{}
-            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--group' = 'A group that it belongs to'; '--active' = 'Whether checks by it are answered'; '--inactive' = 'Whether checks by it are answered'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies', '@policies')
         }
         'policy versions' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy regenerate-key' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'policy delete' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
@@ -155,16 +155,88 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('project,user,config,data,cache')
         }
+        'baseline' = @{
+            commands = @{ 'create' = 'Accept all that is found now, so that only what is new counts'; 'update' = 'Accept what is found and not accepted yet'; 'audit' = 'List the exceptions, where they apply, and which have expired or are of no use'; 'prune' = 'Remove the exceptions that have expired'; 'import' = 'Take over what another tool accepts' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'baseline create' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline update' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--reason' = 'Why they may stay'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'Only these categories, types or patterns, joined by commas'; '--min-score' = 'What a finding must score to count'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--with-paths' = 'Accept each value in the file where it is now, and nowhere else'; '--renew' = 'Also renew those that have expired and are still found'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--reason' = '--reason'; '--expires' = '--expires'; '--types' = '@types'; '--min-score' = '--min-score'; '-d' = '@destinations'; '--destination' = '@destinations'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline audit' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'baseline prune' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--unused' = 'Also those whose values are not found any more'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'baseline import' = @{
+            commands = @{}
+            options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('@files')
+        }
+        'hook' = @{
+            commands = @{ 'install' = 'Scan what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'show' = 'Print what makes a hook or a pipeline scan, to be put into a file of yours' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'hook install' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git')
+        }
+        'hook uninstall' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git')
+        }
+        'hook show' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git,pre-commit,github,gitlab')
+        }
         'completions' = @{
             commands = @{}
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @('bash,zsh,fish,powershell,install', 'bash,zsh,fish,powershell')
         }
+        'doctor' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'help' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('baselines,ci,commands,configuration,daemon,environment,exit-codes,files,library,limits,patterns,policies,pre-commit,prompts,security,shell,types,vendors')
+        }
         'init' = @{
             commands = @{}
-            options = @{ '--org' = 'Also create an organization of this name'; '--slug' = 'Its slug'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--slug' = '--slug'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--org' = 'Also create an organization of this name'; '--slug' = 'Its slug'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--slug' = '--slug'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'org' = @{
@@ -175,32 +247,32 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'org list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'org create' = @{
             commands = @{}
-            options = @{ '--slug' = 'What commands and addresses call it'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--slug' = '--slug'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--slug' = 'What commands and addresses call it'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--slug' = '--slug'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('')
         }
         'org show' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'org update' = @{
             commands = @{}
-            options = @{ '--name' = 'A new name'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--name' = '--name'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--name' = 'A new name'; '--set' = 'A setting, such as admin_email'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--set' = '--set'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'org delete' = @{
             commands = @{}
-            options = @{ '--yes' = 'Do it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--yes' = 'Do it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'group' = @{
@@ -211,32 +283,32 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'group list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'group create' = @{
             commands = @{}
-            options = @{ '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group show' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group update' = @{
             commands = @{}
-            options = @{ '--name' = 'A new name'; '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--name' = '--name'; '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--name' = 'A new name'; '--description' = 'What it is for'; '--policy' = 'A policy that it holds'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--name' = '--name'; '--description' = '--description'; '--policy' = '@stored-policies'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'group delete' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license' = @{
@@ -247,44 +319,44 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'license list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'license create' = @{
             commands = @{}
-            options = @{ '--type' = 'trial, standard or enterprise'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '--group' = 'A policy group that it covers'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--type' = 'trial, standard or enterprise'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '--group' = 'A policy group that it covers'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '--group' = '--group'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'license extend' = @{
             commands = @{}
-            options = @{ '--type' = 'Another plan'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--type' = 'Another plan'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '--checks' = 'Checks a month, where the plan''s are not right'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--type' = '--type'; '--expires' = '--expires'; '--checks' = '--checks'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license revoke' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations', '')
         }
         'license validate' = @{
             commands = @{}
-            options = @{ '--key' = 'The license key'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--key' = '--key'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--key' = 'The license key'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key' = '--key'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'license public-key' = @{
             commands = @{}
-            options = @{ '--key-id' = 'An older one'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--key-id' = '--key-id'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--key-id' = 'An older one'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--key-id' = '--key-id'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'license rotate-keys' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token' = @{
@@ -295,26 +367,26 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'token list' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token create' = @{
             commands = @{}
-            options = @{ '--role' = 'admin'; '--org' = 'The only organization that it sees'; '--name' = 'What or whom it is for'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--role' = '--role'; '--org' = '@organizations'; '--name' = '--name'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--role' = 'admin'; '--org' = 'The only organization that it sees'; '--name' = 'What or whom it is for'; '--expires' = 'A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--role' = '--role'; '--org' = '@organizations'; '--name' = '--name'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'token revoke' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('')
         }
         'analytics' = @{
             commands = @{}
-            options = @{ '--period' = '7d, 30d or 90d'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--period' = '--period'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--period' = '7d, 30d or 90d'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--period' = '--period'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @('@organizations')
         }
         'audit' = @{
@@ -325,20 +397,20 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'audit list' = @{
             commands = @{}
-            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'audit export' = @{
             commands = @{}
-            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '-f' = 'One JSON object a line, or CSV.'; '--format' = 'One JSON object a line, or CSV.'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files' }
+            options = @{ '--org' = 'Of this organization alone'; '--search' = 'In summary, policy, organization and destination'; '-f' = 'One JSON object a line, or CSV.'; '--format' = 'One JSON object a line, or CSV.'; '-o' = 'Write here instead of stdout, at the end'; '--output' = 'Write here instead of stdout, at the end'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files'; '--server' = '--server' }
             arguments = @()
         }
         'audit verify' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'db' = @{
@@ -377,10 +449,16 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '--older-than' = '--older-than'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
         }
+        'serve' = @{
+            commands = @{}
+            options = @{ '--host' = 'To listen on'; '--port' = '8686'; '--unix-socket' = 'Listen on a socket in the file system instead'; '--allow-remote' = 'Allow an ADDRESS that other machines reach, without encryption'; '--trusted-proxy' = 'A proxy whose X-Forwarded headers say who asks for what'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--host' = '--host'; '--port' = '--port'; '--unix-socket' = '@files'; '--trusted-proxy' = '--trusted-proxy' }
+            arguments = @()
+        }
         'apply' = @{
             commands = @{}
-            options = @{ '-f' = 'TOML, YAML or JSON.'; '--file' = 'TOML, YAML or JSON.'; '--dry-run' = 'Say what would change, and change nothing'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = '@files'; '--file' = '@files'; '--format' = 'human,json' }
+            options = @{ '-f' = 'TOML, YAML or JSON.'; '--file' = 'TOML, YAML or JSON.'; '--dry-run' = 'Say what would change, and change nothing'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = '@files'; '--file' = '@files'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
     }

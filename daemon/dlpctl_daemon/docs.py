@@ -10,6 +10,7 @@ from importlib.resources import files
 from flask import Blueprint, Response
 
 from dlpctl_daemon.endpoints import Resource
+from dlpctl_daemon.notes import note
 from dlpctl_daemon.openapi import describe
 
 _POLICY = (
@@ -47,5 +48,9 @@ def _file(name: str, media: str) -> Callable[[], Response]:
     return view
 
 
-def _get(made: Blueprint, path: str, view: Callable[[], Response]) -> None:
+def _get(made: Blueprint, path: str, give: Callable[[], Response]) -> None:
+    def view() -> Response:
+        note().route = path
+        return give()
+
     made.add_url_rule(path, path.replace(".", "-"), view, methods=["GET"], provide_automatic_options=False)

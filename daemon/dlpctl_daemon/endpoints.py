@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
 from dlpctl_daemon.bodies import read_json, read_query
+from dlpctl_daemon.notes import Note, note
 from dlpctl_daemon.schemas import Schema, ref
 
 if TYPE_CHECKING:
     from dlpctl.control.service import ControlPlane
+    from dlpctl_daemon.callers import Callers
     from dlpctl_daemon.limits import RateLimiter
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.metrics import Metrics
@@ -33,6 +35,7 @@ class Service(NamedTuple):
     metrics: Metrics
     log: Log
     readiness: Readiness
+    callers: Callers
 
 
 class Guard(Enum):
@@ -152,8 +155,9 @@ def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
     limit = service.options.text_body if guard is Guard.POLICY_KEY else service.options.json_body
 
     def view(**path: str) -> Response:
-        g.guard = guard
-        access, key = _let_in(guard, service)
+        noted = note()
+        noted.route, noted.guard = endpoint.path, guard
+        access, key = _let_in(noted, guard, service)
         body = read_json(request, limit) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
         answer = handler(Call(service, access, key, body, query), **path)
@@ -175,15 +179,15 @@ def json_response(answer: object, status: int) -> Response:
 _NOBODY = Access(Role.AUDITOR, "")
 
 
-def _let_in(guard: Guard, service: Service) -> tuple[Access, str | None]:
+def _let_in(noted: Note, guard: Guard, service: Service) -> tuple[Access, str | None]:
     if guard is Guard.POLICY_KEY:
         key = request.headers.get("X-Service-API-Key")
-        policy_id = g.caller = service.control.checks.identify(key)
-        g.allowance = service.limiter.take(policy_id)
+        noted.caller = service.callers.policy_id(key)
+        noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
     if guard is Guard.ADMIN:
         access = service.control.tokens.authenticate(_bearer())
-        g.caller = access.token_id
+        noted.caller = access.token_id
         return access, None
     return _NOBODY, _bearer() if guard is Guard.LICENSE_KEY else None
 

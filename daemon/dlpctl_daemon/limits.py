@@ -30,12 +30,12 @@ class Allowance(NamedTuple):
     reset: int
     """Seconds until it has its whole burst again."""
 
-    def headers(self) -> dict[str, str]:
-        return {
-            "RateLimit-Limit": str(self.limit),
-            "RateLimit-Remaining": str(self.remaining),
-            "RateLimit-Reset": str(self.reset),
-        }
+    def headers(self) -> list[tuple[str, str]]:
+        return [
+            ("RateLimit-Limit", str(self.limit)),
+            ("RateLimit-Remaining", str(self.remaining)),
+            ("RateLimit-Reset", str(self.reset)),
+        ]
 
 
 class RateLimiter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -37,6 +38,7 @@ def serve(folder: Path, make_detector: Callable[[], Detector], options: Options)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)
+            gc.freeze()  # what is there now stays, and need not be looked through for garbage
             housekeeping = Housekeeping(control.maintenance, options.settings.keep_days, log)
             housekeeping.start()
             log.info("listening", address=address(listening), folder=str(folder), admin_token=str(token_file))

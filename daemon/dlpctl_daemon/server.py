@@ -25,6 +25,7 @@ _LARGEST_HEADER = 1 << 16
 _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
+_SMALL = 1 << 16
 _TURN_SECONDS = 1.0
 _DETAILS = {
     400: "the request is not HTTP that can be read",
@@ -54,20 +55,69 @@ class _ErrorTask(ErrorTask):
 
 
 class _Task(WSGITask):
+    wrote_header: bool
+
     def start(self) -> None:
         super().start()
         if self.channel.server.is_ending:
             self.set_close_on_finish()
 
+    def write(self, data: bytes) -> None:
+        """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
+        begun: bool = self.wrote_header
+        if not begun and self.complete and self.content_length == len(data) and self.has_body:
+            self.wrote_header = True
+            self.content_bytes_written = len(data)
+            self.channel.write_soon(self.build_response_header() + data)
+        else:
+            super().write(data)
+
 
 class _Channel(HTTPChannel):
+    """A connection whose answers are sent by the thread that made them. The loop is woken only for what that leaves over:
+
+    woken for each answer, it would take as much of the interpreter's time as the checks themselves.
+    """
+
     task_class = _Task
     error_task_class = _ErrorTask
+
+    def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
+        super().__init__(_Waker(server, self), *arguments, **named)
+
+    @property
+    def is_closing(self) -> bool:
+        return bool(self.will_close or self.close_when_flushed)
+
+    def readable(self) -> bool:
+        """Also while a request is worked on, so that the loop need not be told when that is done."""
+        return not self.is_closing and len(self.requests) <= 1
+
+    def writable(self) -> bool:
+        """Not while a thread sends its answer: the loop would turn without end until it has."""
+        left = self.total_outbufs_len
+        return self.is_closing or left > _SMALL or bool(left and not self.requests)
 
     @property
     def is_busy(self) -> bool:
         """Whether somebody waits for an answer, or is about to ask."""
         return bool(self.requests or self.total_outbufs_len or self.request is not None)
+
+
+class _Waker:
+    """The server, as a connection sees it."""
+
+    def __init__(self, server: Any, channel: _Channel) -> None:
+        self._server = server
+        self._channel = channel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+    def pull_trigger(self) -> None:
+        channel = self._channel
+        if channel.total_outbufs_len or channel.requests or channel.is_closing:
+            self._server.pull_trigger()
 
 
 class Server:
@@ -90,6 +140,8 @@ class Server:
             connection_limit=_CONNECTIONS,
             channel_timeout=_IDLE_SECONDS,
             cleanup_interval=10,
+            send_bytes=1,
+            channel_request_lookahead=1,
             max_request_header_size=_LARGEST_HEADER,
             max_request_body_size=options.largest_body + 1,
             clear_untrusted_proxy_headers=True,

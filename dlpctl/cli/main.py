@@ -34,7 +34,11 @@ COMMANDS = {
     "db": "look after the database",
     "serve": "answer checks over HTTP",
     "apply": "create and change organizations as a file says",
+    "baseline": "accept findings, by name and for a time",
+    "hook": "keep sensitive data out of commits and pipelines",
     "completions": "complete commands in a shell",
+    "doctor": "say what is wrong with this installation, and what mends it",
+    "help": "explain a topic: ci, prompts, files, policies, security, ...",
 }
 SECTIONS = {
     "Content": ("check", "mask", "unmask", "scan", "explain"),
@@ -104,7 +108,7 @@ def _root(
         typer.Option("-V", "--version", help="Print the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Find sensitive data, decide by policy, and mask it, before content leaves."""
+    """Find sensitive data, decide by policy, and mask it, before content leaves. 'dlpctl help' lists what is explained."""
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -16,15 +16,16 @@ from dlpctl.errors import ConfigError, did_you_mean
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
-_OTHER_VARIABLES = (
-    "DLPCTL_HOME",
-    "DLPCTL_VAULT_KEY",
-    "DLPCTL_BASELINE_KEY",
-    "DLPCTL_PASSWORD",
-    "DLPCTL_TOKEN",
-    "DLPCTL_API_KEY",
-    "DLPCTL_LICENSE_KEY",
-)
+OTHER_VARIABLES = {
+    "DLPCTL_HOME": "A folder for settings, data and cache, in the place of those of the platform.",
+    "DLPCTL_VAULT_KEY": "The key of vaults, hashes and surrogates, in the place of the key file; 32 bytes in hexadecimal.",
+    "DLPCTL_BASELINE_KEY": "The key of exceptions, in the place of the salt in their file; 32 bytes in hexadecimal.",
+    "DLPCTL_PASSWORD": "The password of encrypted files.",
+    "DLPCTL_TOKEN": "The admin token for a server.",
+    "DLPCTL_API_KEY": "The key of the policy to check by.",
+    "DLPCTL_LICENSE_KEY": "The license key of this installation.",
+}
+"""What is no setting, since it is a secret or says where settings are; with its meaning."""
 # Kubernetes sets such variables in every container beside a service that is called dlpctl or dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
@@ -103,8 +104,8 @@ def _from_environment(environ: Mapping[str, str], working: Path) -> Iterator[_Gi
         if name in _BY_VARIABLE:
             if environ[name]:
                 yield _BY_VARIABLE[name], environ[name], Origin(Layer.ENVIRONMENT, name, working)
-        elif name not in _OTHER_VARIABLES and not re.fullmatch(_OF_KUBERNETES, name):
-            hint = _hint(name, [*_BY_VARIABLE, *_OTHER_VARIABLES])
+        elif name not in OTHER_VARIABLES and not re.fullmatch(_OF_KUBERNETES, name):
+            hint = _hint(name, [*_BY_VARIABLE, *OTHER_VARIABLES])
             raise ConfigError(f"{name} in the environment is not a setting{hint}")
 
 

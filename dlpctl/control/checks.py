@@ -13,7 +13,6 @@ from dlpctl.control.directory import Directory, Standing, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
-from dlpctl.control.keys import Kind, well_formed
 from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
 from dlpctl.errors import ForbiddenError, NotFoundError, RequestError, TooLargeError, UnauthorizedError
@@ -134,10 +133,9 @@ class Checks:
     def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
         if not api_key:
             raise UnauthorizedError("send the policy's key in the header X-Service-API-Key")
-        if well_formed(Kind.POLICY, api_key):
-            policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
-            if policy_id is not None:
-                return policy_id
+        policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
+        if policy_id is not None:
+            return policy_id
         raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
 
     def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:

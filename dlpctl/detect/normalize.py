@@ -14,14 +14,13 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.tables import Columns, OpenTable
 
-_DEPTH = 2
-"""Encodings within encodings that are looked through."""
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as a label or a word of context may stand."""
 _FIRST = 16
@@ -61,28 +60,34 @@ _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
-Find = TypeVar("Find", bound=Callable[..., list[Candidate]])
+Find = Callable[..., list[Candidate]]
 
 
 def looking_through(find: Find) -> Find:
     """The method that finds candidates in a text, so that it also finds those in what the text says in other ways."""
 
     @wraps(find)
-    def candidates(detector: Any, data: bytes, min_score: float, *args: Any, **named: Any) -> list[Candidate]:
+    def candidates(
+        detector: Any,
+        data: bytes,
+        min_score: float,
+        *args: Any,
+        table: OpenTable | None = None,
+        **named: Any,
+    ) -> list[Candidate]:
         found = find(detector, data, min_score, *args, **named)
         view = View.of(data)
-        for _ in range(_DEPTH):
-            if view is None:
-                break
-            found += (
-                one._replace(start=place[0], end=place[1])
-                for one in find(detector, view.data, min_score)
-                if (place := view.place(one.start, one.end))
-            )
-            view = view.deeper()
+        others: list[View | Columns | None] = [view, view.deeper() if view else None, Columns.of(data, table)]
+        for other in others:
+            if other is not None:
+                found += (
+                    one._replace(start=place[0], end=place[1])
+                    for one in find(detector, other.data, min_score)
+                    if (place := other.place(one.start, one.end))
+                )
         return found
 
-    return cast(Find, candidates)
+    return candidates
 
 
 class _Piece(NamedTuple):

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 _TOKEN = lazy(r"[^\W_]+")
 _GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
-_HEX = lazy(r"(?:[0-9a-fA-F]{2}){5,}")
+_HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _STRETCH, _LONGEST_WORD = 1 << 14, 200
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7
+_FEW = 32
+"""So many first words are looked for one by one before a text is taken apart into all of its words."""
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 
@@ -132,7 +134,9 @@ class _Index:
 
     def stands_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
-        yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
+        few = len(self._lengths) <= _FEW
+        if not few or any(first in normal for first in self._lengths):
+            yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
         yield from (value for _, _, value in self.numbers(normal))
         yield from (value for _, _, value in self.literals(text))
 
@@ -210,7 +214,7 @@ def _readings(text: str) -> Iterator[tuple[str, str]]:
         import html
 
         yield "as HTML entities", html.unescape(text)
-    if hexadecimal := [bytes.fromhex(run) for run in _HEX.findall(text)]:
+    if hexadecimal := [bytes.fromhex(run[: len(run) & ~1]) for run in _HEX.findall(text)]:
         yield "in hexadecimal", b"\n".join(hexadecimal).decode("utf-8", "ignore")
     if decoded := b"\n".join(filter(None, map(_from_base64, _BASE64.findall(text)))):
         yield "in base64", decoded.decode("utf-8", "ignore")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -24,7 +23,6 @@ from dlpctl.types import Destination
 if TYPE_CHECKING:
     from dlpctl.scan.results import Result
 
-FILE_NAME = ".dlpctl-allow"
 KEY_VARIABLE = "DLPCTL_BASELINE_KEY"
 NEVER = "never"
 _HEAD = (
@@ -66,11 +64,6 @@ class Entry(NamedTuple):
     def has_expired(self, today: date) -> bool:
         return self.expires is not None and self.expires < today
 
-    def concerns(self, paths: Iterable[str], destination: str | None) -> bool:
-        if self.destination and self.destination != destination:
-            return False
-        return not self.path or any(fnmatchcase(path, self.path) for path in paths)
-
 
 class Baseline(NamedTuple):
     """A file of exceptions. Fingerprints are made with the keys; the first is for what is added."""
@@ -89,6 +82,8 @@ class Baseline(NamedTuple):
     @classmethod
     def begin(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
         """An empty one, not written yet."""
+        import secrets
+
         key = _key_from(environ)
         return cls(file, () if key else (secrets.token_bytes(_KEY_BYTES),), key)
 
@@ -140,7 +135,7 @@ class Baseline(NamedTuple):
 
 
 class Acceptance:
-    """Whether findings are excepted on a day, and which exceptions that took."""
+    """Whether findings are excepted on a day, and which exceptions would have been theirs if they had not expired."""
 
     def __init__(self, baseline: Baseline, today: date, destination: str | None = None) -> None:
         self._root = baseline.file.absolute().parent
@@ -149,39 +144,42 @@ class Acceptance:
         self._by_fingerprint: dict[str, list[Entry]] = {}
         for entry in baseline.entries:
             self._by_fingerprint.setdefault(entry.fingerprint, []).append(entry)
-        self.used: Counter[Entry] = Counter()
         self.expired: Counter[Entry] = Counter()
         """Exceptions that would have taken findings if they had not expired: those count again."""
 
-    def accepts(self, result: Result) -> bool:
-        found = [
+    def concerned(self, result: Result) -> list[Entry]:
+        """The exceptions for a finding, expired or not, and wherever it goes."""
+        return [
             entry
             for fingerprint in result.fingerprint.split()
             for entry in self._by_fingerprint.get(fingerprint, ())
-            if entry.type == result.type and entry.concerns(self._paths(result.path), self._destination)
+            if entry.type == result.type and self._reaches(entry, result.path)
         ]
-        for entry in found:
-            if not entry.has_expired(self._today):
-                self.used[entry] += 1
-                return True
+
+    def accepts(self, result: Result) -> bool:
+        found = [one for one in self.concerned(result) if one.destination in ("", self._destination)]
+        if any(not one.has_expired(self._today) for one in found):
+            return True
         self.expired.update(found[:1])
         return False
 
     def notes(self) -> list[str]:
         """A sentence for each exception that has expired under what was found."""
         return [
-            f"the exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type} expired on {entry.expires}:"
-            f" {count} finding{' counts' if count == 1 else 's count'} again"
+            f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type} expired on {entry.expires}:"
+            f" {count} finding{' counts' if count == 1 else 's count'} again."
             for entry, count in sorted(self.expired.items(), key=lambda item: _order(item[0]))
         ]
 
-    def _paths(self, path: str) -> tuple[str, str]:
-        """As it was given, as git's paths are, and relative to the exceptions."""
+    def _reaches(self, entry: Entry, path: str) -> bool:
+        """Whether an exception is for this file, be its path as git has it or as it was given."""
+        if not entry.path:
+            return True
         try:
             relative = os.path.relpath(path, self._root)
         except ValueError:  # another drive
             relative = path
-        return path, relative.replace(os.sep, "/")
+        return fnmatchcase(path, entry.path) or fnmatchcase(relative.replace(os.sep, "/"), entry.path)
 
 
 def expiry(text: str, today: date) -> date | None:

@@ -56,13 +56,13 @@ class Examiner:
         min_score: float,
         allow: AllowList,
         *,
-        key: bytes | None = None,
+        keys: Sequence[bytes] = (),
         show_values: bool = False,
     ) -> None:
         self.detector = detector
         self.min_score = min_score
         self._allow = allow
-        self._key = key
+        self._keys = tuple(keys)
         self._show_values = show_values
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self._labels: dict[str, str] = {}
@@ -171,11 +171,11 @@ class Examiner:
         return label
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
-        if self._key is None:
+        if not self._keys:
             return ""
         from dlpctl.values import fingerprint
 
-        return fingerprint(self._key, finding.type, value, finding.category)
+        return " ".join(fingerprint(key, finding.type, value, finding.category) for key in self._keys)
 
 
 class _Lines:

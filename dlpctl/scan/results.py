@@ -31,7 +31,7 @@ class Result(NamedTuple):
     identity: str
     """Names the finding in reports from one run to the next: made of the path, the pattern and the line without any value in it."""
     fingerprint: str = ""
-    """Keyed hash of type and value (`dlpctl.values.fingerprint`); empty where the scan was given no key."""
+    """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one a key; empty where the scan was given no key."""
     inner: str = ""
     """Where within the file, if lines do not say: `cv.docx > page 3`."""
     commit: str = ""

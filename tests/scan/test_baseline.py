@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError
-from dlpctl.scan.baseline import FILE_NAME, KEY_VARIABLE, Acceptance, Baseline, Entry, expiry, merged_by_union
+from dlpctl.scan.baseline import KEY_VARIABLE, Acceptance, Baseline, Entry, expiry, merged_by_union
 from dlpctl.scan.results import Result
 from dlpctl.types import Category
 from dlpctl.values import fingerprint
@@ -34,7 +35,7 @@ def result(baseline: Baseline, value: str, path: str = "a.txt", type_name: str =
 
 
 def begun(folder: Path, **environ: str) -> Baseline:
-    return Baseline.begin(folder / FILE_NAME, environ)
+    return Baseline.begin(folder / EXCEPTIONS_FILE, environ)
 
 
 def test_what_is_written_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -148,12 +149,12 @@ def test_with_a_key_of_its_own_the_file_alone_is_worth_nothing(tmp_path: Path) -
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:
-    file = tmp_path / FILE_NAME
+    file = tmp_path / EXCEPTIONS_FILE
     file.write_text(f"salt {'0' * 64}\n{line.format(f='0' * 32)}\n")
     with pytest.raises(BaselineError) as raised:
         Baseline.load(file, {})
     assert said in raised.value.message
-    assert FILE_NAME in raised.value.message
+    assert EXCEPTIONS_FILE in raised.value.message
 
 
 def test_days_of_expiry() -> None:
@@ -187,7 +188,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def commit_with(folder: Path, *values: str) -> None:
-    file = folder / FILE_NAME
+    file = folder / EXCEPTIONS_FILE
     baseline = Baseline.load(file, {}) if file.exists() else Baseline.begin(file, {})
     added = [entry(baseline, value, fingerprint=named(baseline, value).split()[0]) for value in values]
     baseline.with_entries([*baseline.entries, *added]).save()
@@ -209,11 +210,11 @@ def test_branches_that_both_add_lines_merge(tmp_path: Path, before: tuple[str, .
         git(tmp_path, "switch", "-qc", branch, "main")
         commit_with(tmp_path, "both@example.com", *(f"{mine}{number}@example.com" for number in range(5)))
     git(tmp_path, "merge", "-q", "ours")
-    merged = Baseline.load(tmp_path / FILE_NAME, {})
+    merged = Baseline.load(tmp_path / EXCEPTIONS_FILE, {})
     acceptance = Acceptance(merged, TODAY)
     sides = [f"{side}{number}@example.com" for side in ("left", "right") for number in range(5)]
     for value in (*before, "both@example.com", *sides):
         assert acceptance.accepts(result(merged, value)), value
-    assert (tmp_path / ".gitattributes").read_text() == f"*.png binary\n{FILE_NAME} merge=union\n"
+    assert (tmp_path / ".gitattributes").read_text() == f"*.png binary\n{EXCEPTIONS_FILE} merge=union\n"
     merged.save()
-    assert Baseline.load(tmp_path / FILE_NAME, {}) == merged
+    assert Baseline.load(tmp_path / EXCEPTIONS_FILE, {}) == merged

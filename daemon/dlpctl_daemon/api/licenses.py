@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from flask import g
-
 from dlpctl_daemon.endpoints import Call, Guard, Resource
+from dlpctl_daemon.notes import note
 from dlpctl_daemon.schemas import array, ref, text
 
 resource = Resource("Licenses", "What an organization may check, how often and until when.")
@@ -69,4 +68,4 @@ def take_allowance(call: Call) -> None:
     """Of requests with this license key; a key may be none, so its digest stands for it."""
     if call.key:
         digest = blake2b(call.key.encode("utf-8", "replace"), digest_size=16).hexdigest()
-        g.allowance = call.service.limiter.take(digest)
+        note().allowance = call.service.limiter.take(digest)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from flask import Request, Response, g, request
+from flask import Request, Response, request
 from werkzeug.datastructures import FileStorage
 
 from dlpctl.control.records import CheckResult
 from dlpctl.errors import RequestError
 from dlpctl_daemon.bodies import MalformedError, MediaTypeError, fits, refuse_larger
 from dlpctl_daemon.endpoints import Call, Guard, Resource
+from dlpctl_daemon.notes import note
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.schemas import SCHEMAS, text
 
@@ -100,7 +101,7 @@ def base_url(options: Options) -> str:
 
 
 def _answer(call: Call, kind: str, result: CheckResult) -> object:
-    g.decision = result.decision
+    note().decision = result.decision
     call.service.metrics.decision(kind, result.decision)
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 

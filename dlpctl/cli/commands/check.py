@@ -53,6 +53,9 @@ def check(
         bool,
         typer.Option("--decision-only", help="Print the decision alone; stops as soon as it is certain."),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print nothing; the exit status says it.")
+    ] = False,
     password: options.Password = False,
     password_file: options.PasswordFile = None,
     on_uninspected: options.OnUninspected = None,
@@ -88,7 +91,7 @@ def check(
         show(
             names,
             answered,
-            session.printer(),
+            session.printer(quiet=quiet),
             decision_only=decision_only,
             as_json=form is options.Output.JSON,
         )
@@ -96,7 +99,7 @@ def check(
     secret = documents.password(ask=password, file=password_file)
     wanted = _Wanted(output, force, decision_only, secret, on_uninspected, before_after)
     checking = _Checking(session, session.checker(destination, policy, operator), wanted)
-    printer = session.printer()
+    printer = session.printer(quiet=quiet)
     answers = []
     for name in names:
         answer = checking.check(name)

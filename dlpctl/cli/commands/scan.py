@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlpctl.cli import options
+from dlpctl.cli import exceptions, options
 from dlpctl.cli.session import Session, say_gaps
 from dlpctl.errors import DlpctlError, UsageError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from dlpctl.detect.engine import Detector
+    from dlpctl.scan.baseline import Acceptance
     from dlpctl.scan.reports import Report
     from dlpctl.scan.results import Result, Skip, Summary
     from dlpctl.scan.scanner import Scan
@@ -94,6 +95,13 @@ def scan(
         str | None,
         typer.Option(metavar="SIZE", help="Skip larger files: 500k, 10M, 2G. Usually none is too large."),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What is accepted by name; usually the nearest .dlpctl-allow, here or above. See 'dlpctl baseline'.",
+        ),
+    ] = None,
     no_archives: Annotated[bool, typer.Option("--no-archives", help="Do not look into archives.")] = False,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Files that cannot be read do not make the exit status 1.")
@@ -145,11 +153,13 @@ def scan(
         max_size=_bytes(max_size),
         ignore_files=not no_ignore,
     )
+    keys, known = exceptions.acceptance(baseline, destination)
     run = Scan(
-        Examiner(detector, score, allow, show_values=show_values),
+        Examiner(detector, score, allow, keys=keys, show_values=show_values),
         selection,
         archives=not no_archives,
         jobs=jobs,
+        accepts=known.accepts if known else None,
     )
     if staged or history or diff is not None:
         found = _from_git(run, paths or [], staged=staged, base=diff)
@@ -157,7 +167,7 @@ def scan(
         found = run.files(paths or [_usual_path()])
     with ExitStack() as stack:
         writers = _reports(session, stack, form, reports or [], quiet=quiet, fail_on=fail_on, verbose=verbose)
-        stopped = _write(found, run.summary, writers)
+        stopped = _write(found, run.summary, writers, known)
     say_gaps(detector)
     if stopped is not None:
         raise stopped
@@ -260,7 +270,10 @@ def _encoded(write: Callable[[bytes], object]) -> Callable[[str], object]:
 
 
 def _write(
-    found: Generator[Result | Skip], summary: Summary, reports: Sequence[Report]
+    found: Generator[Result | Skip],
+    summary: Summary,
+    reports: Sequence[Report],
+    known: Acceptance | None,
 ) -> KeyboardInterrupt | DlpctlError | None:
     """Hand on what is found, and say at the end how far that got; gives what stopped it, once the reports are whole."""
     from dlpctl.scan.results import Skip
@@ -278,6 +291,8 @@ def _write(
             stopped = problem
     if isinstance(stopped, DlpctlError):
         summary.notes.append(stopped.message)
+    if known is not None:
+        summary.notes += known.notes()
     for report in reports:
         report.finish(summary)
     sys.stdout.flush()

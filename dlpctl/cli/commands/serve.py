@@ -32,7 +32,7 @@ def serve(
         typer.Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers say who asks for what."),
     ] = None,
 ) -> None:
-    """Answer checks over HTTP until it is told to end. Further settings are in the table [serve] of the settings file."""
+    """Answer checks over HTTP until it is told to end. Further settings are in the table 'serve': see 'dlpctl help configuration'."""
     from dlpctl.config import load_config
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.serve import serve as run

@@ -104,6 +104,10 @@ def _node(command: Any, context: Any, path: tuple[str, ...]) -> Node:
 def _value(param: Any) -> Value:
     if choices := getattr(param.type, "choices", None):
         return Value(choices=tuple(str(getattr(choice, "value", choice)) for choice in choices))
+    if param.name == "topic":
+        from dlpctl.cli.topics import names
+
+        return Value(choices=tuple(names()))
     if param.name == "operator":
         from dlpctl.masking.operators import OPERATORS
 
