@@ -212,7 +212,7 @@ def _from_git(run: Scan, paths: Sequence[str], *, staged: bool, base: str | None
     places = [Path(path) for path in paths if path not in ranges] or [Path()]
     repository = Repository(str(places[0] if places[0].is_dir() else places[0].parent))
     within = [inside for place in places if paths and (inside := repository.within(place)) != "."]
-    if not staged and repository.is_shallow:
+    if history and repository.is_shallow:
         run.summary.notes.append(
             "This is a shallow clone: what lies behind its oldest commit was not scanned."
         )
@@ -247,8 +247,8 @@ def _reports(
         reports.append(report_named(wanted, _encoded(write), setting))
     if not quiet:
         on_screen = setting._replace(coloured=coloured(sys.stdout, session.config.color))
-        write = sys.stdout.write if form is Form.HUMAN else _encoded(_to_stdout(at_once=form is Form.JSONL))
-        reports.append(report_named(form.value, write, on_screen))
+        shown = sys.stdout.write if form is Form.HUMAN else _encoded(_to_stdout(at_once=form is Form.JSONL))
+        reports.append(report_named(form.value, shown, on_screen))
     return reports
 
 
