@@ -9,7 +9,7 @@ _dlpctl_spec() {
             options='-V --version -h --help'
             ;;
         'check')
-            options='-d --destination -p --policy --operator -o --output --force -f --format --findings --decision-only --password --password-file --on-uninspected --before-after --patterns --org --api-key-file --server -h --help'
+            options='-d --destination -p --policy --operator -o --output --force -f --format --findings --decision-only -q --quiet --password --password-file --on-uninspected --before-after --patterns --org --api-key-file --server -h --help'
             valued='-d:@destinations --destination:@destinations -p:@policies --policy:@policies --operator:remove,redact,replace,hash,encrypt,token,surrogate,partial -o:@files --output:@files -f:human,json --format:human,json --password-file:@files --on-uninspected: --before-after:@files --patterns:@files --org:@organizations --api-key-file:@files --server:'
             arguments='@files...'
             ;;
@@ -92,12 +92,16 @@ _dlpctl_spec() {
             arguments='@organizations @stored-policies'
             ;;
         'patterns')
-            commands='list show test'
+            commands='list types show test'
             options='-h --help'
             ;;
         'patterns list')
             options='--category --type --search -f --format --patterns -h --help'
             valued='--category:@categories --type:@types+ --search: -f:human,json --format:human,json --patterns:@files'
+            ;;
+        'patterns types')
+            options='--category -f --format -h --help'
+            valued='--category:@categories -f:human,json --format:human,json'
             ;;
         'patterns show')
             options='-f --format --patterns -h --help'

@@ -59,6 +59,7 @@ complete -c dlpctl -n '__dlpctl_at check' -l force -d 'Write over a file that is
 complete -c dlpctl -n '__dlpctl_at check' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at check' -l findings -d 'List every finding in the JSON.'
 complete -c dlpctl -n '__dlpctl_at check' -l decision-only -d 'Print the decision alone'
+complete -c dlpctl -n '__dlpctl_at check' -s q -l quiet -d 'Print nothing'
 complete -c dlpctl -n '__dlpctl_at check' -l password -d 'Ask for the password of an encrypted file'
 complete -c dlpctl -n '__dlpctl_at check' -l password-file -r -F -d 'Read that password from a file'
 complete -c dlpctl -n '__dlpctl_at check' -l on-uninspected -x -d 'What it means that a part of a file cannot be read, such as a picture'
@@ -215,6 +216,7 @@ complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stor
 
 # dlpctl patterns
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a list -d 'List the patterns'
+complete -c dlpctl -n '__dlpctl_exactly patterns' -a types -d 'List what can be found, with the laws that make it sensitive'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a show -d 'Show one pattern whole, with its examples'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a test -d 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -s h -l help -d 'Show this message and exit'
@@ -226,6 +228,11 @@ complete -c dlpctl -n '__dlpctl_at patterns list' -l search -x -d 'Only patterns
 complete -c dlpctl -n '__dlpctl_at patterns list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at patterns list' -l patterns -r -F -d 'Further patterns'
 complete -c dlpctl -n '__dlpctl_at patterns list' -s h -l help -d 'Show this message and exit'
+
+# dlpctl patterns types
+complete -c dlpctl -n '__dlpctl_at patterns types' -l category -r -f -a '(dlpctl __complete categories)' -d 'Only patterns with this'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s h -l help -d 'Show this message and exit'
 
 # dlpctl patterns show
 complete -c dlpctl -n '__dlpctl_at patterns show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'

@@ -13,7 +13,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'check' = @{
             commands = @{}
-            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            options = @{ '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '-p' = 'A policy file, or the name of a built-in policy'; '--policy' = 'A policy file, or the name of a built-in policy'; '--operator' = 'How to mask'; '-o' = 'Write the masked copy here'; '--output' = 'Write the masked copy here'; '--force' = 'Write over a file that is there already'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--findings' = 'List every finding in the JSON.'; '--decision-only' = 'Print the decision alone'; '-q' = 'Print nothing'; '--quiet' = 'Print nothing'; '--password' = 'Ask for the password of an encrypted file'; '--password-file' = 'Read that password from a file'; '--on-uninspected' = 'What it means that a part of a file cannot be read, such as a picture'; '--before-after' = 'Draw the pages of a PDF that masking changed, before and after, for your eyes'; '--patterns' = 'Further patterns'; '--org' = 'Check by a policy of this organization, in its log and quota'; '--api-key-file' = 'The key of the policy to check by'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '-d' = '@destinations'; '--destination' = '@destinations'; '-p' = '@policies'; '--policy' = '@policies'; '--operator' = 'remove,redact,replace,hash,encrypt,token,surrogate,partial'; '-o' = '@files'; '--output' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--password-file' = '@files'; '--on-uninspected' = '--on-uninspected'; '--before-after' = '@files'; '--patterns' = '@files'; '--org' = '@organizations'; '--api-key-file' = '@files'; '--server' = '--server' }
             arguments = @('@files')
         }
@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
-            commands = @{ 'list' = 'List the patterns'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
+            commands = @{ 'list' = 'List the patterns'; 'types' = 'List what can be found, with the laws that make it sensitive'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -123,6 +123,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             commands = @{}
             options = @{ '--category' = 'Only patterns with this'; '--type' = 'Only patterns of this type'; '--search' = 'Only patterns whose id or label holds this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--category' = '@categories'; '--type' = '@types'; '--search' = '--search'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @()
+        }
+        'patterns types' = @{
+            commands = @{}
+            options = @{ '--category' = 'Only patterns with this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--category' = '@categories'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
         }
         'patterns show' = @{

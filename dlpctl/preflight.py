@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.taggers import TAGGED
 from dlpctl.masking.apply import mask_text
@@ -96,7 +97,7 @@ class Checker:
         self._operator = operator
         self._usual_operator = usual_operator
         self._key = key
-        self._labels = labels or {}
+        self._labels = labels
         self._min_score = relevant_selectors(policy, destination).min_score
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
@@ -114,7 +115,7 @@ class Checker:
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
         findings = [ruled.finding for ruled in ruling.ruled]
-        summary = summarize(ruling, self._labels, reason=reason, empty=empty)
+        summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
@@ -126,6 +127,9 @@ class Checker:
             created_at=_now(),
             findings=tuple(findings),
         )
+
+    def _names(self, findings: Sequence[Finding]) -> Labels:
+        return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
         """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
@@ -324,7 +328,7 @@ def check(
     key: bytes | None = None,
 ) -> Report:
     """Check one text: `check(text, destination="VENDOR").decision`."""
-    return _checker(destination, policy, detector, operator, key).check(text)
+    return checker_for(destination, policy, detector, operator, key).check(text)
 
 
 def mask(
@@ -338,16 +342,17 @@ def mask(
     masker: Masker | None = None,
 ) -> str:
     """The text with everything replaced that the policy masks or blocks."""
-    return _checker(destination, policy, detector, operator, key).mask(text, masker)
+    return checker_for(destination, policy, detector, operator, key).mask(text, masker)
 
 
-def _checker(
+def checker_for(
     destination: Destination | str,
     policy: Policy | None,
     detector: Detector | None,
     operator: str | None,
     key: bytes | None,
 ) -> Checker:
+    """A checker from what the library's functions take."""
     return Checker(
         detector or default_detector(),
         policy or Policy.builtin(),

@@ -103,7 +103,7 @@ def test_exceptions_let_single_values_pass_until_they_expire(detector):
 
 
 def test_an_encoded_copy_of_a_masked_value_blocks(detector):
-    text = "john.doe@example.com is am9obi5kb2VAZXhhbXBsZS5jb20= in base64"
+    text = "jd@acme.io is amRAYWNtZS5pbw in base64, too short to be looked through"
     report = Checker(detector, Policy.builtin(), Destination.AI_TOOL).check(text)
     assert report.decision is Decision.BLOCKED
     assert report.masked_content is None

@@ -62,4 +62,4 @@ def _refuse_unfit(url: str, parts: SplitResult) -> None:
 
 def segment(text: str) -> str:
     """A part of a path, whatever stands in it."""
-    return quote(text, safe="")
+    return quote(text, safe="", errors="replace")

@@ -143,7 +143,7 @@ class Connection:
     ) -> Iterator[http.client.HTTPResponse]:
         """An answer that is yet to be read; the connection stays open where it was read to its end."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
-        target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given)}"
+        target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given, errors='replace')}"
         connection = self._connection()
         response = None
         try:
@@ -175,8 +175,9 @@ class Connection:
         try:
             connection.connect()
         except TimeoutError:
+            hint = "; does the address need http:// instead?" if self.address.scheme == "https" else ""
             raise ServerError(
-                f"{self.address}: cannot be reached within {self._connect_seconds:g} seconds"
+                f"{self.address}: cannot be reached within {self._connect_seconds:g} seconds{hint}"
             ) from None
         except FileNotFoundError:
             raise ServerError(

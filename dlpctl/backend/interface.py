@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from dlpctl.errors import NotFoundError
+from dlpctl.control.access import SHORTENED
+from dlpctl.errors import ForbiddenError, NotFoundError
 
 Json = dict[str, Any]
 Body = Mapping[str, Any]
@@ -72,6 +73,8 @@ class Backend(Protocol):
 def policy_key(backend: Backend, org: str, policy: str | None) -> str:
     """The key that opens checks by a policy of an organization: one by its id or name, or the one that the default group begins with."""
     policies = backend.policies(org)
+    if any(SHORTENED in one["api_key"] for one in policies):
+        raise ForbiddenError("an auditor's token shows no keys: set DLPCTL_API_KEY to a policy's key")
     if policy is not None:
         for one in policies:
             if policy in (one["policy_id"], one["name"]):

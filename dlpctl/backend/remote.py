@@ -221,11 +221,17 @@ def _of(org: str, *parts: str) -> str:
 
 
 def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+    return {"Authorization": f"Bearer {_sendable(token)}"}
 
 
 def service_key(key: str) -> dict[str, str]:
-    return {"X-Service-API-Key": key}
+    return {"X-Service-API-Key": _sendable(key)}
+
+
+def _sendable(key: str) -> str:
+    if not key.isascii() or not key.isprintable():
+        raise UnauthorizedError("the key holds characters that no key has; look at where it comes from")
+    return key
 
 
 def _multipart(name: str, data: bytes, fields: Mapping[str, str | None]) -> tuple[str, bytes]:

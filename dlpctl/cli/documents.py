@@ -133,6 +133,8 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
         ):
             return
         write_whole(target, data, overwrite=force)
+    except InputError as problem:
+        raise OutputError(problem.message) from None
     except OSError as problem:
         raise OutputError(f"{target}: cannot be written: {problem.strerror}") from None
 

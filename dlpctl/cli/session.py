@@ -42,6 +42,31 @@ class Session:
 
         return cls(load_config({"server": server}), patterns)
 
+    def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
+        """Whether a check is one of the control plane: by a policy key, for an organization, or by a server; a license checks here."""
+        if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
+            return True
+        return self.config.server is not None and not os.environ.get("DLPCTL_LICENSE_KEY")
+
+    def record(self, decision: Decision, report: Report | None, size: int, *, is_file: bool) -> None:
+        """A check that was made under a license is to be told of."""
+        if self._license is not None:
+            self._license.record(decision, self._destination, report, size=size, is_file=is_file)
+
+    def tell(self) -> None:
+        if self._license is not None:
+            self._license.send()
+
+    def _licensed_policy(self, name: str | None) -> Policy | None:
+        """The organization's, where there is a license and a server that vouches for it."""
+        key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
+        if not key or self.config.server is None:
+            return None
+        from dlpctl.cli.licensed import Licensed
+
+        self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
+        return None if self._license is None else self._license.policy(name)
+
     def printer(self, *, quiet: bool = False) -> Printer:
         from dlpctl.cli.render import Printer
 
@@ -82,31 +107,6 @@ class Session:
             limits=self.file_limits(),
             on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
         )
-
-    def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
-        """Whether a check is one of the control plane: by a policy key, for an organization, or by a server; a license checks here."""
-        if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
-            return True
-        return self.config.server is not None and not os.environ.get("DLPCTL_LICENSE_KEY")
-
-    def record(self, decision: Decision, report: Report | None, size: int, *, is_file: bool) -> None:
-        """A check that was made under a license is to be told of."""
-        if self._license is not None:
-            self._license.record(decision, self._destination, report, size=size, is_file=is_file)
-
-    def tell(self) -> None:
-        if self._license is not None:
-            self._license.send()
-
-    def _licensed_policy(self, name: str | None) -> Policy | None:
-        """The organization's, where there is a license and a server that vouches for it."""
-        key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
-        if not key or self.config.server is None:
-            return None
-        from dlpctl.cli.licensed import Licensed
-
-        self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
-        return None if self._license is None else self._license.policy(name)
 
     def file_limits(self) -> Limits:
         """What a file may cost."""

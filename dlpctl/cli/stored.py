@@ -74,7 +74,10 @@ def show_one(answer: Mapping[str, Any], form: Output) -> None:
     if form is Output.JSON:
         printer.json(answer)
     else:
-        printer.table((name, readable(name, value)) for name, value in answer.items())
+        long = {name: value for name, value in answer.items() if isinstance(value, str) and "\n" in value}
+        printer.table((name, readable(name, value)) for name, value in answer.items() if name not in long)
+        for value in long.values():
+            printer.line(value.rstrip())
 
 
 def done(what: str, form: Output) -> None:

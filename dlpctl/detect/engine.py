@@ -91,6 +91,17 @@ class Detector:
         )
         return narrowed
 
+    def without_names(self) -> Detector:
+        """A detector for patterns alone, which looks for no names and addresses."""
+        narrowed = self._copy()
+        narrowed._taggers = None
+        return narrowed
+
+    @property
+    def names_wanted(self) -> bool:
+        """Whether names or addresses were asked for, rather than everything."""
+        return self._selected is not None and self._wants_tagged
+
     def _select(self, selected: frozenset[int]) -> None:
         self._selected = selected
         self._of_selected = frozenset(

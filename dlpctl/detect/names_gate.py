@@ -41,6 +41,7 @@ _PAIR = lazy(r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}
 _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
+_TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
 _AROUND = (0, 100, 0, 220)  # how far a region reaches at most, by the number of lines; lines end it sooner
 _INSIDE = 40  # a hit so far inside of the last region needs no other
 
@@ -115,6 +116,11 @@ class Gate:
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
             return 1 if any(self._known(word) for word in words) else 0
+        if kind == "header":
+            return 0
+        if kind == "cue":
+            match = _WORD.match(text, end - 1)
+            return 1 if match and self._lower(match[0]) else 0
         if kind == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
@@ -170,11 +176,9 @@ class Gate:
 
     def _known(self, token: str) -> bool:
         flags = self._flags(token)
-        return (
-            bool(flags >> GIVEN & 3 >= 2 or flags >> SURNAME & 3 >= 2)
-            and not flags >> COMMON & 3
-            and len(token) > 2
-        )
+        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+        named = (given == 3 and common < 3) if common else max(given, surname) >= 2
+        return (named and len(token) > 2) or (bool(flags & TITLE) and token.upper() in _TITLES)
 
     def _common(self, token: str) -> bool:
         return bool(self._flags(token) >> COMMON & 3)

@@ -14,14 +14,13 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.tables import Columns, OpenTable
 
-_DEPTH = 2
-"""Encodings within encodings that are looked through."""
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as a label or a word of context may stand."""
 _FIRST = 16
@@ -37,8 +36,20 @@ _OTHER_FORMS = (
 )
 _ENTITIES = r"(?:&#(?:[0-9]{2,6}|[xX][0-9A-Fa-f]{2,5});|&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);)+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
+# end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
+# every other one tells it.
+_ANY = "[0-9A-Za-z+/_-]"
+_TEXT_BEGINS = (
+    rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
+    rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
+    rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
+)
+_HEX_BEGINS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    r"(?:[0-9A-Za-z+/]{60,76}\r?\n)+[0-9A-Za-z+/]+={0,2}|[0-9A-Za-z+/_-]{20,}={0,2}|[0-9A-Za-z+/_-]{14,}={1,2}"
+    rf"\b{_TEXT_BEGINS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
+    rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 _RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[0-9A-Fa-f]{{2}}|\\u00[0-9A-Fa-f]{{2}})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
@@ -49,28 +60,34 @@ _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
-Find = TypeVar("Find", bound=Callable[..., list[Candidate]])
+Find = Callable[..., list[Candidate]]
 
 
 def looking_through(find: Find) -> Find:
     """The method that finds candidates in a text, so that it also finds those in what the text says in other ways."""
 
     @wraps(find)
-    def candidates(detector: Any, data: bytes, min_score: float, *args: Any, **named: Any) -> list[Candidate]:
+    def candidates(
+        detector: Any,
+        data: bytes,
+        min_score: float,
+        *args: Any,
+        table: OpenTable | None = None,
+        **named: Any,
+    ) -> list[Candidate]:
         found = find(detector, data, min_score, *args, **named)
         view = View.of(data)
-        for _ in range(_DEPTH):
-            if view is None:
-                break
-            found += (
-                one._replace(start=place[0], end=place[1])
-                for one in find(detector, view.data, min_score)
-                if (place := view.place(one.start, one.end))
-            )
-            view = view.deeper()
+        others: list[View | Columns | None] = [view, view.deeper() if view else None, Columns.of(data, table)]
+        for other in others:
+            if other is not None:
+                found += (
+                    one._replace(start=place[0], end=place[1])
+                    for one in find(detector, other.data, min_score)
+                    if (place := other.place(one.start, one.end))
+                )
         return found
 
-    return cast(Find, candidates)
+    return candidates
 
 
 class _Piece(NamedTuple):

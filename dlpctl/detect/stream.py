@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector, character_start, valid_utf8
 from dlpctl.detect.overlap import Candidate, clusters
+from dlpctl.detect.tables import OpenTable
 from dlpctl.detect.taggers import Known
 from dlpctl.types import Finding
 
@@ -55,6 +56,7 @@ class _Window:
         self._given = 0
         self._resume: dict[int, int] = {}
         self._known = Known(set())
+        self._table = OpenTable()
         self.margin = 2 * detector.widest + 8
 
     @property
@@ -85,7 +87,7 @@ class _Window:
         progress = {index: [place] for index, place in self._resume.items()}
         candidates = [
             one
-            for one in self._detector.candidates(data, self._min_score, progress)
+            for one in self._detector.candidates(data, self._min_score, progress, table=self._table)
             if one.start >= self._given  # what began before was given out with the piece before
         ]
         tagged = self._tagged(data)

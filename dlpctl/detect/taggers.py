@@ -6,7 +6,7 @@ Nothing of the tagger is imported, and nothing of its data read, before a text h
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -57,8 +57,8 @@ TAGGED = (
 )
 """What the taggers find, in the place that their indexes name."""
 
-_TAKEN_IN = frozenset({"POSTAL_CODE"})
-"""What a pattern finds by itself and an address holds."""
+_TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
+"""What a pattern finds by itself and an address holds; of two addresses the joint one stands."""
 _WINDOW = 1 << 18
 """Bytes that are tagged at once: what is remembered of a text while its names are linked grows with it."""
 _MOST_KNOWN = 10_000
@@ -115,14 +115,11 @@ class Taggers:
                 continue
             text = part.decode()
             plain = len(text) == len(part)
-            regions = (
-                self._tagger.regions(text, hits, code)
+            spans = (
+                self._tagger.find(text, hits, code, known.names)
                 if plain
-                else self._tagger.regions(text, _in_characters(part, hits))
+                else self._tagger.find(text, _in_characters(part, hits), None, known.names)
             )
-            if not regions:
-                continue
-            spans = self._tagger.tag(text, regions, known.names)
             if len(known.names) > _MOST_KNOWN:
                 known.names.clear()
             places = None if plain else _Bytes(text)
@@ -234,7 +231,7 @@ def merged(
         return found
     kept: list[Candidate] = []
     place = 0
-    for one in _apart(tagged):
+    for one in _apart(_widened(found, tagged, type_of)):
         while place < len(found) and found[place].end <= one.start:
             kept.append(found[place])
             place += 1
@@ -260,7 +257,31 @@ def merged(
     return kept
 
 
-def _apart(tagged: Sequence[Candidate]) -> Iterator[Candidate]:
+def _widened(
+    found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> Iterator[Candidate]:
+    """What was tagged, addresses with what patterns found of them."""
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    place = 0
+    for one in tagged:
+        if one.pattern != ADDRESS or not known:
+            yield one
+            continue
+        while place < len(known) and known[place].end <= one.start:
+            place += 1
+        joint = [one]
+        for other in known[place:]:
+            if other.start >= joint[-1].end:
+                break
+            joint.append(other)
+        yield one._replace(
+            start=min(each.start for each in joint),
+            end=max(each.end for each in joint),
+            score=max(each.score for each in joint),
+        )
+
+
+def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
     """Without overlaps: an address takes in a name within it, and else the surer one stands."""
     previous: Candidate | None = None
     for one in sorted(tagged):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.scan.kinds import is_source
 from dlpctl.scan.results import Result
 
 if TYPE_CHECKING:
@@ -63,11 +64,20 @@ class Examiner:
         self._allow = allow
         self._keys = tuple(keys)
         self._show_values = show_values
+        self._without_names = detector if detector.names_wanted else detector.without_names()
         self._labels: dict[str, str] = {}
+
+    def _detector_for(self, path: str) -> Detector:
+        """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
+        return self._without_names if is_source(path) else self.detector
+
+    def findings(self, text: str) -> list[Finding]:
+        """What is found in a text that is part of a document."""
+        return self.detector.scan(text, self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
-        findings = self.detector.scan_bytes(data, self.min_score)
+        findings = self._detector_for(path).scan_bytes(data, self.min_score)
         if not findings:
             return NOTHING
         text = data.decode("utf-8", "surrogateescape")
@@ -77,12 +87,12 @@ class Examiner:
 
     def decoded(self, path: str, text: str) -> Found:
         """The same for a text that was decoded."""
-        return self.place(path, text, self.detector.scan(text, self.min_score))
+        return self.place(path, text, self._detector_for(path).scan(text, self.min_score))
 
     def binary(self, path: str, data: bytes) -> Found:
         """What is found in the strings of a file that is no text; places are bytes."""
         strings = data.translate(_PRINTABLE)
-        found = self.detector.scan_bytes(strings, self.min_score)
+        found = self._without_names.scan_bytes(strings, self.min_score)
         if not found:
             return NOTHING
         placed = self.place(path, strings.decode("ascii"), found)
@@ -100,9 +110,14 @@ class Examiner:
         """
         if binary:
             data = data.translate(_PRINTABLE)
+        while first and data[0] & 0xC0 == 0x80:  # the margin begins within a character
+            data = data[1:]
+            first -= 1
         own = data[first : first + size]
         findings = [
-            one for one in self.detector.scan_bytes(data, self.min_score) if first <= one.start < first + size
+            one
+            for one in self._detector_for(path).scan_bytes(data, self.min_score)
+            if first <= one.start < first + size
         ]
         ending = Ending(
             own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)
@@ -125,7 +140,7 @@ class Examiner:
         outlines = _Outlines(text, findings)
         results: list[Result] = []
         for finding in kept:
-            kind, category, start, end, score, pattern_id, _ = finding
+            kind, category, start, end, score, pattern_id, place = finding
             value = text[start:end]
             results.append(
                 Result(
@@ -140,8 +155,11 @@ class Examiner:
                     pattern_id,
                     self._label(pattern_id),
                     value if self._show_values else sample(kind, category, value),
-                    outlines.identity(path, finding),
+                    outlines.identity(
+                        f"{path}\0{place}" if place and not place.startswith("line ") else path, finding
+                    ),
                     self._fingerprint(finding, value),
+                    place or "",
                 )
             )
         return Found(results, len(findings) - len(kept))

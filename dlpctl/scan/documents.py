@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.scan.content import Examiner, Found
-from dlpctl.scan.results import Result
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from dlpctl.formats.files import Files
+    from dlpctl.scan.content import Examiner, Found
+    from dlpctl.scan.results import Result
 
-    from dlpctl.formats.files import Files, Node
-    from dlpctl.formats.interface import Document, View
+_LINE = lazy(r"line ([0-9]+)")
 
 
 class Documents:
@@ -27,38 +27,29 @@ class Documents:
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
         """What is found, and what nobody could look at; raises `FormatError` where the file cannot be read at all."""
+        from dlpctl.files.finding import Ledger, place_all, scan_document
+        from dlpctl.files.names import Names
+        from dlpctl.formats.files import Files
+
         if self._files is None:
-            from dlpctl.formats.files import Files
-
             self._files = Files()
+        scan = self._examiner.findings
         node = self._files.open(data, name)
-        results: list[Result] = []
-        accepted = 0
-        for part, document in _documents(node):
-            seen: set[tuple[str, int, int]] = set()
-            for view in document.views:
-                found = self._view(path, part, document, view, seen)
-                results += found.results
-                accepted += found.accepted
-        return Found(results, accepted), [f"{one.place}: {one.reason}" for one in node.uninspected()]
-
-    def _view(
-        self, path: str, node: Node, document: Document, view: View, seen: set[tuple[str, int, int]]
-    ) -> Found:
-        """What one view shows that none before it did: the cells of a table are seen by row and by column."""
-        found = self._examiner.decoded(path, view.text)
-        results: list[Result] = []
-        for one in found.results:
-            pieces = view.pieces_of(one.start, one.end)
-            if not pieces or (place := (one.type, pieces[0].segment, pieces[0].start)) in seen:
-                continue
-            seen.add(place)
-            inner = node.place(document, pieces[0].segment, pieces[0].start)
-            results.append(one._replace(line=1, column=1, end_line=1, end_column=1, inner=inner))
-        return found._replace(results=results)
+        placed = place_all(node, lambda document: scan_document(document, scan))
+        names = Names(scan)  # the names of members and sheets may hold values themselves
+        names.know(placed)
+        ledger = Ledger(placed, names.shown([one.place for one in placed]))
+        found = self._examiner.place(path, ledger.text, ledger.findings)
+        results = [_at_its_place(one) for one in found.results]
+        missed = list(node.uninspected())
+        places = names.shown([part.place for part in missed])
+        reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
+        return found._replace(results=results), reasons
 
 
-def _documents(node: Node) -> Iterator[tuple[Node, Document]]:
-    for part in node.walk():
-        for document in part.documents():
-            yield part, document
+def _at_its_place(one: Result) -> Result:
+    """Places of documents are words; only those of lines are numbers too."""
+    named = _LINE.fullmatch(one.inner)
+    line = int(named[1]) if named else 1
+    inner = "" if named else one.inner
+    return one._replace(line=line, column=1, end_line=line, end_column=1, start=0, end=0, inner=inner)

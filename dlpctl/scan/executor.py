@@ -6,7 +6,6 @@ compiled patterns with its parent. Elsewhere it is a thread. Either has a thread
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
@@ -25,8 +25,13 @@ _LENGTH = 8
 _DONE, _FAILED = 0, 1
 FORKS = sys.platform == "linux"
 
-Work = Callable[[Any], Any]
-"""Takes and gives what JSON can hold."""
+
+class Work(Protocol):
+    """What a worker does. It takes and gives what JSON can hold."""
+
+    def __call__(self, task: Any, /) -> Any: ...
+
+    def close(self) -> None: ...
 
 
 class Batch(Protocol):
@@ -66,9 +71,9 @@ class InOrder:
         """Each batch with the outcome of its task. A single one is done here, since a worker costs more than most files."""
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
-            work = self._make_work()
-            for batch in _chained(first, batches):
-                yield batch, None if batch.task is None else work(batch.task)
+            with closing(self._make_work()) as work:
+                for batch in _chained(first, batches):
+                    yield batch, None if batch.task is None else work(batch.task)
             return
         self._start()
         pending: deque[_Slot] = deque()
@@ -89,7 +94,7 @@ class InOrder:
             for _ in range(self._jobs):  # all of them before the first thread, which a fork would not copy
                 self._children.append(_Child(self._make_work, self._children))
         for number in range(self._jobs):
-            work = self._children[number].call if FORKS else self._make_work()
+            work = self._children[number] if FORKS else self._make_work()
             threading.Thread(target=self._serve, args=(work,), daemon=True).start()
 
     def _serve(self, work: Work) -> None:
@@ -97,8 +102,10 @@ class InOrder:
             try:
                 slot.answer.put((work(slot.batch.task), None))
             except BaseException as problem:
-                slot.answer.put((None, problem))
-                raise
+                slot.answer.put((None, problem))  # raised where it is awaited
+                break
+        if not isinstance(work, _Child):
+            work.close()
 
 
 def _chained(first: Iterable[Any], rest: Iterable[Any]) -> Iterator[Any]:
@@ -129,7 +136,7 @@ class _Child:
         os.close(to_read)
         os.close(to_write)
 
-    def call(self, task: Any) -> Any:
+    def __call__(self, task: Any, /) -> Any:
         try:
             _send(self._requests, task)
             answer = _receive(self._answers)
@@ -149,7 +156,7 @@ class _Child:
     def end(self, *, at_once: bool) -> None:
         """A worker that has nothing to do ends when nobody can ask it any more."""
         if at_once:
-            with contextlib.suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
         self.close()
         os.waitpid(self._pid, 0)
@@ -160,9 +167,9 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
-        work = make_work()
-        while (task := _receive(requests)) is not None:
-            _send(answers, (_DONE, work(task)))
+        with closing(make_work()) as work:
+            while (task := _receive(requests)) is not None:
+                _send(answers, (_DONE, work(task)))
         status = 0
     except DlpctlError as error:
         _send(answers, (_FAILED, error.message))

@@ -50,7 +50,8 @@ class Repository:
         self._folder = folder
         self.root = ""
         with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
-            bare, git_folder = os.fsdecode(stream.read()).splitlines()[:2]
+            said = os.fsdecode(stream.read())
+        bare, git_folder = said.rstrip("\n").split("\n", 1)
         self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
 
     @property

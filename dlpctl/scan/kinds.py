@@ -30,6 +30,116 @@ _ZIPPED = (
 )  # fmt: skip
 """Files that are ZIP underneath and that nobody calls an archive."""
 
+_STRUCTURED = (".csv", ".tsv", ".eml", ".mbox", ".mht", ".mhtml", ".ipynb")
+"""Text of which a part is encoded, or labelled by what stands far from it."""
+_SOURCES = frozenset(
+    [
+        "asm",
+        "bas",
+        "bash",
+        "bat",
+        "c",
+        "cc",
+        "cfc",
+        "cl",
+        "clj",
+        "cljs",
+        "cmake",
+        "cob",
+        "coffee",
+        "cpp",
+        "cs",
+        "css",
+        "cu",
+        "cxx",
+        "d",
+        "dart",
+        "el",
+        "elm",
+        "erl",
+        "ex",
+        "exs",
+        "f",
+        "f90",
+        "fs",
+        "fsx",
+        "go",
+        "gradle",
+        "groovy",
+        "h",
+        "hh",
+        "hpp",
+        "hrl",
+        "hs",
+        "hxx",
+        "inc",
+        "ino",
+        "java",
+        "jl",
+        "js",
+        "jsx",
+        "kt",
+        "kts",
+        "less",
+        "lisp",
+        "lua",
+        "m",
+        "mjs",
+        "ml",
+        "mli",
+        "mm",
+        "nim",
+        "nix",
+        "pas",
+        "php",
+        "pl",
+        "pm",
+        "proto",
+        "ps1",
+        "pxd",
+        "pxi",
+        "py",
+        "pyi",
+        "pyx",
+        "r",
+        "rb",
+        "rkt",
+        "rs",
+        "s",
+        "sass",
+        "sc",
+        "scala",
+        "scm",
+        "scss",
+        "sh",
+        "sol",
+        "swift",
+        "tcl",
+        "tf",
+        "ts",
+        "tsx",
+        "v",
+        "vala",
+        "vb",
+        "vhd",
+        "vhdl",
+        "vim",
+        "vue",
+        "zig",
+        "zsh",
+    ]
+)
+
+
+def is_source(name: str) -> bool:
+    """Whether a file is source code, by its name."""
+    return name.rpartition(".")[2].lower() in _SOURCES
+
+
+def is_structured(name: str) -> bool:
+    """Whether a file is text that its format reads better than eyes do."""
+    return name.lower().endswith(_STRUCTURED)
+
 
 def is_archive(head: bytes, name: str) -> bool:
     if head.startswith(_TAR, _TAR_AT):

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.scan.content import HEAD, NO_ENDING, Ending, Examiner, Found, Parts
-from dlpctl.scan.kinds import is_archive, is_document
+from dlpctl.scan.kinds import is_archive, is_document, is_structured
 from dlpctl.scan.results import Result, Skip, Why
 
 if TYPE_CHECKING:
@@ -165,16 +165,37 @@ class Reader:
             found = self._document(shown, data)
             if found is None:
                 return []
-        elif data.find(b"\0", 0, HEAD) >= 0:
-            found = self._binary(shown, data)
-        elif data.isascii() or _is_utf8(data):
-            found = self._examiner.text(shown, data)
+        elif is_structured(shown):
+            found = self._structured(shown, data)
         else:
-            found = self._legacy(shown, data)
+            found = self._plain(shown, data)
         self._files += 1
         self._bytes += len(data)
         self._accepted += found.accepted
         return found.results
+
+    def _plain(self, shown: str, data: bytes) -> Found:
+        if data.find(b"\0", 0, HEAD) >= 0:
+            return self._binary(shown, data)
+        if data.isascii() or _is_utf8(data):
+            return self._examiner.text(shown, data)
+        return self._legacy(shown, data)
+
+    def _structured(self, shown: str, data: bytes) -> Found:
+        """Text by its format; as text alone where it is not what its name says."""
+        try:
+            found, unseen = self._read(shown, data)
+        except FormatError:
+            return self._plain(shown, data)
+        self._skipped += [Skip(shown, Why.UNINSPECTED, reason) for reason in unseen]
+        return found
+
+    def _read(self, shown: str, data: bytes) -> tuple[Found, list[str]]:
+        if self._documents is None:
+            from dlpctl.scan.documents import Documents
+
+            self._documents = Documents(self._examiner)
+        return self._documents.read(shown, PurePosixPath(shown).name, data)
 
     def _legacy(self, shown: str, data: bytes) -> Found:
         """Text in an older encoding, or with a few damaged bytes."""
@@ -194,12 +215,8 @@ class Reader:
         if not self._archives and is_archive(data, shown):
             self._skipped.append(Skip(shown, Why.ARCHIVE))
             return None
-        if self._documents is None:
-            from dlpctl.scan.documents import Documents
-
-            self._documents = Documents(self._examiner)
         try:
-            found, unseen = self._documents.read(shown, PurePosixPath(shown).name, data)
+            found, unseen = self._read(shown, data)
         except FormatError as error:
             self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
             return None

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.scan.content import HEAD, Examiner, Parts
+from dlpctl.scan.content import HEAD, Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.kinds import is_document
 from dlpctl.scan.reader import BLOBS, FILES, LARGE, PART, PART_SIZE, STDIN, STREAM, Outcome, Reader
@@ -87,7 +87,7 @@ class Scan:
                     if not first:
                         parts = Parts(binary=binary)
                         self.summary.files += 1
-                    results = parts.place(results, outcome.ending, first)
+                    results = parts.place(results, Ending(*outcome.ending), first)
                 self.summary.files += outcome.files
                 self.summary.bytes += outcome.bytes
                 self.summary.accepted += outcome.accepted

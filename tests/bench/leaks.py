@@ -217,7 +217,7 @@ def unlike(one: Any, other: Any) -> Any:
         )
         beyond = ImageChops.lighter(ImageChops.subtract(darkest, first), ImageChops.subtract(first, lightest))
         found = ImageChops.lighter(found, beyond)
-    return found.point(lambda value: 255 * (value > 32))
+    return found.point(lambda value: 255 * (value > 64))
 
 
 def rendered(data: bytes, page: int) -> Any:

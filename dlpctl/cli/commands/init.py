@@ -9,7 +9,7 @@ import typer
 from dlpctl.backend.interface import policy_key
 from dlpctl.backend.local import LocalBackend
 from dlpctl.cli import options
-from dlpctl.cli.stored import backend, given, show_one
+from dlpctl.cli.stored import backend, done, given, show_one
 
 app = typer.Typer(add_completion=False)
 
@@ -38,3 +38,5 @@ def init(
                 "api_key": policy_key(control, organization["org_id"], None),
             }
     show_one(made, form)
+    if org is not None:
+        done(f"try: dlpctl check FILE --org {made['organization']}", form)

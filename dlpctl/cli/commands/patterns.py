@@ -10,6 +10,7 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.session import Session
 from dlpctl.errors import UsageError, did_you_mean
+from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
@@ -47,6 +48,37 @@ def list_patterns(
     rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
     printer.line(printer.style(_count(len(wanted), "pattern"), "bold"))
+
+
+@app.command()
+def types(category: ListOption = None, form: options.Format = options.Output.HUMAN) -> None:
+    """List what can be found, with the laws that make it sensitive."""
+    from dlpctl.detect.catalogue import detection_types
+
+    session = Session.begin()
+    wanted = [one for one in detection_types() if category is None or one.category.value == category.upper()]
+    if not wanted:
+        raise UsageError(f"{category!r} is not a category; there are {', '.join(Category)}")
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json([one._asdict() | {"category": one.category.value} for one in wanted])
+        return
+    rows = [
+        (
+            one.name,
+            one.category.value,
+            "checksum" if one.checksum else "",
+            "sample" if one.sample else "no sample",
+            " ".join(one.regions),
+            one.label,
+            ", ".join(one.laws),
+        )
+        for one in wanted
+    ]
+    printer.table(
+        rows, head=("TYPE", "CATEGORY", "CHECKSUM", "REPORTS SHOW", "REGIONS", "LABEL", "LAWS AND STANDARDS")
+    )
+    printer.line(printer.style(_count(len(wanted), "type"), "bold"))
 
 
 @app.command()

@@ -83,3 +83,13 @@ def size_of(count: int) -> str:
         size /= 1024
         at += 1
     return f"{count:,} {'byte' if count == 1 else 'bytes'}" if at == 0 else f"{size:.1f} {units[at]}"
+
+
+def printable(text: str) -> str:
+    """A name without what would end the line or move the cursor."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for char in text
+    )

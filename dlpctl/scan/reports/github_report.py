@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of, printable
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -16,7 +16,7 @@ class GitHub:
     def add(self, result: Result) -> None:
         command = _COMMANDS[level_of(result, self._setting)]
         place = f"file={_property(result.path)},line={result.line}"
-        if not result.inner:
+        if result.end > result.start and not result.inner:
             place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
         title = _property(f"{result.type} ({result.category})")
         self._write(f"::{command} {place},title={title}::{_message(message_of(result))}\n")
@@ -34,7 +34,9 @@ class GitHub:
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return "%0A".join(
+        "%0D".join(map(printable, line.split("\r"))) for line in text.replace("%", "%25").split("\n")
+    )
 
 
 def _property(text: str) -> str:

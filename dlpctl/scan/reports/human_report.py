@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, size_of
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, printable, size_of
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
@@ -68,18 +68,6 @@ class Human:
 
     def _style(self, text: str, name: str) -> str:
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._setting.coloured else text
-
-
-def printable(text: str) -> str:
-    """A name without what would move the cursor or end the line."""
-    return (
-        text
-        if text.isprintable()
-        else "".join(
-            char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii")
-            for char in text
-        )
-    )
 
 
 def _heading(result: Result) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, size_of
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, printable, size_of
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _MOST_ROWS = 200
@@ -58,7 +58,7 @@ class Markdown:
 
 def _code(text: str) -> str:
     """Text as code in a cell of a table, whatever it holds."""
-    flat = " ".join(text.split("\n")).replace("\r", " ").replace("|", "\\|")
+    flat = printable(text).replace("|", "\\|")
     fence = "``" if "`" in flat else "`"
     space = " " if "`" in flat else ""
     return f"{fence}{space}{flat}{space}{fence}"

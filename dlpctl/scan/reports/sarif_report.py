@@ -88,7 +88,7 @@ def _rule(result: Result) -> dict[str, Any]:
         "help": {"text": said, "markdown": f"**{result.label}** (`{result.type}`)\n\n{said}"},
         "defaultConfiguration": {"level": "error"},
         "properties": {
-            "tags": ["security", result.category, result.type],
+            "tags": list(dict.fromkeys(("security", result.category, result.type))),
             "precision": "high",
             "security-severity": _SEVERITY.get(result.category, "5.0"),
         },
@@ -96,14 +96,9 @@ def _rule(result: Result) -> dict[str, Any]:
 
 
 def _place(result: Result) -> dict[str, Any]:
-    region: dict[str, Any] = {
-        "startLine": result.line,
-        "startColumn": result.column,
-        "endLine": result.end_line,
-        "endColumn": result.end_column,
-    }
-    if result.inner:
-        region = {"startLine": 1}
+    region = {"startLine": result.line}
+    if result.end > result.start and not result.inner:
+        region |= {"startColumn": result.column, "endLine": result.end_line, "endColumn": result.end_column}
     return {"artifactLocation": _artifact(result.path), "region": region}
 
 
