@@ -116,7 +116,6 @@ def test_the_configuration_shown_holds_and_is_not_the_default(tmp_path: Path) ->
     (shown,) = (block for block in of_language("toml") if file_name(block) == "dlpctl.toml")
     (tmp_path / "dlpctl.toml").write_text(shown, encoding="utf-8")
     config = load_config(environ={"DLPCTL_HOME": str(tmp_path / "home")}, working=tmp_path)
-<<<<<<< HEAD
     keys = [key for key in SETTINGS if config.origin(key).layer is Layer.PROJECT]
     assert len(keys) > 15
     for key in keys:
@@ -125,13 +124,6 @@ def test_the_configuration_shown_holds_and_is_not_the_default(tmp_path: Path) ->
 
 def test_every_topic_is_named() -> None:
     assert [name for name in topics.names() if f"`{name}`" not in README] == []
-=======
-    for key, setting in SETTINGS.items():
-        if setting.is_personal:
-            assert f"`{key}`" in README, f"{key} is not named"
-        else:
-            assert config.get(key) != Config().get(key), f"{key} is not shown, or with its default"
->>>>>>> main
 
 
 def test_every_built_in_policy_is_named() -> None:
