@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250
 _MOST_LINES = 8
+_MOST_NUMBERS = 8
 
 # Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
 _GLUED = lazy(
@@ -30,6 +31,8 @@ _POSTCODE = lazy(
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
+_NUMBER = lazy(r"\d+")
+_YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
 _BOX = lazy(
     r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
@@ -88,7 +91,8 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
 def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
         return False
-    if _YEARS.search(value):
+    numbers = _NUMBER.findall(value)
+    if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS:
         return False
     if _BOX.search(value):
         return True
@@ -101,4 +105,6 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
         return True
     place = any(word.flags >> PLACE & 3 for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
+    if not street and all(_YEAR.fullmatch(number) for number in numbers):
+        return False
     return bool(_POSTCODE.search(value)) and (house or street) and (place or capitals >= 2)

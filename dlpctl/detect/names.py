@@ -278,7 +278,11 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
         first += 1
     while first < behind and (words[behind - 1].kind != 1 or (cased and _everyday(words[behind - 1]))):
         behind -= 1
-    if first == behind or any(_UNNAMED.match(word.outline) for word in words[first:behind]):
+    if (
+        first == behind
+        or _abbreviated(words[first:behind])
+        or any(_UNNAMED.match(word.outline) for word in words[first:behind])
+    ):
         return None
     end = region.ends[behind - 1]
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
@@ -288,6 +292,17 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     if initials:
         start = initials.start()
     return (start, end) if end - start > 1 else None
+
+
+def _abbreviated(words: Sequence[Word]) -> bool:
+    """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long as a name."""
+    named = [word for word in words if word.kind == 1]
+    if len(named) == 1 and named[0].outline == "XX":
+        return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
+    letters = [word for word in named if word.outline == "x1"]
+    return 2 * len(letters) > len(named) or all(
+        len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15 for word in named
+    )
 
 
 def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bool:
