@@ -55,6 +55,7 @@ class _Index:
         self._lengths: dict[str, set[int]] = {}
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
+        self._spelled: dict[str, Value] = {}
         for value in values:
             self._add(value)
         self._number_lengths = sorted({len(number) for number in self._numbers})
@@ -65,6 +66,10 @@ class _Index:
         if len(joined) < _SHORTEST:
             if len(value.text) >= _SHORTEST and len(set(value.text)) > 1:
                 self._literal[value.text] = value
+            return
+        if value.type == "PERSON_NAME" and len(tokens) == 1 and _TOKEN.fullmatch(value.text):
+            # Many surnames are everyday words: Mr. Brown may well like brown dogs.
+            self._spelled[value.text] = self._spelled[value.text.upper()] = value
             return
         self._add_sequence(tokens, value)
         if any(map(str.isdigit, joined)):
@@ -132,6 +137,14 @@ class _Index:
         for match in re.finditer("|".join(map(re.escape, longest_first)), text):
             yield match.start(), match.end(), self._literal[match.group()]
 
+    def spelled(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        """Words that count only as they are written, or in capitals."""
+        if any(word in text for word in self._spelled):
+            for match in _TOKEN.finditer(text):
+                value = self._spelled.get(match[0])
+                if value is not None:
+                    yield match.start(), match.end(), value
+
     def stands_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
         few = len(self._lengths) <= _FEW
@@ -139,6 +152,7 @@ class _Index:
             yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
         yield from (value for _, _, value in self.numbers(normal))
         yield from (value for _, _, value in self.literals(text))
+        yield from (value for _, _, value in self.spelled(text))
 
 
 def still_standing(masked: str, values: Iterable[Value]) -> list[Leak]:
@@ -177,6 +191,7 @@ class Echoes:
         index = self._index
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
+        places += index.spelled(text)
         repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
         return _outside(findings, repeated)
 

@@ -139,3 +139,11 @@ def test_looking_is_linear_in_text_and_values() -> None:
         return best
 
     assert seconds(6_000) < 8 * seconds(1_500) + 0.05
+
+
+def test_a_surname_that_is_an_everyday_word_is_looked_for_as_it_is_written() -> None:
+    text = "Mr. Brown has a brown dog, says BROWN. Brownfield is not Brown."
+    given = [Finding("PERSON_NAME", PII, 4, 9, 0.9, "p")]
+    assert [text[one.start : one.end] for one in echoes(text, given)] == ["BROWN", "Brown"]
+    assert still_standing("a brown dog", [Value("PERSON_NAME", PII, "Brown")]) == []
+    assert still_standing("so Brown%20said", [Value("PERSON_NAME", PII, "Brown")]) != []
