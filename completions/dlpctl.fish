@@ -105,6 +105,7 @@ complete -c dlpctl -n '__dlpctl_at scan' -l diff -x -d 'Only lines that were add
 complete -c dlpctl -n '__dlpctl_at scan' -l include -x -d 'Only such files, as in .gitignore'
 complete -c dlpctl -n '__dlpctl_at scan' -l exclude -x -d 'No such files or folders'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-ignore -d 'Scan what .gitignore and .dlpctlignore leave out, too'
+complete -c dlpctl -n '__dlpctl_at scan' -l no-names -d 'Look for no names and addresses, which take the longest to find'
 complete -c dlpctl -n '__dlpctl_at scan' -l max-size -x -d 'Skip larger files'
 complete -c dlpctl -n '__dlpctl_at scan' -l baseline -r -F -d 'What is accepted by name'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-archives -d 'Do not look into archives'
@@ -216,6 +217,7 @@ complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stor
 
 # dlpctl patterns
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a list -d 'List the patterns'
+complete -c dlpctl -n '__dlpctl_exactly patterns' -a types -d 'List what can be found, with the laws that make it sensitive'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a show -d 'Show one pattern whole, with its examples'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a test -d 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -s h -l help -d 'Show this message and exit'
@@ -227,6 +229,11 @@ complete -c dlpctl -n '__dlpctl_at patterns list' -l search -x -d 'Only patterns
 complete -c dlpctl -n '__dlpctl_at patterns list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at patterns list' -l patterns -r -F -d 'Further patterns'
 complete -c dlpctl -n '__dlpctl_at patterns list' -s h -l help -d 'Show this message and exit'
+
+# dlpctl patterns types
+complete -c dlpctl -n '__dlpctl_at patterns types' -l category -r -f -a '(dlpctl __complete categories)' -d 'Only patterns with this'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s h -l help -d 'Show this message and exit'
 
 # dlpctl patterns show
 complete -c dlpctl -n '__dlpctl_at patterns show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'

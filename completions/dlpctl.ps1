@@ -31,7 +31,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'scan' = @{
             commands = @{}
-            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--no-names' = 'Look for no names and addresses, which take the longest to find'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--types' = '@types'; '-p' = '@policies'; '--policy' = '@policies'; '-d' = '@destinations'; '--destination' = '@destinations'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '--diff' = '--diff'; '--include' = '--include'; '--exclude' = '--exclude'; '--max-size' = '--max-size'; '--baseline' = '@files'; '-j' = '-j'; '--jobs' = '--jobs'; '-f' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--format' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--report' = '--report'; '--patterns' = '@files' }
             arguments = @('@files')
         }
@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
-            commands = @{ 'list' = 'List the patterns'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
+            commands = @{ 'list' = 'List the patterns'; 'types' = 'List what can be found, with the laws that make it sensitive'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -123,6 +123,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             commands = @{}
             options = @{ '--category' = 'Only patterns with this'; '--type' = 'Only patterns of this type'; '--search' = 'Only patterns whose id or label holds this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--category' = '@categories'; '--type' = '@types'; '--search' = '--search'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
+            arguments = @()
+        }
+        'patterns types' = @{
+            commands = @{}
+            options = @{ '--category' = 'Only patterns with this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--category' = '@categories'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @()
         }
         'patterns show' = @{
