@@ -92,12 +92,16 @@ _dlpctl_spec() {
             arguments='@organizations @stored-policies'
             ;;
         'patterns')
-            commands='list show test'
+            commands='list types show test'
             options='-h --help'
             ;;
         'patterns list')
             options='--category --type --search -f --format --patterns -h --help'
             valued='--category:@categories --type:@types+ --search: -f:human,json --format:human,json --patterns:@files'
+            ;;
+        'patterns types')
+            options='--category -f --format -h --help'
+            valued='--category:@categories -f:human,json --format:human,json'
             ;;
         'patterns show')
             options='-f --format --patterns -h --help'

@@ -216,6 +216,7 @@ complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stor
 
 # dlpctl patterns
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a list -d 'List the patterns'
+complete -c dlpctl -n '__dlpctl_exactly patterns' -a types -d 'List what can be found, with the laws that make it sensitive'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a show -d 'Show one pattern whole, with its examples'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a test -d 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -s h -l help -d 'Show this message and exit'
@@ -227,6 +228,11 @@ complete -c dlpctl -n '__dlpctl_at patterns list' -l search -x -d 'Only patterns
 complete -c dlpctl -n '__dlpctl_at patterns list' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at patterns list' -l patterns -r -F -d 'Further patterns'
 complete -c dlpctl -n '__dlpctl_at patterns list' -s h -l help -d 'Show this message and exit'
+
+# dlpctl patterns types
+complete -c dlpctl -n '__dlpctl_at patterns types' -l category -r -f -a '(dlpctl __complete categories)' -d 'Only patterns with this'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at patterns types' -s h -l help -d 'Show this message and exit'
 
 # dlpctl patterns show
 complete -c dlpctl -n '__dlpctl_at patterns show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
