@@ -294,8 +294,7 @@ def _limit_processor_time(seconds: float) -> None:
 
 
 def _answer(request: bytes) -> bytes:
-    operation, arguments = _Unpickler(io.BytesIO(request)).load()
-    name, *rest = arguments
+    operation, (name, *rest) = _Unpickler(io.BytesIO(request)).load()
     limits = next((item for item in rest if isinstance(item, Limits)), Limits())
     _limit_processor_time(limits.seconds)
     # Millions of small tuples and few cycles: the collector would take a third of the time to find nothing.
