@@ -10,6 +10,7 @@ from dlpctl.control.access import Access
 from dlpctl.control.core import Core, find_organization
 from dlpctl.control.records import Day, DetectedType, DetectionBreakdown, OrganizationAnalytics, TimeSeries
 from dlpctl.control.store import Row
+from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
 
@@ -111,5 +112,5 @@ def percentages(counts: Sequence[int]) -> list[float]:
 
 def label(type_name: str) -> str:
     """A type's name for people, as summaries have it."""
-    words = counted(type_name, 1, {}).partition(" ")[2]
+    words = counted(type_name, 1, type_labels()).partition(" ")[2]
     return words[:1].upper() + words[1:]

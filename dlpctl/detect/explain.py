@@ -9,6 +9,7 @@ from dlpctl.detect.engine import THRESHOLD, Detector, Trace
 from dlpctl.types import Finding
 
 MISSES = 5
+_DISGUISED = "is written in other characters or encoded; what it says matches"
 
 
 class Explained(NamedTuple):
@@ -48,6 +49,12 @@ def explain(
             lost.append((nearness, explained))
         else:
             counts.append(explained)
+    seen = {one.finding for one in counts}
+    labels = {pattern.id: pattern.label for pattern in detector.patterns} if winners - seen else {}
+    counts += (
+        Explained(finding, labels.get(finding.pattern_id, finding.type), (_DISGUISED,), "")
+        for finding in winners - seen
+    )
     counts.sort(key=lambda one: one.finding.start)
     lost.sort(key=lambda pair: (-pair[0], pair[1].finding.start, pair[1].finding.pattern_id))
     return Explanation(counts, [explained for _, explained in lost[:misses]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import engine, stream
+from dlpctl.detect import engine, normalize, stream
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
 
@@ -33,6 +35,14 @@ strained_texts = st.lists(
     max_size=8,
 ).map("".join)
 scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def text_as_it_is() -> Iterator[None]:
+    """The definition is of the text itself, not of what is encoded in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(normalize.View, "of", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")

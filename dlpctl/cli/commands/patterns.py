@@ -9,7 +9,8 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.session import Session
-from dlpctl.errors import UsageError
+from dlpctl.errors import UsageError, did_you_mean
+from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from dlpctl.detect.pattern import Pattern
@@ -50,6 +51,37 @@ def list_patterns(
 
 
 @app.command()
+def types(category: ListOption = None, form: options.Format = options.Output.HUMAN) -> None:
+    """List what can be found, with the laws that make it sensitive."""
+    from dlpctl.detect.catalogue import detection_types
+
+    session = Session.begin()
+    wanted = [one for one in detection_types() if category is None or one.category.value == category.upper()]
+    if not wanted:
+        raise UsageError(f"{category!r} is not a category; there are {', '.join(Category)}")
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json([one._asdict() | {"category": one.category.value} for one in wanted])
+        return
+    rows = [
+        (
+            one.name,
+            one.category.value,
+            "checksum" if one.checksum else "",
+            "sample" if one.sample else "no sample",
+            " ".join(one.regions),
+            one.label,
+            ", ".join(one.laws),
+        )
+        for one in wanted
+    ]
+    printer.table(
+        rows, head=("TYPE", "CATEGORY", "CHECKSUM", "REPORTS SHOW", "REGIONS", "LABEL", "LAWS AND STANDARDS")
+    )
+    printer.line(printer.style(_count(len(wanted), "type"), "bold"))
+
+
+@app.command()
 def show(
     pattern_id: Annotated[str, typer.Argument(metavar="ID", help="As 'dlpctl patterns list' names it.")],
     form: options.Format = options.Output.HUMAN,
@@ -57,13 +89,12 @@ def show(
 ) -> None:
     """Show one pattern whole, with its examples."""
     from dlpctl.detect.lint import examples
-    from dlpctl.detect.parsing import did_you_mean
 
     session = Session.begin(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
     pattern = known.get(pattern_id)
     if pattern is None:
-        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, list(known))}")
+        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
     table = _table(pattern) | {"examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}}
     if form is options.Output.JSON:
@@ -119,7 +150,7 @@ def _table(pattern: Pattern) -> dict[str, Any]:
         "type": pattern.type,
         "category": pattern.category.value,
         "label": pattern.label,
-        "regex": pattern.regex,
+        "regex": pattern.regex or None,
         "score": pattern.score,
         "validators": list(pattern.validators),
         "keywords": list(pattern.keywords),

@@ -27,7 +27,7 @@ _THEMES = {
         "stellar_address substrate_address bip39_phrase crypto_base58"
     ),
     "dates": "calendar_date card_expiry",
-    "devices": "vin vin_shape imei iccid coordinates has_digits varied_digits plate degrees",
+    "devices": "vin vin_shape imei iccid coordinates has_digits varied_digits plate degrees zip_code",
     "documents": "mrz_td3",
     "europe": (
         "es_dni es_nie it_codice_fiscale pt_cartao_cidadao de_steuer_id de_id_card de_rvnr at_svnr "

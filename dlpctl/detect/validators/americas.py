@@ -45,7 +45,7 @@ def us_itin(value: str) -> bool:
 @validator("ca_sin", proves=True)
 def ca_sin(value: str) -> bool:
     bare = digits(value, 9)
-    return bool(bare) and bare[0] not in "08" and varied(bare) and luhn_checks(bare)
+    return bool(bare) and bare[0] != "8" and varied(bare) and luhn_checks(bare)
 
 
 @validator("mx_curp", proves=True)

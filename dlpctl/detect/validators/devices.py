@@ -97,3 +97,9 @@ def degrees(value: str) -> bool:
     if not all(0 < len(side) <= 3 and all(rest < 60 for rest in side[1:]) for side in parts):
         return False
     return parts[0][0] <= 90 and parts[1][0] <= 180
+
+
+@validator("zip_code")
+def zip_code(value: str) -> bool:
+    """Not that of the Free Software Foundation, which stands in the licence of every second file."""
+    return value not in {"02111-1307", "02110-1301", "02110-1335"}

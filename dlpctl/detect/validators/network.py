@@ -92,7 +92,13 @@ def _octets(value: str) -> list[int]:
 
 @validator("ipv4")
 def ipv4(value: str) -> bool:
-    return bool(_octets(value))
+    """An address of one machine, on whatever network: not this host itself, nor a mask, nor all."""
+    octets = _octets(value)
+    return bool(octets) and octets[0] not in {0, 127, 255}
+
+
+_OBJECT_IDENTIFIERS = {(1, 3), (2, 5)}
+"""How object identifiers of certificates begin, which are met a thousand times as often as the hosts of these networks."""
 
 
 @validator("ipv4_public")
@@ -114,14 +120,22 @@ def ipv4_public(value: str) -> bool:
         first == 198 and second in {18, 19}
     ):
         return False
+    if (first, second) in _OBJECT_IDENTIFIERS:
+        return False
     return max(octets) >= 30 and (fourth != 0 or max(octets) >= 100)
 
 
 @validator("ipv6")
 def ipv6(value: str) -> bool:
+    """An address of one machine: neither `::` nor `::1`, and with a digit, since `a::b` is a scope or a slice."""
     from ipaddress import AddressValueError, IPv6Address
 
-    if len(value) > 64:
+    if (
+        len(value) > 64
+        or not any(map(str.isdigit, value))
+        or value.startswith(("::1/", "::/"))
+        or value == "::1"
+    ):
         return False
     try:
         IPv6Address(value.partition("/")[0].partition("%")[0])

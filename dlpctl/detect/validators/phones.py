@@ -29,6 +29,8 @@ _LONGEST = 48
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}"
 )
+_COORDINATES = re.compile(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
+"""Latitude and longitude by ISO 6709, as in the table of time zones."""
 
 
 def _bare(value: str) -> str:
@@ -49,6 +51,8 @@ def _plausible(number: str) -> bool:
 @validator("phone_international")
 def phone_international(value: str) -> bool:
     """A country's code behind a plus sign or 00 (011 in North America), and as many digits as its plan has."""
+    if _COORDINATES.fullmatch(value):
+        return False
     text = _bare(value)
     number = (
         text[1:]

@@ -11,11 +11,15 @@ import re
 from itertools import pairwise
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
+from dlpctl.detect.validators.secrets_words import WORDS
 
 # A longer value is judged by its first part, so that a judge costs the same whatever it is given.
 JUDGED = 64
 # Mean of the table's cells from which a value reads like words; see tests/detect/validators/test_secrets_judge.py for the rates.
 WORDY = 0.25
+# A random value hardly reaches this mean. Between the two the words themselves are looked for: names with many abbreviations lie there.
+_DOUBTFUL = -2.0
+_COVERED = 0.4
 
 _ZERO = ord("j")
 _WEIGHTS = tuple(tuple(ord(cell) - _ZERO for cell in row) for row in ROWS)
@@ -76,6 +80,16 @@ def wordiness(value: str) -> float:
     return total / len(kinds)
 
 
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def is_made_of_words(value: str) -> bool:
+    """Whether words of programs cover much of the value, parts of an identifier being told by case, digits and joints."""
+    value = value[:JUDGED]
+    covered = sum([len(part) for part in _PART.findall(value) if part.lower() in WORDS])
+    return covered >= _COVERED * len(value)
+
+
 def is_patterned(value: str) -> bool:
     """Few characters, the same again, or counting up or down: what people type when they make a value up."""
     value = value[:JUDGED]
@@ -111,14 +125,21 @@ def is_random(value: str) -> bool:
         return False
     if _HEX.fullmatch(value):
         return True
-    return wordiness(value) < WORDY
+    wordy = wordiness(value)
+    return wordy < WORDY and (wordy < _DOUBTFUL or not is_made_of_words(value))
 
 
-# Keys that their makers publish for emulators and test cards: everybody has them.
+# What everybody may have: keys that their makers publish for emulators, and how public keys and certificates begin in DER and in SSH.
 _PUBLISHED = (
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",  # Cosmos DB emulator
-)
+    "MFkwEwYHKoZIzj0", "MFYwEAYHKoZIzj0", "MHYwEAYHKoZIzj0", "MIGbMBAGByqGSM49", "MIIBIjANBgkqhkiG9w0", "MIICIjANBgkqhkiG9w0",
+    "MIGfMA0GCSqGSIb3DQEBAQUAA4GN", "MCowBQYDK2V", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM",
+)  # fmt: skip
+
+
+def is_published(value: str) -> bool:
+    return value.startswith(_PUBLISHED)
 
 
 def speaks_of_itself(value: str) -> bool:
@@ -128,12 +149,7 @@ def speaks_of_itself(value: str) -> bool:
 
 def token(value: str) -> bool:
     """A generated value that stands alone, after an assignment: neither a placeholder nor a UUID."""
-    return (
-        is_random(value)
-        and not is_uuid(value)
-        and not speaks_of_itself(value)
-        and not value.startswith(_PUBLISHED)
-    )
+    return is_random(value) and not is_uuid(value) and not speaks_of_itself(value) and not is_published(value)
 
 
 def uuid(value: str) -> bool:

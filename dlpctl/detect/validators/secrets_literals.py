@@ -16,7 +16,7 @@ _TEMPLATE = re.compile(
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = re.compile(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|\[\^|^\^|</|/>"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 _PATH = re.compile(
@@ -36,6 +36,7 @@ _WORDS_TEXT = """
     mot-de-passe haslo sandi пароль 密码 密碼 パスワード 비밀번호 redacted removed masked censored sanitized
     password_here passwordhere yourpassword your_password your-password mypassword my_password my-password somepassword some_password
     the_password apassword a_password thepassword testpassword test_password testpass userpassword user_password dbpassword db_password
+    scram-sha-256 scram-sha-1 sha-256 sha-512 aes-128-cbc aes-256-cbc aes-256-gcm pbkdf2 argon2 argon2id
     pgpassword postgres mysql mariadb mongo mongodb redis rabbitmq elastic docker localhost prod dev stage staging production development
     """
 _WORDS = frozenset(_WORDS_TEXT.split())
@@ -46,6 +47,7 @@ _TALKS_ABOUT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
+_NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = re.compile(
     r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
@@ -64,6 +66,10 @@ _KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
 _SENTENCE = frozenset(_SENTENCE_TEXT.split())
+# Numbers of a program: hexadecimal, versions and ranges of them.
+_PROGRAM_NUMBER = re.compile(
+    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?[.,+]?"
+)
 _NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
 
@@ -83,7 +89,7 @@ def password(value: str) -> bool:
         return (
             len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
         )
-    if _WORD_AND_DIGIT.fullmatch(value):
+    if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value):
         return False
     letters = sum([char.isalpha() for char in value])
     digits = sum([char.isdigit() for char in value])
@@ -106,12 +112,12 @@ def unquoted_password(value: str) -> bool:
         return False
     if "pass" in value.lower() and re.fullmatch(r"[A-Za-z_]+\d?", value):
         return False
-    return password(value) and not re.fullmatch(r"[a-z]+_?[a-z_]*\d", value)
+    return password(value) and not _NAME_WITH_DIGIT.fullmatch(value)
 
 
 def secret(value: str) -> bool:
     """A literal that stands where a key, a token or a secret is expected: generated, not written."""
-    if not 8 <= len(value) <= 4096 or judge.is_uuid(value):
+    if not 8 <= len(value) <= 4096 or judge.is_uuid(value) or judge.is_published(value):
         return False
     if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
         return False

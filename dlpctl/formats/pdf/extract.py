@@ -46,7 +46,7 @@ class Extraction:
         self._data = data
         self._limits = limits
         self._password = password
-        self._budget = Budget(limits.expanded_bytes)
+        self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget)
         self.document = PdfDocument("pdf", [], [], limits=limits, password=password)
         self._pages: list[views.PageView] = []

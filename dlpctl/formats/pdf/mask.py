@@ -60,7 +60,8 @@ class Masking:
         self._data = data
         self._document = document
         self._children = children
-        self._budget = Budget(document.limits.expanded_bytes)
+        limits = document.limits
+        self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget)
         self._streams: dict[StreamKey, _Stream] = {}
         self._painted: list[_Painted] = []

@@ -1,0 +1,75 @@
+"""The catalogue of detection types: what each is called, whose law makes it sensitive, and how a report may show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from dlpctl.types import Category
+
+_NAMES = re.compile(r'\[([A-Z0-9_]+)\]\ncategory = ".+"\nlabel = "(.+)"\nplural = "(.+)"\n')
+_NOTE = re.compile(r" \(.*\)$")
+
+
+class DetectionType(NamedTuple):
+    name: str
+    category: Category
+    label: str
+    plural: str
+    checksum: bool
+    """Whether some patterns of the type compute one."""
+    sample: bool
+    """Whether a report shows a masked sample; of some values even a part tells too much."""
+    laws: tuple[str, ...]
+    """What makes it sensitive: `HIPAA-n` is the n-th identifier of 45 CFR 164.514(b)(2)."""
+    regions: tuple[str, ...] = ()
+
+
+def detection_types() -> list[DetectionType]:
+    """All types of the library, by category and in the order of its files."""
+    import tomllib
+
+    types = []
+    for file in _files():
+        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            types.append(
+                DetectionType(
+                    name=name,
+                    category=Category(table["category"]),
+                    label=table["label"],
+                    plural=table["plural"],
+                    checksum=table["checksum"],
+                    sample=table["sample"] == "partial",
+                    laws=tuple(table["laws"]),
+                    regions=tuple(table.get("regions", ())),
+                )
+            )
+    return sorted(types, key=lambda one: list(Category).index(one.category))
+
+
+@cache
+def labels() -> dict[str, tuple[str, str]]:
+    """What a sentence calls one value of a type, and several.
+
+    Taken from the files by an expression, since each check needs them and a TOML parser takes longer to import than most checks.
+    """
+    return {
+        name: (_within_a_sentence(label, plural), plural)
+        for file in _files()
+        for name, label, plural in _NAMES.findall(file.read_text(encoding="utf-8"))
+    }
+
+
+def _within_a_sentence(label: str, plural: str) -> str:
+    """Without a note, and small where the plural is: `Indian` and `VAT` stay."""
+    bare = _NOTE.sub("", label)
+    return bare[:1].lower() + bare[1:] if plural[:1].islower() else bare
+
+
+def _files() -> Iterator[Path]:
+    import dlpctl_patterns
+
+    yield from sorted((Path(dlpctl_patterns.__path__[0]) / "types").glob("*.toml"))

@@ -1,0 +1,286 @@
+"""Looks through what hides a value: invisible characters, other digits and letters, single spaced characters, encodings.
+
+Where such runs stand, a second text is made of them and of what is around them, everything in it as a reader or a program would take it.
+What is found there is reported where it stands in the original, and what lies in an encoded run as the whole run, since a part of it
+cannot be masked. Text without such runs costs one pass of an automaton.
+"""
+
+from __future__ import annotations
+
+import binascii
+import html
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from dlpctl.detect.matcher import compile_regex, direct
+from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.tables import Columns, OpenTable
+
+_BEFORE, _AFTER = 160, 64
+"""Bytes around a run that are copied with it: as far as a label or a word of context may stand."""
+_FIRST = 16
+"""Characters of base64 or hexadecimal that are decoded to see whether text is in it at all."""
+
+_INVISIBLE = (
+    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]+"
+)
+_OTHER_FORMS = (
+    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]+"
+    r"|[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]{3,}"
+    r"|[0-9A-Z]{1,6}(?:[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}][0-9A-Z]{1,6}){2,}"
+)
+_ENTITIES = r"(?:&#(?:[0-9]{2,6}|[xX][0-9A-Fa-f]{2,5});|&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);)+"
+_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
+# end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
+# every other one tells it.
+_ANY = "[0-9A-Za-z+/_-]"
+_TEXT_BEGINS = (
+    rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
+    rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
+    rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
+)
+_HEX_BEGINS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_ENCODED = (
+    rf"\b{_TEXT_BEGINS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
+    rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
+    r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
+)
+_RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[0-9A-Fa-f]{{2}}|\\u00[0-9A-Fa-f]{{2}})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
+_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_SEPARATORS = re.compile(r"[^0-9]+")
+_BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"
+_SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
+
+Find = Callable[..., list[Candidate]]
+
+
+def looking_through(find: Find) -> Find:
+    """The method that finds candidates in a text, so that it also finds those in what the text says in other ways."""
+
+    @wraps(find)
+    def candidates(
+        detector: Any,
+        data: bytes,
+        min_score: float,
+        *args: Any,
+        table: OpenTable | None = None,
+        **named: Any,
+    ) -> list[Candidate]:
+        found = find(detector, data, min_score, *args, **named)
+        view = View.of(data)
+        others: list[View | Columns | None] = [view, view.deeper() if view else None, Columns.of(data, table)]
+        for other in others:
+            if other is not None:
+                found += (
+                    one._replace(start=place[0], end=place[1])
+                    for one in find(detector, other.data, min_score)
+                    if (place := other.place(one.start, one.end))
+                )
+        return found
+
+    return candidates
+
+
+class _Piece(NamedTuple):
+    """A part of a view and where it stands in the original; what was decoded stands there as a whole."""
+
+    start: int
+    origin: int
+    end: int
+    decoded: bool
+
+
+class View:
+    """A text in which runs of another text are decoded, with the places of everything in the original."""
+
+    def __init__(self, data: bytes, pieces: list[_Piece], outer: View | None = None) -> None:
+        self.data = data
+        self._pieces = pieces
+        self._starts = [piece.start for piece in pieces]
+        self._outer = outer
+
+    @classmethod
+    def of(cls, data: bytes, outer: View | None = None) -> View | None:
+        """The view of a text; None where nothing in it is hidden."""
+        runs = list(_runs(data))
+        return cls(*_written(data, runs), outer) if runs else None
+
+    def deeper(self) -> View | None:
+        """The view of this view, for what was encoded twice."""
+        return View.of(self.data, self)
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where that stands in the original; None where nothing of it was decoded, so that the original has it too."""
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1) - 1
+        if not any(piece.decoded for piece in self._pieces[first : last + 1]):
+            return None
+        head, tail = self._pieces[first], self._pieces[last]
+        start = head.origin if head.decoded else head.origin + start - head.start
+        end = tail.end if tail.decoded else tail.origin + end - tail.start
+        return self._outer.place(start, end) if self._outer else (start, end)
+
+
+def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
+    """The runs decoded, each with what stands around it in the text."""
+    view = bytearray()
+    pieces: list[_Piece] = []
+
+    def copy(start: int, end: int) -> None:
+        if start < end:
+            pieces.append(_Piece(len(view), start, end, decoded=False))
+            view.extend(data[start:end])
+
+    behind = 0
+    for start, end, decoded in runs:
+        after = min(behind + _AFTER, start) if pieces else behind
+        before = max(after, start - _BEFORE)
+        if pieces and before > after:
+            copy(behind, after)
+            pieces.append(_Piece(len(view), after, after, decoded=False))
+            view += b"\n\n"
+            copy(_character(data, before), start)
+        else:
+            copy(behind if pieces else _character(data, before), start)
+        if decoded:
+            pieces.append(_Piece(len(view), start, end, decoded=True))
+            view += decoded
+        elif pieces:
+            # Nothing is left of an invisible run, but what it parted counts as decoded from here on.
+            pieces.append(_Piece(len(view), end, end, decoded=True))
+        behind = end
+    copy(behind, min(len(data), behind + _AFTER))
+    return bytes(view), pieces
+
+
+def _character(data: bytes, place: int) -> int:
+    while place < len(data) and data[place] & 0xC0 == 0x80:
+        place += 1
+    return place
+
+
+@cache
+def _matcher() -> tuple[Any, Any, Any]:
+    return direct(compile_regex(_RUNS, "normalize"))
+
+
+def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """From where to where something is hidden, and what it says."""
+    match, unanchored, _ = _matcher()
+    size = len(data)
+    place = 0
+    lines_of_digits = False
+    while True:
+        start, end = match(unanchored, data, place, size)[0]
+        if start < 0:
+            return
+        run = data[start:end].rstrip(_BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None)
+        decoded = _decoder(run)(run)
+        # Single digits on one line after the other are a table.
+        is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
+        lines_of_digits = run[1:2] in _SEPARATED
+        place = end
+        if decoded is not None and not is_table and (decoded or start):
+            yield start, start + len(run), decoded
+
+
+def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
+    """What reads a run of that kind; its first bytes tell."""
+    if run[0] >= 0x80:
+        return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
+    if run[:1] in _DECODERS:
+        return _DECODERS[run[:1]]
+    if run[1:2] in _SEPARATED:
+        return _spaced
+    return _encoded if run.isascii() else _forms
+
+
+def _nothing(_: bytes) -> bytes:
+    return b""
+
+
+def _encoded(run: bytes) -> bytes | None:
+    """Text in hexadecimal or base64; None where no text comes out."""
+    if _HEX.fullmatch(run):
+        digits = run.replace(b" ", b"").replace(b":", b"")
+        return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
+    if run.isalpha() and (run.islower() or run[1:].islower()):
+        return None
+    plain = run.translate(_URL_SAFE).rstrip(b"=")
+    if _text(_base64(plain[:_FIRST])) is None:
+        return None
+    return _text(_base64(plain))
+
+
+def _base64(plain: bytes) -> bytes:
+    size = len(plain) - (len(plain) % 4 == 1)
+    try:
+        return binascii.a2b_base64(plain[:size] + b"==")
+    except binascii.Error:
+        return b"\0"
+
+
+def _text(decoded: bytes) -> bytes | None:
+    """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
+    if not any(decoded[1::2]) and decoded[::2].isascii():
+        decoded = decoded[::2]
+    if not decoded.isascii():
+        try:
+            decoded.decode()
+        except UnicodeDecodeError:
+            return None
+    return decoded if len(decoded) == len(decoded.translate(None, _CONTROLS)) else None
+
+
+def _spaced(run: bytes) -> bytes | None:
+    """Single characters drawn together; what parts most digits is dropped, and what parts groups of them stays."""
+    text = run.decode()
+    if not text[0].isdigit():
+        joined = text.replace(" ", "")
+        return joined.encode() if "@" in joined or any(map(str.isdigit, joined)) else None
+    parts = _SEPARATORS.findall(text)
+    usual = max(set(parts), key=parts.count)
+    return _SEPARATORS.sub(lambda found: "" if found[0] == usual else found[0].strip() or " ", text).encode()
+
+
+def _forms(run: bytes) -> bytes:
+    """Compatibility forms as what they stand for, and any kind of digit, blank and hyphen as those of ASCII."""
+    return "".join(map(_form, run.decode())).encode()
+
+
+def _form(char: str) -> str:
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    kind = unicodedata.category(char)
+    return (
+        " "
+        if kind == "Zs"
+        else "-"
+        if kind == "Pd" or char == "\u2212"
+        else unicodedata.normalize("NFKC", char)
+    )
+
+
+def _percent(run: bytes) -> bytes:
+    return unquote_to_bytes(run).decode("utf-8", "replace").encode()
+
+
+def _escaped(run: bytes) -> bytes:
+    return re.sub(rb"\\(?:x|u00)(..)", lambda found: chr(int(found[1], 16)).encode(), run)
+
+
+def _entities(run: bytes) -> bytes:
+    return html.unescape(run.decode()).encode("utf-8", "replace")
+
+
+_DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {b"%": _percent, b"\\": _escaped, b"&": _entities}

@@ -1,0 +1,130 @@
+"""Values in disguise are found where they stand, and what is no disguise costs and finds nothing."""
+
+from __future__ import annotations
+
+import base64
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streaming import in_pieces
+from synthetic import custom
+
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.normalize import View
+
+MAIL = "john@example.com"
+CARD = "4111 1111 1111 1111"
+FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    card = r"(?:^|[^0-9])(?P<value>[0-9]{4}(?:[ -]?[0-9]{4}){3})(?:$|[^0-9])"
+    return Detector([custom("mail", r"\b[a-z]+@example\.com\b"), custom("card", card)])
+
+
+DISGUISES = {
+    "zero width": "jo\u200bhn@exam\u2060ple.com",
+    "soft hyphen": "jo\u00adhn@example.com",
+    "full width": MAIL.translate(FULL_WIDTH),
+    "full-width digits": "\uff14\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11 \uff11\uff11\uff11\uff11",
+    "mathematical letters": "".join(chr(0x1D41A + ord(char) - 97) if char.isalpha() else char for char in MAIL),
+    "Arabic digits": "".join(chr(0x660 + int(char)) for char in CARD.replace(" ", "")),
+    "no-break spaces": CARD.replace(" ", "\u00a0"),
+    "typographic hyphens": CARD.replace(" ", "\u2011"),
+    "spaced digits": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+    "dotted digits": "4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1",
+    "spaced letters": "j o h n @ e x a m p l e . c o m",
+    "decimal entities": "john&#64;example&#46;com",
+    "all in entities": "".join(f"&#x{ord(char):x};" for char in MAIL),
+    "percent": "john%40example.com",
+    "all in percent": "".join(f"%{ord(char):02X}" for char in MAIL),
+    "escapes": r"john\x40example\u002ecom",
+    "hexadecimal": MAIL.encode().hex(),
+    "a dump": MAIL.encode().hex(" "),
+    "base64": base64.b64encode(f"write to {MAIL} today".encode()).decode(),
+    "base64 of UTF-16": base64.b64encode(MAIL.encode("utf-16-le")).decode(),
+    "base64 in lines": base64.encodebytes(f"{'word ' * 30}{MAIL}{' word' * 30}".encode()).decode().strip(),
+    "base64 twice": base64.b64encode(base64.b64encode(MAIL.encode())).decode(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("é it is ", " é"), ('{"to": "', '"}')])
+def test_disguise_is_looked_through(detector: Detector, disguise: str, before: str, after: str) -> None:
+    text = before + disguise + after
+    (found,) = detector.scan(text)
+    assert text[found.start : found.end] == disguise
+
+
+def test_several_keep_their_places_and_order(detector: Detector) -> None:
+    parts = ["x" * 500, *DISGUISES.values(), "y" * 500]
+    text = "\n--\n".join(parts)
+    found = detector.scan(text)
+    assert [text[one.start : one.end] for one in found] == list(DISGUISES.values())
+    data = text.encode()
+    assert [data[one.start : one.end].decode() for one in detector.scan_bytes(data)] == list(
+        DISGUISES.values()
+    )
+
+
+def test_the_whole_of_an_encoded_run_is_the_finding(detector: Detector) -> None:
+    encoded = base64.b64encode(f"first {MAIL} and then mary@example.com".encode()).decode()
+    (found,) = detector.scan(f"a {encoded} b")
+    assert (found.start, found.end) == (2, 2 + len(encoded))
+
+
+PLAIN = {
+    "prose": "The ferry left the harbour a little after six, when the fog had thinned.",
+    "hash": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "image": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "names": "getUserAccessTokenByIdentifier another_quite_long_identifier_name",
+    "table": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n1 1 1 1 1 1 1 1 4 1 1 1 1 1 1 1\n" * 4,
+    "percent": "100% of 50%off",
+    "a mark at the beginning": "\ufeffabc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
+def test_nothing_is_seen_in_plain_text(detector: Detector, text: str) -> None:
+    assert len(detector.scan(text)) <= (1 if "\n" in text else 0)
+
+
+@pytest.mark.parametrize("text", [PLAIN["prose"], PLAIN["hash"], PLAIN["image"], PLAIN["names"]])
+def test_plain_text_has_no_other_view(text: str) -> None:
+    assert View.of(text.encode()) is None
+
+
+@given(st.text(max_size=200), st.sampled_from(list(DISGUISES.values())), st.text(max_size=200))
+@settings(deadline=None)
+def test_any_text_may_stand_around(detector: Detector, before: str, disguise: str, after: str) -> None:
+    text = before + disguise + after
+    for finding in detector.scan(text):
+        assert 0 <= finding.start < finding.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "filling",
+    ["%41", "&#65;", "\u200b", "\uff11", "1 ", "QUFB", "4141", "a\u200b", r"\x41", "\u00a01"],
+    ids=ascii,
+)
+def test_twice_as_much_takes_twice_as_long(detector: Detector, filling: str) -> None:
+    def taken(size: int) -> float:
+        text = filling * (size // len(filling))
+        began = time.thread_time()
+        detector.scan(text)
+        return time.thread_time() - began
+
+    size = 1 << 15
+    assert min(taken(2 * size) for _ in range(3)) < 3 * min(taken(size) for _ in range(3)) + 0.01
+
+
+@pytest.mark.parametrize("cut", range(3, 60, 7))
+def test_a_stream_sees_the_same(detector: Detector, cut: int) -> None:
+    data = "\n".join(DISGUISES.values()).encode() * 3
+    pieces = [data[at : at + cut] for at in range(0, len(data), cut)]
+    given_out, found = in_pieces(detector, pieces)
+    assert given_out == data
+    assert found == detector.scan_bytes(data)

@@ -1,0 +1,113 @@
+"""A header far above its values is their context; prose with commas is no table."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streaming import in_pieces
+from synthetic import custom
+
+from dlpctl.detect import stream
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.tables import Columns
+
+ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
+TABLES = {
+    "CSV": "id,name,Patient ID\n" + "".join(",".join(row) + "\n" for row in ROWS),
+    "CSV without an end": "id,name,Patient ID\n" + "\n".join(",".join(row) for row in ROWS),
+    "CSV of Windows": "id,name,Patient ID\r\n" + "".join(",".join(row) + "\r\n" for row in ROWS),
+    "quoted CSV": '"id","name","Patient ID"\n' + "".join(f'"{a}","{b}, x","{c}"\n' for a, b, c in ROWS),
+    "semicolons": "id;name;Patient ID\n" + "".join(";".join(row) + "\n" for row in ROWS),
+    "tabs": "id\tname\tPatient ID\n" + "".join("\t".join(row) + "\n" for row in ROWS),
+    "Markdown": "| id | name | Patient ID |\n|---|:---|---:|\n" + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
+    "Markdown without edges": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
+    "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
+    "psql": " id | name | patient_id \n----+------+-----------\n".lstrip() + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
+    "INSERT": "INSERT INTO people (id, name, patient_id) VALUES " + ", ".join(f"({a}, '{b}', '{c}')" for a, b, c in ROWS) + ";",
+    "INSERT in lines": "insert into `people` (`id`, `name`, `patient_id`)\nvalues\n" + ",\n".join(f"  ({a}, '{b}', {c})" for a, b, c in ROWS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("before", ["", "The export, as promised:\n\n"])
+def test_a_header_is_context(library: Detector, table: str, before: str) -> None:
+    text = before + table
+    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "MEDICAL_RECORD_NUMBER"]
+    assert found == ["12345678", "23456789"]
+
+
+def test_a_header_is_context_however_far_above(library: Detector) -> None:
+    text = "id,name,passport number\n" + "".join(f"{row},x,C{10000000 + row}\n" for row in range(3000))
+    assert sum(one.type == "PASSPORT" for one in library.scan(text)) == 3000
+
+
+def test_a_stream_remembers_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "CHUNK", 64)
+    number = custom("number", r"\bpassport number: (?P<value>[A-Z][0-9]{8})\b")
+    rows = "".join(f"{row},x,C{10000000 + row}\n" for row in range(500))
+    data = f"some words\nid,name,passport number\n{rows}\nC10000000\n".encode()
+    detector = Detector([number])
+    given_out, found = in_pieces(detector, [data])
+    assert given_out == data
+    assert len(found) == 500
+    assert found == detector.scan_bytes(data)
+
+
+HEADERS = [
+    "fecha de nacimiento",
+    "date de naissance",
+    "Geburtsdatum",
+    "data de nascimento",
+    "data di nascita",
+    "date_of_birth",
+    "dateOfBirth",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_in_six_languages(library: Detector, header: str) -> None:
+    found = library.scan(f"id;{header};x\n7;1984-03-12;y\n")
+    assert [one.type for one in found] == ["DATE_OF_BIRTH"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear John, thank you\nfor the phone, and for all\n",
+        "id,count,size\n1,12345678,3\n",
+        "def pay(account, card):\n    return account, card\n",
+        "",
+        ",,,\n,,,\n",
+        "INSERT INTO t VALUES (1, '12345678')",
+    ],
+)
+def test_no_column_of_a_table_says_anything(text: str) -> None:
+    columns = Columns.of(text.encode())
+    assert columns is None or b"12345678" not in columns.data
+
+
+@given(st.text(alphabet="ssn ,;|\t\n\"'(1x-", max_size=120), st.sampled_from(list(TABLES.values())))
+def test_places_are_those_of_the_original(noise: str, table: str) -> None:
+    data = f"{noise}\n{table}{noise}".encode()
+    columns = Columns.of(data)
+    for at in range(0, len(columns.data) if columns else 0, 3):
+        place = columns.place(at, at + 2) if columns else None
+        if columns and place:
+            assert data[place[0] : place[1]] == columns.data[at : at + 2]
+
+
+@pytest.mark.parametrize(
+    "filling", ["ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"]
+)
+def test_twice_as_much_takes_twice_as_long(filling: str) -> None:
+    def taken(size: int) -> float:
+        data = b"ssn,name\n" + filling.encode() * (size // len(filling))
+        began = time.thread_time()
+        Columns.of(data)
+        return time.thread_time() - began
+
+    size = 1 << 16
+    assert min(taken(2 * size) for _ in range(3)) < 3 * min(taken(size) for _ in range(3)) + 0.01
