@@ -160,6 +160,7 @@ def scan(
         archives=not no_archives,
         jobs=jobs,
         accepts=known.accepts if known else None,
+        limits=session.config.limits,
     )
     if staged or history or diff is not None:
         found = _from_git(run, paths or [], staged=staged, base=diff)
