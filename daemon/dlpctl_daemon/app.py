@@ -55,7 +55,7 @@ class _App(Flask):
         self.log = service.log
         self._frame = Frame(super().wsgi_app, service)
         self.url_map.merge_slashes = False
-        self.config["MAX_FORM_MEMORY_SIZE"] = 1 << 16
+        self.config["MAX_FORM_MEMORY_SIZE"] = 1 << 20
         self.config["MAX_FORM_PARTS"] = 16
         self.register_error_handler(DlpctlError, self._refused)
         self.register_error_handler(HTTPException, _http_error)

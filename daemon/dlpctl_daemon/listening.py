@@ -42,9 +42,9 @@ def _listen_unix(file: Path) -> socket.socket:
     """Who may connect is who may write to the file; the umask decides, as for any other file."""
     if not hasattr(socket, "AF_UNIX"):
         raise UsageError("--unix-socket: this system has none; use --host and --port")
+    _remove_left(file)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        _remove_left(file)
         made.bind(str(file))
         made.listen(_BACKLOG)
     except OSError as problem:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from dlpctl.config.settings import Serve
+from dlpctl.config.settings import FileLimits, Serve
 from dlpctl.control.checks import Limits
 from dlpctl.errors import UsageError
 
@@ -22,10 +22,12 @@ class Options(NamedTuple):
     settings: Serve = Serve()
     unix_socket: str | None = None
     allow_remote: bool = False
+    reading: FileLimits | None = None
+    """What reading a file may cost."""
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.settings.text_bytes, self.settings.file_bytes)
+        return Limits(self.settings.text_bytes, self.settings.file_bytes, self.reading)
 
     @property
     def text_body(self) -> int:

@@ -74,9 +74,11 @@ class Token(NamedTuple):
 
 
 def _decoded(text: str) -> bytes:
-    if "=" in text or "+" in text or "/" in text:
-        raise ValueError
-    return binascii.a2b_base64(text.translate(_FROM_URL) + "=" * (-len(text) % 4), strict_mode=True)
+    usual = text.translate(_FROM_URL) + "=" * (-len(text) % 4)
+    data = binascii.a2b_base64(usual, strict_mode=True)
+    if set(text) & set("=+/") or binascii.b2a_base64(data, newline=False).decode() != usual:
+        raise ValueError  # there is one spelling of each token
+    return data
 
 
 def _modulus(pem: str) -> int:

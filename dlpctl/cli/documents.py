@@ -30,8 +30,6 @@ _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _STRUCTURED = re.compile(
     rb"(?i)\s*[\[{<]|From |(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|From|To|Subject|Date):"
 )
-_PACKED = frozenset((".eml", ".mbox", ".mht", ".mhtml", ".ipynb", ".csv", ".tsv", ".fodt", ".fods", ".fodp"))
-"""Text in which values are encoded, or far from what labels them."""
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
 _NOT_IN_FILE_NAMES = lazy(r'[*?"<>|:/\\]')
 _SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.25
@@ -47,17 +45,10 @@ def is_plain(name: str, head: bytes) -> bool:
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
         return False
-    return is_text(head) and not (suffix in _MAYBE_PLAIN and _STRUCTURED.match(head))
+    return _is_text(head) and not (suffix in _MAYBE_PLAIN and _STRUCTURED.match(head))
 
 
-def shows_all_as_text(name: str, head: bytes) -> bool:
-    """Whether a text shows what is in it without its format, by line and column: most of them, but no mail with its attachments."""
-    if name == STDIN:
-        return not _is_binary(head)
-    return is_text(head) and PurePath(name).suffix.lower() not in _PACKED
-
-
-def is_text(head: bytes) -> bool:
+def _is_text(head: bytes) -> bool:
     if _is_binary(head):
         return False
     try:

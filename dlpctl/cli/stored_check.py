@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.backend.interface import Json as Answer
 from dlpctl.backend.interface import policy_key
@@ -43,50 +43,70 @@ class StoredCheck:
     def run(self, names: Sequence[str], output: Path | None, *, force: bool) -> list[Answer]:
         """The answers of the interface; those to files also say where the masked copy was put."""
         with backend(self._config.server or "local") as control:
-            key, org_id, policy_id = self._opened(control)
-            answers = []
-            for name in names:
-                if name == inputs.STDIN:
-                    data = b"".join(inputs.read_text_chunks(name))
-                    text = data.decode("utf-8", "replace")
-                    answer = control.check_text(
-                        key, text, self._destination, org_id=org_id, policy_id=policy_id
-                    )
-                    masked = answer["masked_content"]
-                    if output is not None and masked is not None:
-                        documents.save(masked.encode(), output, force=force)
-                else:
-                    head, chunks = inputs.peeked(name)
-                    data = documents.whole(chunks, self._config.limits.input_bytes)
-                    base = Path(name).name
-                    answer = control.check_file(
-                        key, data, base, self._destination, org_id=org_id, policy_id=policy_id
-                    )
-                    target = output
-                    if (
-                        target is None
-                        and answer["decision"] == Decision.ALLOWED_WITH_MASKING
-                        and not documents.is_plain(name, head)
-                    ):
-                        target = documents.beside(name, base)
-                    if target is not None and answer["masked_file_url"] is not None:
-                        documents.save(
-                            control.masked_file(key, answer["masked_file_url"]), target, force=force
-                        )
-                        answer |= {"masked_file": str(target)}
-                answers.append(answer)
-            return answers
+            opened = self._opened(control)
+            return [
+                _check_stdin(opened, output, force=force)
+                if name == inputs.STDIN
+                else self._check_file(opened, name, output, force=force)
+                for name in names
+            ]
 
-    def _opened(self, control: Backend) -> tuple[str, str | None, str | None]:
-        """The key with the organization and the policy that a check by it names."""
+    def _check_file(self, opened: _Opened, name: str, output: Path | None, *, force: bool) -> Answer:
+        head, chunks = inputs.peeked(name)
+        data = documents.whole(chunks, self._config.limits.input_bytes)
+        base = Path(name).name
+        answer = opened.check_file(data, base)
+        is_changed = answer["decision"] == Decision.ALLOWED_WITH_MASKING
+        target = output
+        if target is None and is_changed and not documents.is_plain(name, head):
+            target = documents.beside(name, base)
+        if target is not None and answer["masked_file_url"] is not None:
+            documents.save(opened.masked_file(answer["masked_file_url"]), target, force=force)
+            answer |= {"masked_file": str(target)}
+        return answer
+
+    def _opened(self, control: Backend) -> _Opened:
         if self._key:
-            return self._key, self._org, self._policy
+            return _Opened(control, self._key, self._destination, self._org, self._policy)
         if self._org is None:
             raise UsageError(
                 f"a check by a server needs a policy key: set {API_KEY} or name a file with --api-key-file;"
                 " or say whose check it is with --org"
             )
-        return policy_key(control, self._org, self._policy), None, None
+        key = policy_key(control, self._org, self._policy)
+        return _Opened(control, key, self._destination, None, None)
+
+
+class _Opened(NamedTuple):
+    """A control plane with a key for checks by it, and what such a check says besides."""
+
+    control: Backend
+    key: str
+    destination: str
+    org_id: str | None
+    policy_id: str | None
+
+    def check_text(self, text: str) -> Answer:
+        return self.control.check_text(
+            self.key, text, self.destination, org_id=self.org_id, policy_id=self.policy_id
+        )
+
+    def check_file(self, data: bytes, name: str) -> Answer:
+        return self.control.check_file(
+            self.key, data, name, self.destination, org_id=self.org_id, policy_id=self.policy_id
+        )
+
+    def masked_file(self, url: str) -> bytes:
+        return self.control.masked_file(self.key, url)
+
+
+def _check_stdin(opened: _Opened, output: Path | None, *, force: bool) -> Answer:
+    data = b"".join(inputs.read_text_chunks(inputs.STDIN))
+    answer = opened.check_text(data.decode("utf-8", "replace"))
+    masked = answer["masked_content"]
+    if output is not None and masked is not None:
+        documents.save(masked.encode(), output, force=force)
+    return answer
 
 
 def _key(file: Path | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
     from dlpctl.formats.files import Files
     from dlpctl.scan.content import Examiner, Found
     from dlpctl.scan.results import Result
@@ -17,8 +18,9 @@ _LINE = lazy(r"line ([0-9]+)")
 class Documents:
     """Reads such files; the process that does so is started with the first."""
 
-    def __init__(self, examiner: Examiner) -> None:
+    def __init__(self, examiner: Examiner, limits: FileLimits | None = None) -> None:
         self._examiner = examiner
+        self._limits = limits
         self._files: Files | None = None
 
     def close(self) -> None:
@@ -30,9 +32,10 @@ class Documents:
         from dlpctl.files.finding import Ledger, place_all, scan_document
         from dlpctl.files.names import Names
         from dlpctl.formats.files import Files
+        from dlpctl.formats.interface import Limits
 
         if self._files is None:
-            self._files = Files()
+            self._files = Files(Limits() if self._limits is None else Limits(**self._limits._asdict()))
         scan = self._examiner.findings
         node = self._files.open(data, name)
         placed = place_all(node, lambda document: scan_document(document, scan))

@@ -14,6 +14,7 @@ from dlpctl.scan.kinds import is_archive, is_document, is_structured
 from dlpctl.scan.results import Result, Skip, Why
 
 if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
     from dlpctl.scan.documents import Documents
     from dlpctl.scan.git import Contents
 
@@ -56,11 +57,13 @@ class Reader:
         *,
         archives: bool = True,
         max_size: int | None = None,
+        limits: FileLimits | None = None,
         contents: Callable[[], Contents] | None = None,
     ) -> None:
         self._examiner = examiner
         self._archives = archives
         self._max_size = max_size
+        self._limits = limits
         self._documents: Documents | None = None
         self._make_contents = contents
         self._contents: Contents | None = None
@@ -194,7 +197,7 @@ class Reader:
         if self._documents is None:
             from dlpctl.scan.documents import Documents
 
-            self._documents = Documents(self._examiner)
+            self._documents = Documents(self._examiner, self._limits)
         return self._documents.read(shown, PurePosixPath(shown).name, data)
 
     def _legacy(self, shown: str, data: bytes) -> Found:

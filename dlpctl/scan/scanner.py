@@ -19,6 +19,7 @@ from dlpctl.scan.walk import File, Selection, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dlpctl.config import FileLimits
     from dlpctl.scan.git import Blob, Repository
 
 _BATCH_FILES = 64
@@ -47,6 +48,7 @@ class Scan:
         archives: bool = True,
         jobs: int = 0,
         accepts: Callable[[Result], bool] | None = None,
+        limits: FileLimits | None = None,
     ) -> None:
         """`accepts` says of a result whether it is known already, by a baseline say."""
         self.summary = Summary()
@@ -55,6 +57,7 @@ class Scan:
         self._archives = archives
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
+        self._limits = limits
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
@@ -70,6 +73,7 @@ class Scan:
                 self._examiner,
                 archives=self._archives,
                 max_size=self._selection.max_size,
+                limits=self._limits,
                 contents=repository.contents if repository is not None else None,
             )
 

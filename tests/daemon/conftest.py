@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -125,9 +126,10 @@ class Answer(NamedTuple):
 class Running(NamedTuple):
     """A service in a process of its own."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
     port: int
     folder: Path
+    log: Path
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         asked = urllib.request.Request(
@@ -161,28 +163,31 @@ class Running(NamedTuple):
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def start(tmp_path: Path) -> Callable[..., Any]:
     """Starts a service; arguments are settings of `serve`."""
-    running: list[subprocess.Popen[str]] = []
 
     @contextmanager
     def started(**settings: Any) -> Iterator[Running]:
-        folder = tmp_path / "data"
+        folder, log = tmp_path / "data", tmp_path / "log"
         command = [sys.executable, str(_SERVICE), str(folder), json.dumps({"port": 0} | settings)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environ()) as process:
-            running.append(process)
-            assert process.stderr is not None
-            line = process.stderr.readline()
-            assert '"listening"' in line, line + process.stderr.read()
+        with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, env=_environ()) as process:
             try:
-                yield Running(process, int(json.loads(line)["address"].rpartition(":")[2]), folder)
+                yield Running(process, _port(process, log), folder, log)
             finally:
                 process.kill()
-                process.stderr.read()
 
-    yield started
-    for process in running:
-        process.kill()
+    return started
+
+
+def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Waits until it listens."""
+    while process.poll() is None:
+        line = log.read_text("utf-8").partition("\n")[0]
+        if '"listening"' in line and line.endswith("}"):
+            port = json.loads(line)["address"].rpartition(":")[2]
+            return int(port) if port.isdecimal() else 0
+        time.sleep(0.01)
+    raise AssertionError(log.read_text("utf-8"))
 
 
 def _environ() -> dict[str, str]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import jsonschema
 import pytest
 
-from dlpctl.backend import LocalBackend
+from dlpctl.backend.local import LocalBackend
 from dlpctl.control.access import LOCAL
 
 EMAIL = "write to jane.doe@corp.example.net"
@@ -88,7 +88,7 @@ def test_a_file_is_checked_and_its_masked_copy_is_fetched_by_its_address_alone(c
     expired = caller.get(where)
     assert (expired.status_code, "expired" in expired.json["detail"]) == (403, True)
     assert caller.get(url.path.removesuffix("/file")).json["masked_file_url"] is None
-    blocked = caller.check_file(b"\0\1\2", "program").json
+    blocked = caller.check_file(SECRET.encode(), "deploy.key").json
     assert (blocked["decision"], blocked["masked_file_url"]) == ("BLOCKED", None)
 
 

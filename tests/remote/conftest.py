@@ -108,14 +108,13 @@ def _serve(home: Path, cache: Path, *arguments: str) -> Iterator[Daemon]:
         process.wait(_START_SECONDS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> Iterator[Daemon]:
     yield from _serve(tmp_path_factory.mktemp("daemon"), compiled_cache, "--port", "0")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def socket_daemon(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> Iterator[Daemon]:
-    """Beside the other one, on the same database."""
     home = tmp_path_factory.mktemp("socket")
     for served in _serve(home, compiled_cache, "--unix-socket", str(home / "s")):
         yield served._replace(url=f"unix:{home / 's'}")

@@ -9,7 +9,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlpctl.backend.signature import Token
@@ -134,11 +134,10 @@ def test_claims_that_are_no_claims() -> None:
         Token.parse(signed).claims(PUBLIC)
 
 
+@settings(deadline=None, max_examples=80)
 @given(st.integers(0, len(TOKEN) - 1), st.sampled_from("Aa0_-.=~"))
-def test_any_change_is_refused_or_changes_nothing(place: int, character: str) -> None:
+def test_any_change_is_refused(place: int, character: str) -> None:
     changed = TOKEN[:place] + character + TOKEN[place + 1 :]
-    try:
-        claims = Token.parse(changed).claims(PUBLIC)
-    except LicenseError:
-        return
-    assert changed == TOKEN or jwt.decode(changed, PUBLIC, ["RS256"]) == claims == CLAIMS
+    if changed != TOKEN:
+        with pytest.raises(LicenseError):
+            Token.parse(changed).claims(PUBLIC)

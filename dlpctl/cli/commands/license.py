@@ -97,7 +97,10 @@ def validate(
 ) -> None:
     """Ask what a license key is good for."""
     with backend(server) as control:
-        show_one(control.validate_license(key), form)
+        answer = control.validate_license(key)
+    if form is options.Output.HUMAN:
+        answer |= {"policy_config": [policy["name"] for policy in answer["policy_config"]["policies"]]}
+    show_one(answer, form)
 
 
 @app.command("public-key")

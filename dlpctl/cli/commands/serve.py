@@ -39,5 +39,6 @@ def serve(
 
     flags = {"serve.host": host, "serve.port": port, "serve.trusted_proxy": trusted_proxy}
     session = Session(load_config(flags), None)
-    options = Options(session.config.serve, str(unix_socket) if unix_socket else None, allow_remote)
-    run(session.config.data_folder, session.detector, options)
+    config = session.config
+    options = Options(config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits)
+    run(config.data_folder, session.detector, options)
