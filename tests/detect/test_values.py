@@ -74,7 +74,7 @@ def test_what_tells_too_much_has_no_sample() -> None:
         shown = sample(one.name, one.category, "Value-123456789012345678")
         assert (shown is not None) is one.sample, one.name
     hidden = {one.name for one in detection_types() if not one.sample}
-    assert {"PASSWORD", "PRIVATE_KEY", "MEDICAL_RECORD_NUMBER", "CVV"} <= hidden
+    assert {"PASSWORD", "PRIVATE_KEY", "MEDICAL_RECORD_NUMBER", "CARD_PIN"} <= hidden
 
 
 def test_names_of_types_within_a_sentence() -> None:
