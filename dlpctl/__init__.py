@@ -1,6 +1,6 @@
 """Data-loss-prevention preflight: find, decide, mask, before content leaves.
 
-    from dlpctl import Detector, Policy, check, mask, unmask
+    from dlpctl import Detector, Policy, check, check_file, mask, mask_file, unmask
 
 Importing this package costs nothing; each name is loaded when it is used first.
 """
@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector as Detector
+    from dlpctl.files.library import check_file as check_file
+    from dlpctl.files.library import mask_file as mask_file
+    from dlpctl.files.report import FileReport as FileReport
     from dlpctl.masking.unmask import unmask_text as unmask
     from dlpctl.masking.vault import Vault as Vault
     from dlpctl.policy.model import Policy as Policy
@@ -27,25 +30,31 @@ _HOME = {
     "Decision": ("dlpctl.types", "Decision"),
     "Destination": ("dlpctl.types", "Destination"),
     "Detector": ("dlpctl.detect.engine", "Detector"),
+    "FileReport": ("dlpctl.files.report", "FileReport"),
     "Finding": ("dlpctl.types", "Finding"),
     "Policy": ("dlpctl.policy.model", "Policy"),
     "Report": ("dlpctl.preflight", "Report"),
     "Vault": ("dlpctl.masking.vault", "Vault"),
     "check": ("dlpctl.preflight", "check"),
+    "check_file": ("dlpctl.files.library", "check_file"),
     "mask": ("dlpctl.preflight", "mask"),
+    "mask_file": ("dlpctl.files.library", "mask_file"),
     "unmask": ("dlpctl.masking.unmask", "unmask_text"),
 }
 __all__ = (
     "Decision",
     "Destination",
     "Detector",
+    "FileReport",
     "Finding",
     "Policy",
     "Report",
     "Vault",
     "__version__",
     "check",
+    "check_file",
     "mask",
+    "mask_file",
     "unmask",
 )
 

@@ -5,7 +5,17 @@ A message is one line: what is wrong, where, and what to do. It never holds a va
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'VENDOR'?`, or nothing where no known word is near; case does not count."""
+    from difflib import get_close_matches
+
+    by_folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
+    close = get_close_matches(word.casefold(), by_folded, n=1)
+    return f"; did you mean '{by_folded[close[0]]}'?" if close else ""
 
 
 class DlpctlError(Exception):
@@ -42,6 +52,13 @@ class InputError(DlpctlError):
     http_status = 400
 
 
+class BaselineError(DlpctlError):
+    """A file of exceptions that cannot be used. The message begins with file and line."""
+
+    code = "baseline"
+    exit_status = 2
+
+
 class PatternError(DlpctlError):
     """A pattern file that cannot be used. The message begins with file, pattern and key."""
 
@@ -62,9 +79,10 @@ class NameDataError(EngineError):
 
 
 class FormatError(DlpctlError):
-    """A file that cannot be read with certainty: damaged, encrypted, over a limit."""
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks it."""
 
     code = "format"
+    exit_status = 20
     http_status = 422
 
 
@@ -177,3 +195,17 @@ class StoreError(DlpctlError):
 
     code = "store"
     http_status = 503
+
+
+class ServerError(DlpctlError):
+    """A server that cannot be reached, or that is not one of ours."""
+
+    code = "server"
+    http_status = 502
+
+
+class LicenseError(DlpctlError):
+    """A license token that cannot be trusted."""
+
+    code = "license"
+    http_status = 403

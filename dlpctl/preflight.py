@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.taggers import TAGGED
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
 from dlpctl.masking.partial import sample
@@ -101,15 +102,25 @@ class Checker:
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find, decide, and mask where that is the decision."""
-        findings, ruling = self._rule(text)
-        masked, reason = text, ""
-        if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+        _, ruling = self._rule(text)
+        masked, reason = text, self.not_inspected()
+        if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
             masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
+        return self.report(text, ruling, masked, reason, empty=not text)
+
+    def report(
+        self, text: str, ruling: Ruling, masked: str | None, reason: str = "", *, empty: bool = False
+    ) -> Report:
+        """The answer; `reason` is what blocks besides the rules."""
+        reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
+        findings = [ruled.finding for ruled in ruling.ruled]
+        summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
+        problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
-            summary=summarize(ruling, self._names(findings), reason=reason, empty=not text),
+            summary=f"{summary}; {_not_inspected(problem)}" if problem and not reason else summary,
             detected=detections(text, findings),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
@@ -130,11 +141,11 @@ class Checker:
         )
         decision = Decision.ALLOWED
         for piece in self._pieces(detector, chunks, relevant.min_score):
-            ruling = self._ruling(piece.text, piece.findings)
+            ruling = self.ruling(piece.text, piece.findings)
             if ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 _, reason = self._masked(piece.text, ruling.of(Action.MASK), self.masker())
                 decision = Decision.BLOCKED if reason else ruling.decision
-            if Decision.BLOCKED in (decision, ruling.decision):
+            if Decision.BLOCKED in (decision, ruling.decision) or self.not_inspected():
                 return Decision.BLOCKED
         return decision
 
@@ -144,13 +155,15 @@ class Checker:
         Raises `StillExposedError` where a value would still stand in the result.
         """
         _, ruling = self._rule(text)
+        self._require_inspection()
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
         return self.masked(text, hidden, masker or self.masker())
 
     def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
         """A text that comes in pieces, ready to be masked piece by piece."""
         for piece in self._pieces(self._detector, chunks, self._min_score):
-            ruling = self._ruling(piece.text, piece.findings)
+            self._require_inspection()
+            ruling = self.ruling(piece.text, piece.findings)
             yield Covered(
                 self, piece.text, [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
             )
@@ -168,17 +181,45 @@ class Checker:
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
 
+    def not_inspected(self) -> str:
+        """What blocks where names and addresses could not be looked for and the policy does something about them."""
+        problem = self._detector.not_inspected
+        return _not_inspected(problem) if problem and self._acts_on_tagged else ""
+
+    @cached_property
+    def _acts_on_tagged(self) -> bool:
+        """Whether the policy masks or blocks names or addresses."""
+        actions = {self._policy.default_action or Action.ALLOW}
+        for one in TAGGED:
+            actions.update(
+                rule.verdict.action for rule in self._decider.covering(one.type, one.category, one.id)
+            )
+        return actions != {Action.ALLOW}
+
+    def _require_inspection(self) -> None:
+        reason = self.not_inspected()
+        if reason:
+            from dlpctl.errors import NameDataError
+
+            raise NameDataError(f"{reason}; nothing was given out")
+
     def _rule(self, text: str) -> tuple[list[Finding], Ruling]:
-        ruling = self._ruling(text, self._detector.scan(text, self._min_score))
+        ruling = self.ruling(text, self.scan(text))
         return [ruled.finding for ruled in ruling.ruled], ruling
 
-    def _ruling(self, text: str, findings: Sequence[Finding]) -> Ruling:
+    def scan(self, text: str) -> list[Finding]:
+        """What is found in a text, down to the lowest score that matters to the policy."""
+        return self._detector.scan(text, self._min_score)
+
+    def ruling(self, text: str, findings: Sequence[Finding]) -> Ruling:
+        """The decision on findings in a text, without those that are masks already."""
         open_findings = [
             one for one in findings if not is_reserved(one.type, one.category, text[one.start : one.end])
         ]
         return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
 
-    def _operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
+    def operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
+        """Each finding with the operator that masks it."""
         for finding, verdict in ruled:
             yield finding, self._operator or verdict.operator or self._usual_operator
 
@@ -201,16 +242,17 @@ class Checker:
             for one in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
-        if not shown and still_standing(masked, values):
+        left = [] if shown else still_standing(masked, values)
+        if left:
             # The same value stands elsewhere, where nothing around it told what it is.
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
                 Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
             ]
             masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+            left = still_standing(masked, values)
         if shown:
             return masked, f"the masked text still shows {shown}"
-        left = still_standing(masked, values)
         return (
             masked,
             f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
@@ -219,7 +261,7 @@ class Checker:
     def _masked_until_clean(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
         """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
         for _ in range(_ROUNDS):
-            text = mask_text(text, self._operators(hidden), masker)
+            text = mask_text(text, self.operators(hidden), masker)
             _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
             if not hidden:
@@ -237,6 +279,10 @@ class Covered(NamedTuple):
     def masked(self, masker: Masker) -> str:
         """The piece with everything replaced; raises `StillExposedError` where a value would still stand in it."""
         return self.checker.masked(self.text, self.hidden, masker)
+
+
+def _not_inspected(problem: str) -> str:
+    return f"names and addresses were not inspected: {problem}"
 
 
 def _now() -> str:
@@ -282,7 +328,7 @@ def check(
     key: bytes | None = None,
 ) -> Report:
     """Check one text: `check(text, destination="VENDOR").decision`."""
-    return _checker(destination, policy, detector, operator, key).check(text)
+    return checker_for(destination, policy, detector, operator, key).check(text)
 
 
 def mask(
@@ -296,16 +342,17 @@ def mask(
     masker: Masker | None = None,
 ) -> str:
     """The text with everything replaced that the policy masks or blocks."""
-    return _checker(destination, policy, detector, operator, key).mask(text, masker)
+    return checker_for(destination, policy, detector, operator, key).mask(text, masker)
 
 
-def _checker(
+def checker_for(
     destination: Destination | str,
     policy: Policy | None,
     detector: Detector | None,
     operator: str | None,
     key: bytes | None,
 ) -> Checker:
+    """A checker from what the library's functions take."""
     return Checker(
         detector or default_detector(),
         policy or Policy.builtin(),
@@ -316,13 +363,10 @@ def _checker(
 
 
 def parse_destination(name: Destination | str) -> Destination:
-    from dlpctl.errors import UsageError
+    from dlpctl.errors import UsageError, did_you_mean
 
     try:
         return Destination(name.upper())
     except ValueError:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name.upper(), list(Destination), n=1)
-        hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(Destination)}"
+        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
         raise UsageError(f"{name!r} is not a destination{hint}") from None

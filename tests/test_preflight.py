@@ -37,9 +37,10 @@ EVERYTHING = ["PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM"]
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_the_decision_alone_is_the_decision_of_the_report(detector, name):
-    for destination in Destination:
+    """Each text for one of the destinations, since all of them for each take half a minute."""
+    for number, destination in enumerate(Destination):
         checker = Checker(detector, Policy.builtin(name), destination, key=KEY)
-        for text in TEXTS:
+        for text in TEXTS[number :: len(Destination)]:
             assert checker.decide([text.encode()]) is checker.check(text).decision, text[:0]
 
 
@@ -117,5 +118,5 @@ def test_a_repeated_value_is_masked_without_its_label(detector):
 
 
 def test_an_unknown_destination_names_the_nearest(detector):
-    with pytest.raises(UsageError, match="did you mean CUSTOMER"):
+    with pytest.raises(UsageError, match="did you mean 'CUSTOMER'"):
         check("x", destination="CUSTOMERS", detector=detector)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.cli.stored import whole
-from dlpctl.errors import NotFoundError, PolicyError, UsageError
-from dlpctl.policy.files import builtin_names, nearest, read_table_file
+from dlpctl.errors import NotFoundError, PolicyError, UsageError, did_you_mean
+from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
 
 if TYPE_CHECKING:
-    from dlpctl.backend import Backend
+    from dlpctl.backend.interface import Backend
 
 Table = Mapping[str, Any]
 _ORGANIZATION = ("slug", "name", "settings", "group", "policy")
@@ -156,4 +156,4 @@ def _tables(place: str, table: Table, key: str) -> list[Table]:
 def _known(place: str, table: Table, known: tuple[str, ...]) -> None:
     for key in table:
         if key not in known:
-            raise UsageError(f"{place}: {key!r} is not a key here{nearest(str(key), known)}")
+            raise UsageError(f"{place}: {key!r} is not a key here{did_you_mean(str(key), known)}")

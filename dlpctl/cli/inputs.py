@@ -35,6 +35,19 @@ def read_chunks(name: str) -> Iterator[bytes]:
         os.close(descriptor)
 
 
+def peeked(name: str) -> tuple[bytes, Iterator[bytes]]:
+    """The first piece of a content, and all of its pieces."""
+    chunks = read_chunks(name)
+    first = next((chunk for chunk in chunks if chunk), b"")
+
+    def pieces() -> Iterator[bytes]:
+        if first:
+            yield first
+        yield from chunks
+
+    return first, pieces()
+
+
 def read_text_chunks(name: str) -> Iterator[bytes]:
     """The same, refused where it is no text."""
     seen = False

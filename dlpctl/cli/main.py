@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from dlpctl import __version__
-from dlpctl.errors import DlpctlError
+from dlpctl.errors import DlpctlError, did_you_mean
 
 COMMANDS = {
     "check": "decide whether content may go to a destination",
@@ -32,8 +32,21 @@ COMMANDS = {
     "analytics": "show what the checks came to",
     "audit": "search, export and verify the log of checks",
     "db": "look after the database",
+    "serve": "answer checks over HTTP",
     "apply": "create and change organizations as a file says",
+    "baseline": "accept findings, by name and for a time",
+    "hook": "keep sensitive data out of commits and pipelines",
+    "completions": "complete commands in a shell",
+    "doctor": "say what is wrong with this installation, and what mends it",
+    "help": "explain a topic: ci, prompts, files, policies, security, ...",
 }
+SECTIONS = {
+    "Content": ("check", "mask", "unmask", "scan", "explain"),
+    "What is found and what happens to it": ("policy", "patterns", "config"),
+    "Repositories, shells and help": ("baseline", "hook", "completions", "doctor", "help"),
+}
+"""How the help groups the commands; what is in none of them runs the control plane."""
+_CONTROL_PLANE = "Control plane"
 INTERRUPTED = 130
 _UsageError: Any = typer.BadParameter.__base__
 _ClickError: Any = _UsageError.__base__
@@ -43,26 +56,32 @@ class Commands(TyperGroup):
     """Imports the module of a command when that command is asked for: a start pays for no other."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        ordered = [name for names in SECTIONS.values() for name in names if name in COMMANDS]
+        return [*ordered, *(name for name in COMMANDS if name not in ordered)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"dlpctl.cli.commands.{cmd_name}")
-        command = typer.main.get_command(module.app)
+        command: Any = typer.main.get_command(module.app)
         command.name = cmd_name
         command.short_help = COMMANDS[cmd_name]
+        command.rich_help_panel = next(
+            (title for title, names in SECTIONS.items() if cmd_name in names), _CONTROL_PLANE
+        )
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if not name.startswith("-") and name not in COMMANDS:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(COMMANDS)}"
-            raise _UsageError(f"'{name}' is not a command; {hint}", ctx=ctx)
+            raise _UsageError(f"'{name}' is not a command{_hint(name)}", ctx=ctx)
         return super().resolve_command(ctx, args)
+
+
+def _hint(name: str) -> str:
+    if os.path.lexists(name):
+        return f"; 'dlpctl check {name}' decides about a file, 'dlpctl scan {name}' lists what is in it"
+    return did_you_mean(name, COMMANDS)
 
 
 app = typer.Typer(
@@ -85,10 +104,11 @@ def _print_version(value: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option("-V", "--version", help="Print the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Find sensitive data, decide by policy, and mask it, before content leaves."""
+    """Find sensitive data, decide by policy, and mask it, before content leaves. 'dlpctl help' lists what is explained."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -107,7 +127,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, _UsageError) and not error.format_message():
             return 2  # the help was printed already
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
-        return _fail("usage", f"{error.format_message()}{hint}", 2, arguments)
+        return _fail("usage", f"{_plainly(error)}{hint}", 2, arguments)
     except BrokenPipeError:
         # Whoever read our output has seen enough. What is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -116,6 +136,16 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED
     return status if isinstance(status, int) else 0
+
+
+def _plainly(error: Any) -> str:
+    """What Click says, in the form of our own errors."""
+    name = getattr(error, "option_name", None) or getattr(error, "command_name", None)
+    if possible := getattr(error, "possibilities", None):
+        hint = did_you_mean(str(name), possible) or f"; did you mean '{possible[0]}'?"
+        return f"'{name}' is not {'an option' if str(name).startswith('-') else 'a command'}{hint}"
+    message: str = error.format_message().rstrip(".")
+    return message[:1].lower() + message[1:]
 
 
 def _fail(code: str, message: str, status: int, arguments: Sequence[str]) -> int:

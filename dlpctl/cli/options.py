@@ -43,3 +43,33 @@ OutputFile = Annotated[
     FilePath | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write here instead of stdout, at the end."),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock; 'local' is this machine's database.",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")]
+Password = Annotated[
+    bool, typer.Option("--password", help="Ask for the password of an encrypted file.", show_default=False)
+]
+PasswordFile = Annotated[
+    FilePath | None,
+    typer.Option(metavar="FILE", help="Read that password from a file; DLPCTL_PASSWORD holds it as well."),
+]
+OnUninspected = Annotated[
+    str | None,
+    typer.Option(
+        metavar="block|warn", help="What it means that a part of a file cannot be read, such as a picture."
+    ),
+]
+BeforeAfter = Annotated[
+    FilePath | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Draw the pages of a PDF that masking changed, before and after, for your eyes.",
+    ),
+]

@@ -22,14 +22,16 @@ def coloured(stream: IO[str], when: str = "auto") -> bool:
 
 
 class Printer:
-    """Writes to stdout."""
+    """Writes to stdout, or nothing where it is to be quiet."""
 
-    def __init__(self, color: str = "auto") -> None:
+    def __init__(self, color: str = "auto", *, quiet: bool = False) -> None:
         self._stream = sys.stdout
+        self._quiet = quiet
         self._coloured = coloured(self._stream, color)
 
     def line(self, text: str = "") -> None:
-        self._stream.write(f"{text}\n")
+        if not self._quiet:
+            self._stream.write(f"{text}\n")
 
     def json(self, value: Any, *, compact: bool = False) -> None:
         self.line(json.dumps(value, ensure_ascii=False, indent=None if compact else 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,15 +13,18 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
+    from dlpctl.cli.licensed import Licensed
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
+    from dlpctl.files.checking import FileChecker
+    from dlpctl.formats.interface import Limits
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
-    from dlpctl.preflight import Checker
-    from dlpctl.types import Category
+    from dlpctl.preflight import Checker, Report
+    from dlpctl.types import Category, Decision
 
 
 class Session:
@@ -29,41 +33,86 @@ class Session:
     def __init__(self, config: Config, patterns: Sequence[Path] | None) -> None:
         self.config = config
         self._files = [*config.patterns, *(patterns or ())]
+        self._license: Licensed | None = None
+        self._destination = config.destination
 
     @classmethod
-    def begin(cls, patterns: Sequence[Path] | None = None) -> Session:
+    def begin(cls, patterns: Sequence[Path] | None = None, server: str | None = None) -> Session:
         from dlpctl.config import load_config
 
-        return cls(load_config(), patterns)
+        return cls(load_config({"server": server}), patterns)
 
-    def printer(self) -> Printer:
+    def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
+        """Whether a check is one of the control plane: by a policy key, for an organization, or by a server; a license checks here."""
+        if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
+            return True
+        return self.config.server is not None and not os.environ.get("DLPCTL_LICENSE_KEY")
+
+    def record(self, decision: Decision, report: Report | None, size: int, *, is_file: bool) -> None:
+        """A check that was made under a license is to be told of."""
+        if self._license is not None:
+            self._license.record(decision, self._destination, report, size=size, is_file=is_file)
+
+    def tell(self) -> None:
+        if self._license is not None:
+            self._license.send()
+
+    def _licensed_policy(self, name: str | None) -> Policy | None:
+        """The organization's, where there is a license and a server that vouches for it."""
+        key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
+        if not key or self.config.server is None:
+            return None
+        from dlpctl.cli.licensed import Licensed
+
+        self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
+        return None if self._license is None else self._license.policy(name)
+
+    def printer(self, *, quiet: bool = False) -> Printer:
         from dlpctl.cli.render import Printer
 
-        return Printer(self.config.color)
+        return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
         return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
 
     def pattern_files(self) -> list[Pattern]:
-        """All patterns with what the files say of them, examples included."""
+        """All that can be found, with what the files say of it, examples included."""
         from dlpctl.detect.library import builtin_files, load_patterns
+        from dlpctl.detect.taggers import TAGGED
 
-        return load_patterns([*builtin_files(), *self._files])
+        return [*TAGGED, *load_patterns([*builtin_files(), *self._files])]
 
     def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
         from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
-        chosen = self.policy(policy)
+        chosen = self._licensed_policy(policy) or self.policy(policy)
         usual = self.config.operator or DEFAULT_OPERATOR
+        self._destination = parse_destination(destination or self.config.destination)
         return Checker(
             self.detector(),
             chosen,
-            parse_destination(destination or self.config.destination),
+            self._destination,
             operator=operator,
             usual_operator=usual,
             key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
+
+    def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
+        """The same for files, within the limits of the settings."""
+        from dlpctl.files.checking import FileChecker, parse_on_uninspected
+
+        return FileChecker(
+            checker,
+            limits=self.file_limits(),
+            on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
+        )
+
+    def file_limits(self) -> Limits:
+        """What a file may cost."""
+        from dlpctl.formats.interface import Limits
+
+        return Limits(**self.config.limits._asdict())
 
     def policy(self, name: str | None) -> Policy:
         """A built-in policy by its name, or one from a file, its names checked."""
@@ -81,7 +130,7 @@ class Session:
         """The types and patterns that a policy may name."""
         from dlpctl.policy.model import Catalogue
 
-        patterns = self.detector().patterns
+        patterns = self.detector().known
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
             types.setdefault(pattern.category, set()).add(pattern.type)
@@ -89,8 +138,6 @@ class Session:
 
     def key(self) -> bytes:
         """The key for operators, vaults and fingerprints; made when it is needed first."""
-        import os
-
         from dlpctl.masking.vault import vault_key
 
         return vault_key(self.config.data_folder / "mask.key", os.environ, create=True)
@@ -105,6 +152,12 @@ class Session:
 
         allow = self.config.allow
         return AllowList(allow.values, allow.regexes, allow.paths)
+
+
+def say_gaps(detector: Detector) -> None:
+    """What a listing of findings does not tell: what could not be looked for."""
+    if detector.not_inspected:
+        sys.stderr.write(f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n")
 
 
 def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:

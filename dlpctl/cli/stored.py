@@ -13,7 +13,8 @@ from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 
 if TYPE_CHECKING:
-    from dlpctl.backend import Backend, LocalBackend
+    from dlpctl.backend.interface import Backend
+    from dlpctl.backend.local import LocalBackend
     from dlpctl.policy.model import Policy
 
 Org = Annotated[str, typer.Argument(metavar="ORG", help="The organization's id or slug.")]
@@ -26,7 +27,7 @@ UNLIMITED = 2**53 - 1
 @contextmanager
 def local() -> Iterator[LocalBackend]:
     """The control plane in this user's folder."""
-    from dlpctl.backend import LocalBackend
+    from dlpctl.backend.local import LocalBackend
 
     session = Session.begin()
     with closing(LocalBackend.open(session.config.data_folder, session.detector)) as opened:
@@ -34,9 +35,17 @@ def local() -> Iterator[LocalBackend]:
 
 
 @contextmanager
-def backend() -> Iterator[Backend]:
-    with local() as opened:
-        yield opened
+def backend(server: str | None) -> Iterator[Backend]:
+    """The control plane of the server that the option or the settings name, or else the one in this user's folder."""
+    config = Session.begin(server=server).config
+    if config.server is None:
+        with local() as opened:
+            yield opened
+        return
+    from dlpctl.backend.remote import RemoteBackend
+
+    with closing(RemoteBackend.open(config.server, config.data_folder)) as asked:
+        yield asked
 
 
 def given(**fields: Any) -> dict[str, Any]:
@@ -65,7 +74,10 @@ def show_one(answer: Mapping[str, Any], form: Output) -> None:
     if form is Output.JSON:
         printer.json(answer)
     else:
-        printer.table((name, readable(name, value)) for name, value in answer.items())
+        long = {name: value for name, value in answer.items() if isinstance(value, str) and "\n" in value}
+        printer.table((name, readable(name, value)) for name, value in answer.items() if name not in long)
+        for value in long.values():
+            printer.line(value.rstrip())
 
 
 def done(what: str, form: Output) -> None:

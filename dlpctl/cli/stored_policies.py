@@ -36,9 +36,10 @@ def stored(
     org: Org,
     policy_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="Print this one alone.")] = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """List the policies of an organization."""
-    with backend() as control:
+    with backend(server) as control:
         if policy_id is not None:
             show_one(control.policy(org, policy_id), form)
             return
@@ -52,10 +53,11 @@ def create(
     groups: Groups = None,
     active: Active = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Store a policy for an organization; it gets a key of its own."""
     content = Session.begin().policy(policy).to_dict()
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.create_policy(org, content | given(groups=groups, is_active=active)), form)
 
 
@@ -69,29 +71,36 @@ def update(
     groups: Groups = None,
     active: Active = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Replace what a stored policy says, which makes a new version of it; or switch it on or off."""
     content = whole(Session.begin().policy(policy)) if policy is not None else {}
-    with backend() as control:
+    with backend(server) as control:
         body = content | given(groups=groups, is_active=active)
         show_one(control.update_policy(org, policy_id, body), form)
 
 
-def versions(org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN) -> None:
+def versions(
+    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """List what a stored policy said before, the newest first."""
-    with backend() as control:
+    with backend(server) as control:
         rows = control.policy_versions(org, policy_id)
     show_list(rows, ("version", "created_at"), form, "no version")
 
 
-def regenerate_key(org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN) -> None:
+def regenerate_key(
+    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """Give a stored policy a new key; the old one opens nothing any more."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.regenerate_key(org, policy_id), form)
 
 
-def delete(org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN) -> None:
+def delete(
+    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """Delete a stored policy."""
-    with backend() as control:
+    with backend(server) as control:
         control.delete_policy(org, policy_id)
     done(f"deleted {policy_id}", form)

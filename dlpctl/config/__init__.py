@@ -10,4 +10,5 @@ from dlpctl.config.places import locate as locate
 from dlpctl.config.settings import SETTINGS as SETTINGS
 from dlpctl.config.settings import Allow as Allow
 from dlpctl.config.settings import Config as Config
+from dlpctl.config.settings import FileLimits as FileLimits
 from dlpctl.config.settings import Setting as Setting

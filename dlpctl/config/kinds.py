@@ -88,6 +88,12 @@ def _one_of(options: tuple[str, ...], spelled: Callable[[str], str]) -> Callable
     return check
 
 
+def _server(value: object, folder: Path) -> str | None:
+    """`local` is none: what another layer names holds no longer."""
+    text = _text(value, folder)
+    return None if text == "local" else text
+
+
 def choice(*options: str) -> Kind:
     return Kind(_one_of(options, str.lower))
 
@@ -109,6 +115,28 @@ def number(low: float, high: float) -> Kind:
     return Kind(check, read)
 
 
+def whole(low: int, high: int | None = None) -> Kind:
+    described = f"is not a whole number from {low:,} {'on' if high is None else f'to {high:,}'}"
+
+    def check(value: object, _folder: Path) -> int:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or value < low
+            or (high is not None and value > high)
+        ):
+            raise UnfitError(described)
+        return value
+
+    def read(text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise UnfitError(described) from None
+
+    return Kind(check, read)
+
+
 def _separated(text: str) -> list[str]:
     return [item for item in text.split(os.pathsep) if item.strip()]
 
@@ -119,6 +147,7 @@ def _lines(text: str) -> list[str]:
 
 TEXT = Kind(_text)
 TEXTS = Kind(_texts, _lines)
+SERVER = Kind(_server)
 PATHS = Kind(_paths, _separated)
 POLICY = Kind(_policy)
 DESTINATION = Kind(_destination)

@@ -12,11 +12,20 @@ from dlpctl.config.kinds import UnfitError
 from dlpctl.config.origin import Layer, Origin
 from dlpctl.config.places import locate
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
-from dlpctl.errors import ConfigError
+from dlpctl.errors import ConfigError, did_you_mean
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
-_OTHER_VARIABLES = ("DLPCTL_HOME", "DLPCTL_VAULT_KEY")
+OTHER_VARIABLES = {
+    "DLPCTL_HOME": "A folder for settings, data and cache, in the place of those of the platform.",
+    "DLPCTL_VAULT_KEY": "The key of vaults, hashes and surrogates, in the place of the key file; 32 bytes in hexadecimal.",
+    "DLPCTL_BASELINE_KEY": "The key of exceptions, in the place of the salt in their file; 32 bytes in hexadecimal.",
+    "DLPCTL_PASSWORD": "The password of encrypted files.",
+    "DLPCTL_TOKEN": "The admin token for a server.",
+    "DLPCTL_API_KEY": "The key of the policy to check by.",
+    "DLPCTL_LICENSE_KEY": "The license key of this installation.",
+}
+"""What is no setting, since it is a secret or says where settings are; with its meaning."""
 # Kubernetes sets such variables in every container beside a service that is called dlpctl or dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
@@ -61,6 +70,8 @@ def _build(values: Mapping[str, object], **rest: Any) -> Config:
 
 
 def _checked(setting: Setting, value: object, origin: Origin) -> object:
+    if setting.is_personal and origin.layer is Layer.PROJECT:
+        raise ConfigError(f"{origin.place(setting.key)} may stand in your own file and the environment only")
     try:
         if origin.layer is Layer.ENVIRONMENT:
             value = setting.kind.read(str(value))
@@ -81,7 +92,7 @@ def _from_table(table: Mapping[str, object], origin: Origin, prefix: str = "") -
         if key in SETTINGS:
             yield SETTINGS[key], value, origin
         elif key not in GROUPS:
-            raise ConfigError(f"{origin.place(key)} is not a setting{_nearest(key, [*SETTINGS, *GROUPS])}")
+            raise ConfigError(f"{origin.place(key)} is not a setting{_hint(key, [*SETTINGS, *GROUPS])}")
         elif isinstance(value, dict):
             yield from _from_table(value, origin, f"{key}.")
         else:
@@ -93,8 +104,8 @@ def _from_environment(environ: Mapping[str, str], working: Path) -> Iterator[_Gi
         if name in _BY_VARIABLE:
             if environ[name]:
                 yield _BY_VARIABLE[name], environ[name], Origin(Layer.ENVIRONMENT, name, working)
-        elif name not in _OTHER_VARIABLES and not re.fullmatch(_OF_KUBERNETES, name):
-            hint = _nearest(name, [*_BY_VARIABLE, *_OTHER_VARIABLES])
+        elif name not in OTHER_VARIABLES and not re.fullmatch(_OF_KUBERNETES, name):
+            hint = _hint(name, [*_BY_VARIABLE, *OTHER_VARIABLES])
             raise ConfigError(f"{name} in the environment is not a setting{hint}")
 
 
@@ -125,8 +136,5 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file}: is not TOML: {problem}") from None
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else "; 'dlpctl config show' lists them all"
+def _hint(name: str, known: Iterable[str]) -> str:
+    return did_you_mean(name, known) or "; 'dlpctl config show' lists them all"

@@ -13,6 +13,7 @@ from dlpctl.errors import ConfigError
 
 PROJECT_FILE = "dlpctl.toml"
 USER_FILE = "config.toml"
+EXCEPTIONS_FILE = ".dlpctl-allow"
 _XDG = (("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share"), ("XDG_CACHE_HOME", ".cache"))
 _HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
 
@@ -34,7 +35,7 @@ def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
     except FileNotFoundError:
         raise ConfigError("the working directory does not exist any more; change to another one") from None
     config, data, cache = _folders(environ, working)
-    return Places(working, _project_file(working), config / USER_FILE, config, data, cache)
+    return Places(working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache)
 
 
 def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Path]:
@@ -67,9 +68,10 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
     return paths
 
 
-def _project_file(working: Path) -> Path | None:
+def nearest(name: str, working: Path) -> Path | None:
+    """The file of this name in the folder or the closest one above it."""
     for folder in (working, *working.parents):
-        candidate = folder / PROJECT_FILE
+        candidate = folder / name
         try:
             if candidate.is_file() and not _planted(candidate):
                 return candidate

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, TEXT, TEXTS, Kind, choice, number
+from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, SERVER, TEXT, TEXTS, Kind, choice, number, whole
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
@@ -27,6 +27,42 @@ class Allow(NamedTuple):
         return f"Allow({len(self.values)} values, regexes={self.regexes!r}, paths={self.paths!r})"
 
 
+class Serve(NamedTuple):
+    """How `serve` answers."""
+
+    host: str = "127.0.0.1"
+    port: int = 8686
+    public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    trusted_proxy: str | None = None
+    threads: int = 16
+    text_bytes: int = 1 << 20
+    file_bytes: int = 50 << 20
+    rate: int = 600
+    burst: int = 100
+    keep_days: int = 0
+    log: str = "human"
+
+
+class FileLimits(NamedTuple):
+    """What a file may cost before it counts as unreadable, which blocks it."""
+
+    input_bytes: int = 100 << 20
+    expanded_bytes: int = 500 << 20
+    entry_ratio: int = 200
+    entry_ratio_from: int = 1 << 20
+    entries: int = 2_000
+    depth: int = 3
+    pdf_pages: int = 2_000
+    pdf_glyphs: int = 20_000_000
+    pdf_invocations: int = 100_000
+    pixels: int = 60_000_000
+    nesting: int = 200
+    memory_bytes: int = 2 << 30
+    seconds: float = 120.0
+
+
 class Config(NamedTuple):
     """All settings of one run. Built once and passed; nothing in it can change."""
 
@@ -36,7 +72,11 @@ class Config(NamedTuple):
     policy: str = "default"
     operator: str | None = None
     color: str = "auto"
+    server: str | None = None
     allow: Allow = Allow()
+    serve: Serve = Serve()
+    on_uninspected: str = "block"
+    limits: FileLimits = FileLimits()
 
     data_folder: Path = Path()
     cache_folder: Path = Path()
@@ -55,6 +95,8 @@ class Setting(NamedTuple):
     key: str
     kind: Kind
     meaning: str
+    is_personal: bool = False
+    """Not for a project's file: whoever writes that could send the user's content and keys where he likes."""
 
     @property
     def variable(self) -> str:
@@ -70,9 +112,39 @@ SETTINGS = {
         Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
+        Setting(
+            "server", SERVER, "Whose control plane to ask: http://host:8686, or local.", is_personal=True
+        ),
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
         Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),
+        Setting("serve.host", TEXT, "The address that 'serve' binds."),
+        Setting("serve.port", whole(0, 65535), "Its port; 0 takes any that is free."),
+        Setting("serve.public_url", TEXT, "The address that clients know the service by."),
+        Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
+        Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
+        Setting("serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."),
+        Setting("serve.threads", whole(1, 256), "How many requests are worked on at once."),
+        Setting("serve.text_bytes", whole(1, 1 << 30), "The largest text of a check."),
+        Setting("serve.file_bytes", whole(1, 1 << 40), "The largest file of a check."),
+        Setting("serve.rate", whole(1, 1_000_000_000), "Requests a minute with one key."),
+        Setting("serve.burst", whole(1, 1_000_000_000), "How many of them may come at once."),
+        Setting("serve.keep_days", whole(0, 100_000), "Days after which checks are removed; 0 keeps them."),
+        Setting("serve.log", choice("human", "json"), "The form of log lines."),
+        Setting("on_uninspected", choice("block", "warn"), "What a part of a file does that cannot be read."),
+        Setting("limits.input_bytes", whole(1), "How large a file may be."),
+        Setting("limits.expanded_bytes", whole(1), "How much may be packed in a file."),
+        Setting("limits.entry_ratio", whole(1), "How many times its size a packed file may have."),
+        Setting("limits.entry_ratio_from", whole(0), "From which size on that counts."),
+        Setting("limits.entries", whole(1), "How many files a file may hold."),
+        Setting("limits.depth", whole(0), "How deep files may lie in files."),
+        Setting("limits.pdf_pages", whole(1), "How many pages a PDF may have."),
+        Setting("limits.pdf_glyphs", whole(1), "How many characters a PDF may draw."),
+        Setting("limits.pdf_invocations", whole(1), "How often a PDF may draw its forms."),
+        Setting("limits.pixels", whole(1), "How many pixels a picture may have, all frames together."),
+        Setting("limits.nesting", whole(1), "How deep XML and JSON may nest."),
+        Setting("limits.memory_bytes", whole(128 << 20), "What reading a file may take of the memory."),
+        Setting("limits.seconds", number(0.1, 86_400), "How long reading a file, or masking it, may take."),
     )
 }
 GROUPS = {key.rpartition(".")[0] for key in SETTINGS} - {""}

@@ -7,6 +7,12 @@ from typing import NamedTuple
 
 from dlpctl.errors import ForbiddenError, NotFoundError
 
+FIRST_ADMIN = "admin.token"
+"""The file with the first token, for the command line of the same user."""
+
+SHORTENED = "…"
+"""Stands in a key for what an auditor may not see."""
+
 
 class Role(StrEnum):
     """Each may do what those after it may."""

@@ -13,7 +13,6 @@ from dlpctl.control.directory import Directory, Standing, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
-from dlpctl.control.keys import Kind, well_formed
 from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
 from dlpctl.errors import ForbiddenError, NotFoundError, RequestError, TooLargeError, UnauthorizedError
@@ -21,6 +20,7 @@ from dlpctl.policy.model import Policy
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
     from dlpctl.control.store import Batch
     from dlpctl.preflight import Checker, Report
 
@@ -35,6 +35,8 @@ class Limits(NamedTuple):
 
     text_bytes: int = 1 << 20
     file_bytes: int = 50 << 20
+    reading: FileLimits | None = None
+    """What reading a file may cost."""
 
 
 class Checks:
@@ -93,7 +95,7 @@ class Checks:
             raise TooLargeError(
                 f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
             )
-        report, masked = check_file(self._checker(standing, to), data, to)
+        report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
         if masked is None:
             return self._record(standing, to, report, len(data), is_file=True)
         self._files.put(report.preflight_id, name, masked)
@@ -131,10 +133,9 @@ class Checks:
     def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
         if not api_key:
             raise UnauthorizedError("send the policy's key in the header X-Service-API-Key")
-        if well_formed(Kind.POLICY, api_key):
-            policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
-            if policy_id is not None:
-                return policy_id
+        policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
+        if policy_id is not None:
+            return policy_id
         raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
 
     def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:

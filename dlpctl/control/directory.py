@@ -116,6 +116,13 @@ def _read(connection: sqlite3.Connection, policy_id: str) -> Standing | None:
     )
 
 
+def deleted_policy(connection: sqlite3.Connection, policy_id: str, org_id: str) -> Standing:
+    """What the log says of a policy that an organization has no more."""
+    row = connection.execute("SELECT * FROM organizations WHERE org_id = ?", (org_id,)).fetchone()
+    keeps_samples = json.loads(row["settings"]).get("retention") != "NONE"
+    return Standing(policy_id, "(deleted)", "", False, org_id, row["slug"], row["name"], keeps_samples, ())
+
+
 def license_for(standing: Standing, now: datetime, used: Callable[[str], int]) -> Terms:
     """The license that a check counts against. `used` says how many checks of the month a license has behind it."""
     if not standing.is_active:

@@ -35,7 +35,7 @@ class Engine:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The types and patterns that a policy may name."""
-        patterns = self.detector.patterns
+        patterns = self.detector.known
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
             types.setdefault(pattern.category, set()).add(pattern.type)

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from dlpctl.control.clock import written
-from dlpctl.errors import RequestError
-from dlpctl.policy.files import nearest
+from dlpctl.errors import RequestError, did_you_mean
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 4_000
@@ -27,7 +26,7 @@ class Fields:
         known = list(known)
         for key in body:
             if key not in known:
-                fail(_shown(str(key)), f"is not a field here{nearest(str(key), known)}")
+                fail(_shown(str(key)), f"is not a field here{did_you_mean(str(key), known)}")
         self._body: Mapping[str, Any] = body
 
     def __contains__(self, field: str) -> bool:

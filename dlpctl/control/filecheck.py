@@ -1,24 +1,21 @@
-"""Checks a file that is plain text; any other is blocked, since nobody looked into it."""
+"""Checks a file for the service: in processes of its own, forked from a clean one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.types import Decision, Destination
-
 if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
     from dlpctl.preflight import Checker, Report
 
 
-def check_file(checker: Checker, data: bytes, to: Destination) -> tuple[Report, bytes | None]:
+def check_file(
+    checker: Checker, data: bytes, name: str, limits: FileLimits | None = None
+) -> tuple[Report, bytes | None]:
     """The report, and the masked copy where the file may go."""
-    if b"\0" in data:
-        report = checker.check("")._replace(
-            decision=Decision.BLOCKED,
-            summary=f"Blocked for {to}: the file is not plain text, so it cannot be inspected",
-            masked_content=None,
-        )
-        return report, None
-    report = checker.check(data.decode("utf-8", "surrogateescape"))
-    masked = report.masked_content
-    return report, None if masked is None else masked.encode("utf-8", "surrogateescape")
+    from dlpctl.files.checking import FileChecker
+    from dlpctl.formats.interface import Limits
+
+    reading = Limits() if limits is None else Limits(**limits._asdict())
+    answer = FileChecker(checker, limits=reading, method="forkserver").check(data, name)
+    return answer.report, answer.masked

@@ -12,6 +12,7 @@ import zlib
 from enum import StrEnum
 from pathlib import Path
 
+from dlpctl.control.access import SHORTENED
 from dlpctl.errors import StoreError, VaultError
 from dlpctl.values import derive_key
 
@@ -48,7 +49,7 @@ def well_formed(kind: Kind, key: str) -> bool:
 
 def shortened(key: str) -> str:
     """Enough to tell keys apart, for those who may not see them."""
-    return f"{key[: key.rindex('_') + 1]}…{key[-_SHOWN_END:]}"
+    return f"{key[: key.rindex('_') + 1]}{SHORTENED}{key[-_SHOWN_END:]}"
 
 
 def _checksum(body: str) -> str:

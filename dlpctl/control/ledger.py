@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from dlpctl.control.directory import Directory, Standing, license_for
+from dlpctl.control.directory import Directory, Standing, deleted_policy, license_for
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.store import Batch
 from dlpctl.errors import ForbiddenError, StoreError
@@ -101,7 +101,23 @@ class Ledger:
         if standing is None:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
-        terms = license_for(standing, entry.moment, lambda license_id: self._checks(license_id, month))
+        terms = license_for(standing, entry.moment, lambda license_id: self.checks(license_id, month))
+        self._write(standing, terms.license_id, entry)
+
+    def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
+        """Record a check that a client has made under a license, whatever became of policy and license since; False where it is known."""
+        known = "SELECT 1 FROM checks WHERE preflight_id = ?"
+        if self._db.execute(known, (entry.preflight_id,)).fetchone():
+            return False
+        standing = self._directory.standing(self._db, entry.policy_id)
+        if standing is None or standing.org_id != org_id:
+            standing = deleted_policy(self._db, entry.policy_id, org_id)
+        self._write(standing, license_id, entry)
+        return True
+
+    def _write(self, standing: Standing, license_id: str, entry: Entry) -> None:
+        month = entry.created_at[:7]
+        used = self.checks(license_id, month)
         detected = entry.detected
         if not standing.keeps_samples:
             detected = tuple((name, count, None) for name, count, _ in detected)
@@ -113,7 +129,7 @@ class Ledger:
             (
                 seq,
                 entry.preflight_id,
-                terms.license_id,
+                license_id,
                 entry.created_at,
                 entry.size,
                 int(entry.is_file),
@@ -134,7 +150,7 @@ class Ledger:
                 seq,
                 entry.preflight_id,
                 phrase_id,
-                terms.license_id,
+                license_id,
                 entry.created_at,
                 entry.size,
                 entry.is_file,
@@ -147,11 +163,11 @@ class Ledger:
                 "INSERT INTO masked_files VALUES (?, ?)", (entry.preflight_id, entry.file_expires)
             )
         self._ends = self._ends._replace(last_seq=seq, last_link=link)
-        self._used[terms.license_id, month] += 1
+        self._used[license_id, month] = used + 1
         self._said[phrase_id] += 1
         self._count(standing.org_id, entry)
 
-    def _checks(self, license_id: str, month: str) -> int:
+    def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
             self._used[license_id, month] = checks_of_month(self._db, license_id, month)
         return self._used[license_id, month]

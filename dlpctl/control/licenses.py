@@ -122,18 +122,8 @@ class Licenses:
 
     def validate(self, license_key: str | None) -> Validation:
         core = self._core
-        if not license_key:
-            raise UnauthorizedError("send the license key as 'Authorization: Bearer <LICENSE_KEY>'")
         with core.store.reading() as connection:
-            row = (
-                connection.execute(
-                    "SELECT * FROM licenses WHERE key_lookup = ?", (core.ring.lookup(license_key),)
-                ).fetchone()
-                if well_formed(Kind.LICENSE, license_key)
-                else None
-            )
-            if row is None:
-                raise UnauthorizedError("the license key is unknown")
+            row = licensed(connection, core, license_key)
             if why := not_usable(row, core.now()):
                 raise ForbiddenError(why)
             config = policy_config(connection, row["license_id"])
@@ -188,6 +178,19 @@ def insert_license(
         batch.execute("INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, place == 0))
     row = batch.execute("SELECT * FROM licenses WHERE license_id = ?", (license_id,)).fetchone()
     return stored_license(batch.connection, core, LOCAL, row)
+
+
+def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None) -> Row:
+    """The license that a key opens, be it of any use or not."""
+    if not license_key:
+        raise UnauthorizedError("send the license key as 'Authorization: Bearer <LICENSE_KEY>'")
+    row: Row | None = None
+    if well_formed(Kind.LICENSE, license_key):
+        lookup = core.ring.lookup(license_key)
+        row = connection.execute("SELECT * FROM licenses WHERE key_lookup = ?", (lookup,)).fetchone()
+    if row is None:
+        raise UnauthorizedError("the license key is unknown")
+    return row
 
 
 def not_usable(row: Row, now: str) -> str:

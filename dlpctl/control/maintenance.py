@@ -94,9 +94,14 @@ class Maintenance:
 
     def _prune_some(self, batch: Batch, before: str) -> int:
         ends = read_ends(batch.connection, self._chain)
+        # Clients report checks later than they made them: the log is cut before the first check that is kept.
+        kept = batch.execute(
+            "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq LIMIT 1",
+            (ends.first_seq, ends.first_seq + _AT_ONCE, before),
+        ).fetchone()
         last = batch.execute(
-            "SELECT seq, link FROM checks WHERE seq <= ? AND created_at < ? ORDER BY seq DESC LIMIT 1",
-            (ends.first_seq + _AT_ONCE, before),
+            "SELECT seq, link FROM checks WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
+            (kept["seq"] - 1 if kept else ends.first_seq + _AT_ONCE,),
         ).fetchone()
         if last is None:
             return 0

@@ -164,6 +164,19 @@ class PublicKey(NamedTuple):
         return self._asdict()
 
 
+class UsageReceipt(NamedTuple):
+    """The answer to checks that a client has reported."""
+
+    recorded: int
+    known: int
+    """Of checks that were reported before."""
+    checks_this_month: int
+    max_checks_per_month: int
+
+    def to_dict(self) -> Json:
+        return self._asdict()
+
+
 class CheckedDetection(NamedTuple):
     type: str
     occurrences: int

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dlpctl.control.access import FIRST_ADMIN
 from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.checks import Checks, Limits
@@ -31,6 +32,7 @@ from dlpctl.control.policies import Policies
 from dlpctl.control.signing import Signer
 from dlpctl.control.store import Batch, Store
 from dlpctl.control.tokens import Tokens
+from dlpctl.control.usage import Usage
 from dlpctl.errors import StoreError
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 DATABASE = "control.db"
 KEY_FILE = "control.key"
-FIRST_ADMIN = "admin.token"
 FILES = "masked"
 
 
@@ -58,7 +59,9 @@ class ControlPlane:
         self.groups = Groups(core)
         self.licenses = Licenses(core, Signer(core))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
-        self.checks = Checks(core, engine, Directory(), chain, files, limits)
+        directory = Directory()
+        self.checks = Checks(core, engine, directory, chain, files, limits)
+        self.usage = Usage(core, directory, chain)
         self.analytics = Analytics(core)
         self.audit = Audit(core, chain)
         self.maintenance = Maintenance(core, chain, files)

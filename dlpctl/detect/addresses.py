@@ -30,6 +30,7 @@ _POSTCODE = lazy(
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
+_YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
 _BOX = lazy(
     r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
     r"boîte postale|bp)\b[ .:#]*\d",
@@ -86,6 +87,8 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
+        return False
+    if _YEARS.search(value):
         return False
     if _BOX.search(value):
         return True

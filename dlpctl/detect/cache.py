@@ -2,6 +2,8 @@
 
 An entry is read only if it belongs to this user, nobody else may write it, and its checksum is right; it is written atomically. Whatever
 goes wrong here costs time, never an answer: the caller builds the entry anew.
+
+What an entry ends with may be `sealed`: megabytes that carry a checksum of their own, which whoever loads them looks at anyway.
 """
 
 from __future__ import annotations
@@ -12,33 +14,34 @@ import stat
 import zlib
 from pathlib import Path
 
-_MAGIC = b"dlpctl-cache-1\n"
-_HEAD = len(_MAGIC) + 4
+_MAGIC = b"dlpctl-cache-2\n"
+_HEAD = len(_MAGIC) + 8
 
 
 class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, name: str) -> memoryview | None:
-        """The entry's content, or None where there is none that can be trusted."""
+    def read(self, name: str) -> tuple[bytes, bytes] | None:
+        """The entry's content and what is sealed in it, or None where there is none that can be trusted."""
         try:
             if not _is_private(os.lstat(self._folder), folder=True):
                 return None
             with (self._folder / name).open("rb") as file:
                 if not _is_private(os.fstat(file.fileno()), folder=False):
                     return None
-                content = file.read()
+                head = file.read(_HEAD)
+                size = int.from_bytes(head[-8:-4], "little")
+                if len(head) < _HEAD or not head.startswith(_MAGIC):
+                    return None
+                content = file.read(size)
+                if zlib.crc32(content) != int.from_bytes(head[-4:], "little"):
+                    return None
+                return content, file.read()
         except OSError:
             return None
-        body = memoryview(content)[_HEAD:]
-        if not content.startswith(_MAGIC) or zlib.crc32(body) != int.from_bytes(
-            content[len(_MAGIC) : _HEAD], "little"
-        ):
-            return None
-        return body
 
-    def write(self, name: str, body: bytes) -> bool:
+    def write(self, name: str, content: bytes, sealed: bytes = b"") -> bool:
         """Keep an entry; False where this machine does not let us (no space, no permission)."""
         import tempfile
 
@@ -49,7 +52,11 @@ class Cache:
                 return False
             handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=".new-")
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)
+                file.write(
+                    _MAGIC + len(content).to_bytes(4, "little") + zlib.crc32(content).to_bytes(4, "little")
+                )
+                file.write(content)
+                file.write(sealed)
             Path(temporary).replace(self._folder / name)
         except OSError:
             if temporary:

@@ -1,4 +1,4 @@
-"""Patterns made ready to run, in one block of bytes that a later process loads in a millisecond.
+"""Patterns made ready to run, as bytes that a later process loads in milliseconds.
 
 The block holds the Hyperscan database and a record for each pattern; a record is read when its pattern is hit for the first time, so that a
 library of a thousand patterns costs a start no more than a small one.
@@ -10,7 +10,7 @@ import json
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,31 +22,36 @@ from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
-_FORMAT = 2
+_FORMAT = 3
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
 
 
-class Compiled:
-    """A set of patterns, loaded from the block that `pack` made."""
+class Block(NamedTuple):
+    """What `pack` makes of patterns: their records, and the database that Hyperscan serialized."""
 
-    def __init__(self, block: bytes | memoryview) -> None:
+    records: bytes
+    database: bytes
+
+
+class Compiled:
+    """A set of patterns, loaded from its block."""
+
+    def __init__(self, block: Block) -> None:
         from dlpctl.detect.database import load_database
 
-        block = memoryview(block)  # megabytes, of which each slice would be a copy
-        size = int.from_bytes(block[:4], "little")
-        first = 4 + 4 * size
-        self._ends = array("I", bytes(block[4:first]))
-        records_end = first + (self._ends[-1] if size else 0)
-        self._records = bytes(block[first:records_end])
-        self.widest = int.from_bytes(block[records_end : records_end + 4], "little")
-        self.database = load_database(bytes(block[records_end + 4 :])) if size else None
+        size = int.from_bytes(block.records[:4], "little")
+        self.widest = int.from_bytes(block.records[4:8], "little")
+        self._first = 8 + 4 * size
+        self._ends = array("I", block.records[8 : self._first])
+        self._records = block.records
+        self.database = load_database(block.database) if size else None
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def record(self, index: int) -> Record:
         start = self._ends[index - 1] if index else 0
-        return _record(json.loads(self._records[start : self._ends[index]]))
+        return _record(json.loads(self._records[self._first + start : self._first + self._ends[index]]))
 
     @cached_property
     def records(self) -> list[Record]:
@@ -73,8 +78,8 @@ def _record(fields: dict[str, Any]) -> Record:
     return Record(Pattern(**fields), width, bounded)
 
 
-def pack(patterns: Sequence[Pattern]) -> bytes:
-    """Compile the patterns into a block; a regex that either engine refuses is an error that names it."""
+def pack(patterns: Sequence[Pattern]) -> Block:
+    """Compile the patterns; a regex that either engine refuses is an error that names it."""
     from dlpctl.detect.database import compile_database, max_width
     from dlpctl.detect.matcher import EMPTY, compile_regex, matches_nothing
 
@@ -89,10 +94,8 @@ def pack(patterns: Sequence[Pattern]) -> bytes:
         widest = max(widest, width + _context_width(pattern))
         records.append(json.dumps(_fields(pattern) | {"at_most": width, "bounded": bounded}).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
-    database = compile_database(patterns) if patterns else b""
-    return b"".join(
-        [len(ends).to_bytes(4, "little"), ends.tobytes(), *records, widest.to_bytes(4, "little"), database]
-    )
+    head = len(ends).to_bytes(4, "little") + widest.to_bytes(4, "little") + ends.tobytes()
+    return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
 
 def _fields(pattern: Pattern) -> dict[str, Any]:
@@ -135,25 +138,17 @@ def from_files(
     """
     from dlpctl.detect.library import load_patterns, unique
 
-    @lru_cache(1)
-    def load() -> tuple[list[Pattern], list[Pattern]]:
+    def load() -> list[list[Pattern]]:
         own, further = load_patterns(library), load_patterns(files)
         unique([*own, *further])
-        return own, further
+        of_category = [[pattern for pattern in own if pattern.category is category] for category in Category]
+        return [*(of_category if library else ()), *([further] if files else ())]
 
-    def of(category: Category) -> bytes:
-        return pack([pattern for pattern in load()[0] if pattern.category is category])
-
-    announce = lru_cache(1)(on_compile) if on_compile else None
-    sets = []
-    if library:
-        state = _state(library)
-        sets += [
-            _cached(f"{category} {state}", partial(of, category), cache, announce) for category in Category
-        ]
-    if files:
-        sets.append(_cached(_state(files), lambda: pack(load()[1]), cache, announce))
-    return sets
+    further = [_state(files)] if files else []
+    state = _state(library)
+    return _cached(
+        [*(f"{category} {state}" for category in Category if library), *further], load, cache, on_compile
+    )
 
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
@@ -161,11 +156,8 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     from dlpctl.detect.library import unique
 
     unique(patterns)
-    return _cached(
-        json.dumps([_fields(pattern) for pattern in patterns]),
-        lambda: pack(patterns),
-        cache,
-    )
+    (compiled,) = _cached([json.dumps([_fields(pattern) for pattern in patterns])], lambda: [patterns], cache)
+    return compiled
 
 
 def _state(files: Iterable[Path]) -> str:
@@ -178,27 +170,47 @@ def _state(files: Iterable[Path]) -> str:
 
 
 def _cached(
-    content: str, make: Callable[[], bytes], cache: Cache | None, on_compile: Callable[[], None] | None = None
-) -> Compiled:
-    if cache is None:
-        return Compiled(make())
+    states: Sequence[str],
+    load: Callable[[], Sequence[Sequence[Pattern]]],
+    cache: Cache | None,
+    on_compile: Callable[[], None] | None = None,
+) -> list[Compiled]:
+    """The sets that are kept under their states; what is missing is made at once, since Hyperscan compiles beside Python."""
     from dlpctl.detect.database import version
 
-    key = f"{_FORMAT} {__version__} {version()} {content}".encode("utf-8", "surrogateescape")
-    name = f"{_PREFIX}{zlib.crc32(key):08x}"
-    block = cache.read(name)
+    keys = [
+        f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape") for state in states
+    ]
+    sets = {at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None}
+    missing = [at for at in range(len(keys)) if at not in sets]
+    if missing:
+        from concurrent.futures import ThreadPoolExecutor
+
+        if on_compile is not None:
+            on_compile()
+        patterns = load()
+        with ThreadPoolExecutor() as threads:
+            blocks = list(threads.map(pack, [patterns[at] for at in missing]))
+        for at, block in zip(missing, blocks, strict=True):
+            sets[at] = Compiled(block)
+            if cache and cache.write(_name(keys[at]), _framed(keys[at]) + block.records, block.database):
+                cache.forget_others(_PREFIX, keep=_KEPT)
+    return [sets[at] for at in range(len(keys))]
+
+
+def _kept(key: bytes, cache: Cache) -> Compiled | None:
+    entry = cache.read(_name(key))
     framed = _framed(key)
-    if block is not None and block[: len(framed)] == framed:
-        try:
-            return Compiled(block[len(framed) :])
-        except EngineError:
-            pass  # made by another Hyperscan or for another processor: made again below
-    if on_compile is not None:
-        on_compile()
-    made = make()
-    if cache.write(name, framed + made):
-        cache.forget_others(_PREFIX, keep=_KEPT)
-    return Compiled(made)
+    if entry is None or not entry[0].startswith(framed):
+        return None
+    try:
+        return Compiled(Block(entry[0][len(framed) :], entry[1]))
+    except EngineError:
+        return None  # damaged, or made by another Hyperscan or for another processor
+
+
+def _name(key: bytes) -> str:
+    return f"{_PREFIX}{zlib.crc32(key):08x}"
 
 
 def _framed(key: bytes) -> bytes:

@@ -46,22 +46,40 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     """The serialized database; the id of a hit is the position of its pattern."""
     import hyperscan
 
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     try:
-        database.compile(
-            expressions=[_expression(pattern.trigger or pattern.regex) for pattern in patterns],
-            ids=list(range(len(patterns))),
-            elements=len(patterns),
-            flags=[hyperscan.HS_FLAG_UTF8] * len(patterns),
-        )
+        database = _compiled([pattern.trigger or pattern.regex for pattern in patterns])
     except hyperscan.error as problem:
         for pattern in patterns:
             max_width(pattern)
             if pattern.trigger:
-                max_width(pattern._replace(regex=pattern.trigger, id=f"{pattern.id}.trigger"))
+                _check_trigger(pattern)
         raise EngineError(f"the patterns do not compile together: {problem}") from None
     serialized: bytes = hyperscan.dumpb(database)
     return serialized
+
+
+def _compiled(regexes: Sequence[str]) -> hyperscan.Database:
+    import hyperscan
+
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[_expression(regex) for regex in regexes],
+        ids=list(range(len(regexes))),
+        elements=len(regexes),
+        flags=[hyperscan.HS_FLAG_UTF8] * len(regexes),
+    )
+    return database
+
+
+def _check_trigger(pattern: Pattern) -> None:
+    import hyperscan
+
+    try:
+        _compiled([pattern.trigger or ""])
+    except hyperscan.error as problem:
+        raise PatternError(
+            f"{pattern.source}: pattern '{pattern.id}': trigger: {plainly(str(problem))}"
+        ) from None
 
 
 def _expression(regex: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
@@ -15,6 +15,7 @@ from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
 from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -49,12 +50,15 @@ class Detector:
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
     ) -> None:
-        """All patterns of the library and of further `files`, or else just `patterns`.
+        """All patterns of the library and of further `files`, with names and addresses, or else just `patterns`.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
+        self._taggers: Taggers | None = None
         if patterns is None:
-            sets = from_files(builtin_files(), tuple(files), cache or _usual_cache(), on_compile)
+            usual = cache or _usual_cache()
+            sets = from_files(builtin_files(), tuple(files), usual, on_compile)
+            self._taggers = Taggers(usual)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
@@ -62,13 +66,14 @@ class Detector:
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._runners: dict[int, _Runner] = {}
         self._selected: frozenset[int] | None = None
+        self._of_selected = self._of_others = frozenset[int]()
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
         wanted = {selector.upper() for selector in selectors}
-        known = {name for pattern in self.patterns for name in _names(pattern)}
+        known = {name for pattern in self.known for name in _names(pattern)}
         for unknown in sorted(wanted - known):
             raise UsageError(f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'")
         return self.for_known(wanted)
@@ -77,14 +82,38 @@ class Detector:
         """The same, for names that may be of no pattern here, as a policy's may."""
         wanted = {selector.upper() for selector in selectors}
         narrowed = self._copy()
-        narrowed._selected = frozenset(
-            index for index, pattern in enumerate(self.patterns) if _names(pattern) & wanted
+        narrowed._select(
+            frozenset(
+                index
+                for index, pattern in enumerate(self.known, start=-len(self._tagged))
+                if _names(pattern) & wanted
+            )
         )
         return narrowed
 
+    def without_names(self) -> Detector:
+        """A detector for patterns alone, which looks for no names and addresses."""
+        narrowed = self._copy()
+        narrowed._taggers = None
+        return narrowed
+
+    @property
+    def names_wanted(self) -> bool:
+        """Whether names or addresses were asked for, rather than everything."""
+        return self._selected is not None and self._wants_tagged
+
+    def _select(self, selected: frozenset[int]) -> None:
+        self._selected = selected
+        self._of_selected = frozenset(
+            at
+            for at, (first, behind) in enumerate(pairwise(self._firsts))
+            if not selected.isdisjoint(range(first, behind))
+        )
+        self._of_others = frozenset(range(len(self.sets))) - self._of_selected
+
     def extended(self, patterns: Sequence[Pattern]) -> Detector:
         """A detector that also finds what these patterns describe."""
-        unique([*self.patterns, *patterns])
+        unique([*self.known, *patterns])
         wider = self._copy()
         wider.sets = [*self.sets, from_patterns(patterns, self._cache)]
         wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
@@ -92,7 +121,7 @@ class Detector:
         wider._local = threading.local()
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
-            wider._selected = self._selected | set(range(self._firsts[-1], wider._firsts[-1]))
+            wider._select(self._selected | set(range(self._firsts[-1], wider._firsts[-1])))
         return wider
 
     def _copy(self) -> Detector:
@@ -104,30 +133,78 @@ class Detector:
     def patterns(self) -> list[Pattern]:
         return [record.pattern for each in self.sets for record in each.records]
 
+    @property
+    def known(self) -> list[Pattern]:
+        """All that can be found: what the taggers find, and the patterns."""
+        return [*self._tagged, *self.patterns]
+
+    def label(self, pattern_id: str) -> str:
+        """What people call a pattern that something was found of."""
+        known: list[Pattern | _Runner] = [*self._tagged, *self._runners.values()]
+        return next(each.label for each in known if each.id == pattern_id)
+
+    @property
+    def _tagged(self) -> tuple[Pattern, ...]:
+        return TAGGED if self._taggers else ()
+
+    @property
+    def not_inspected(self) -> str:
+        """Why names and addresses were not looked for, although they were asked for; empty where they were."""
+        return self._taggers.problem if self._taggers and self._wants_tagged else ""
+
+    @property
+    def _wants_tagged(self) -> bool:
+        return self._selected is None or min(self._selected, default=0) < 0
+
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
         data = encode(text)
-        found = resolve(self.candidates(data, min_score))
-        return self.findings(found, data if len(data) != len(text) else None)
+        return self.findings(self._found(data, min_score), data if len(data) != len(text) else None)
 
     def scan_bytes(self, data: bytes, min_score: float = THRESHOLD) -> list[Finding]:
         """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not UTF-8 delimits."""
-        return self.findings(resolve(self.candidates(valid_utf8(data), min_score)), None)
+        return self.findings(self._found(valid_utf8(data), min_score), None)
+
+    def _found(self, data: bytes, min_score: float) -> list[Candidate]:
+        tagged = self.tagged(data, min_score)
+        return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+
+    def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
+        """The names and addresses in valid UTF-8, as far as they are asked for."""
+        if self._taggers is None or not self._wants_tagged:
+            return []
+        return self._taggers.candidates(data, min_score, known)
+
+    def resolved(
+        self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """What is kept of candidates and of what was tagged, without overlaps, in the order of the text."""
+        found = resolve(candidates)
+        return merged(data, found, tagged, self._type) if tagged else found
+
+    def _type(self, index: int) -> str:
+        return self._runners[index].type
 
     @looking_through
     def candidates(
-        self, data: bytes, min_score: float, progress: dict[int, list[int]] | None = None
+        self,
+        data: bytes,
+        min_score: float,
+        progress: dict[int, list[int]] | None = None,
+        tagged: Sequence[Candidate] = (),
     ) -> list[Candidate]:
-        """All that is found in valid UTF-8, overlaps included.
+        """All that patterns find in valid UTF-8, overlaps included.
 
         `progress` takes, by pattern, where the search resumes, as a list that begins with the place to resume from and gets the end of
-        each match: what a scan in pieces needs to go on as if it were in one.
+        each match: what a scan in pieces needs to go on as if it were in one. What was `tagged` is no part of the answer, but what else
+        is found there is, whether asked for or not.
         """
-        hits = self._hits(data)
-        if not hits:
-            return []
         selected = self._selected
-        if selected is None or progress is not None:  # in pieces, rivals too must know where to resume
+        whole = selected is None or progress is not None  # in pieces, rivals too must know where to resume
+        hits = self._hits(data, None if whole else self._of_selected)
+        if not hits and not tagged:
+            return []
+        if selected is None or whole:
             return [
                 one
                 for index, ends in hits.items()
@@ -140,18 +217,21 @@ class Detector:
                 found += self._confirm(index, data, ends, min_score, progress)
             else:
                 waiting[index] = ends
-        return self._with_rivals(found, waiting, data, min_score, progress)
+        if (found or tagged) and self._of_others:
+            waiting.update(self._hits(data, self._of_others))
+        return self._with_rivals(found, tagged, waiting, data, min_score, progress)
 
     def _with_rivals(
         self,
         found: list[Candidate],
+        tagged: Sequence[Candidate],
         waiting: Hits,
         data: bytes,
         min_score: float,
         progress: dict[int, list[int]] | None,
     ) -> list[Candidate]:
         """Also what the patterns that were not asked for find in the same places, since it may win there."""
-        fresh = found
+        fresh = [*found, *tagged]
         found = list(found)
         while fresh and waiting:
             places = sorted((one.start, one.end) for one in fresh)
@@ -193,25 +273,31 @@ class Detector:
         for index, ends in self._hits(data).items():
             if selected is None or index in selected:
                 yield from self._runner(index).traces(data, ends)
+        for finding in self.findings(self.tagged(data, 0.0), data if len(data) != len(text) else None):
+            tagged = next(one for one in TAGGED if one.type == finding.type)
+            yield Trace(finding, tagged.label, finding.score, "", [f"the tagger scores it {finding.score:g}"])
 
-    def _hits(self, data: bytes) -> Hits:
+    def _hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
+        """The hits of all patterns, or of those in some sets."""
         hits: Hits = defaultdict(list)
+        sets = range(len(self.sets)) if sets is None else sets
         if len(data) <= PART:
-            self._collect(data, 0, 0, hits)
+            self._collect(data, 0, 0, hits, sets)
             return hits
         overlap = self.widest + 8
         for begin in range(0, len(data), PART):
             first = character_start(data, max(0, begin - overlap))
             last = character_start(data, min(len(data), begin + PART + overlap))
             part: Hits = defaultdict(list)
-            self._collect(data[first:last], first, begin, part)
+            self._collect(data[first:last], first, begin, part, sets)
             for index, ends in part.items():
                 hits[index] += (end for end in ends if end <= begin + PART)
         return hits
 
-    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits) -> None:
+    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]) -> None:
         """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
-        for at, each in enumerate(self.sets):
+        for at in sets:
+            each = self.sets[at]
             if each.database is None:
                 continue
             first = self._firsts[at]
@@ -248,7 +334,7 @@ class Detector:
                 first = characters + len(encoded[position:start].decode())
                 last = first + len(encoded[start:end].decode())
                 position, characters = end, last
-            runner = runners[index]
+            runner = runners[index] if index >= 0 else TAGGED[index]
             # A named tuple made without its own constructor, which costs four times as much.
             findings.append(
                 _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))

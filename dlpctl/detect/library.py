@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dlpctl.detect.pattern import Pattern
-from dlpctl.errors import PatternError
+from dlpctl.errors import PatternError, did_you_mean
 
 
 def builtin_files() -> list[Path]:
@@ -57,7 +57,7 @@ def read_file(file: Path) -> list[Pattern]:
 
 def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
     """The patterns of a file's content, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
-    from dlpctl.detect.parsing import did_you_mean, parse_pattern
+    from dlpctl.detect.parsing import parse_pattern
 
     for key in content:
         if key not in ("pattern", "fragments"):

@@ -5,11 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import addresses
-from dlpctl.detect.names_gate import SHORT, Gate, Hit, Region, dense
+from dlpctl.detect import addresses, labelled
+from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.names_gate import Gate, Hit, Region
+from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.tagger.words import COMMON, COMPANY, GIVEN, LABEL, PARTICLE, SURNAME, TITLE, look_up_keys
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    LABEL,
+    PARTICLE,
+    PLACE,
+    STREET,
+    SUFFIX,
+    SURNAME,
+    TITLE,
+    look_up_keys,
+)
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -19,7 +34,10 @@ if TYPE_CHECKING:
 DATA = Path("names") / "tagger.bin"
 LOWEST = 0.2  # spans that are less likely are not reported at all
 _EVEN = 0.5
-_IN_CODE = 0.3  # the most that a single word without a cue is worth in source code
+_DOUBTED = (
+    0.3  # the most that a single word without a cue is worth in source code, or with the cue of a place
+)
+_UNHEARD = 0.65  # what remains of the score of a single word that no list has
 _DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
 _LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
 _SURE = 0.7
@@ -32,25 +50,41 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._gate = Gate(lambda token: model.flags(look_up_keys(token)))
+        self._flags = lambda token: model.flags(look_up_keys(token))
+        self._gate = Gate(self._flags)
 
     @classmethod
     def load(cls, path: Path) -> NameTagger:
         return cls(Model.load(path))
 
-    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
+    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
         """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
-        return self._gate.regions(text, hits)
+        return self._gate.regions(text, hits, code)
 
-    def tag(self, text: str, regions: Iterable[Region]) -> list[Finding]:
-        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places."""
+    def find(
+        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: set[str] | None = None
+    ) -> list[Finding]:
+        """What `tag` finds in the regions of a text, and what the labels of its tables say."""
+        regions = self.regions(text, hits, code)
+        found = self.tag(text, regions, known) if regions else []
+        headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
+        return labelled.joined(text, found, headers, self._flags) if headers else found
+
+    def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
+
+        `known` holds parts of names from what came before in the same document, and takes those of this text.
+        """
         tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
         found: list[Finding] = []
         for region in tagged:
             if region.chances:
                 found += self._names(text, region)
             found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
-        found += self._linked(text, tagged, found)
+        fields = [one for region in tagged for one in self._fields(text, region)]
+        if fields:
+            found = [*fields, *(one for one in found if not any(_overlap(one, field) for field in fields))]
+        found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
 
@@ -94,12 +128,24 @@ class NameTagger:
             for left, right in _lines(region.words, first, behind):
                 span = _trim(text, region, left, right)
                 if span:
-                    doubtful = code and _bare(region.words, left, right)
-                    yield _finding(*span, min(score, _IN_CODE) if doubtful else score)
+                    doubtful = (code and _bare(region.words, left, right)) or _located(
+                        region.words, left, right
+                    )
+                    worth = score * _UNHEARD if _unheard(region.words, left, right) else score
+                    yield _finding(*span, min(worth, _DOUBTED) if doubtful else worth)
 
-    def _linked(self, text: str, tagged: Sequence[Tagged], found: list[Finding]) -> list[Finding]:
+    def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
+        for word, start, end in zip(region.words, region.starts, region.ends, strict=True):
+            label = word.key
+            if word.outline in ("id", "xX", "x") and len(label) > 3 and labelled.is_key(text[start:end]):
+                field = labelled.field(text, text[start:end], end, self._flags)
+                if field:
+                    yield field
+
+    def _linked(
+        self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
+    ) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
-        known: set[str] = set()
         for finding in found:
             if finding.type == "PERSON_NAME" and finding.score >= _SURE:
                 parts = _PART.findall(text[finding.start : finding.end])
@@ -136,11 +182,15 @@ class NameTagger:
             len(part) > 2
             and word.outline in ("Xx", "XX")
             and not word.flags >> COMMON & 3
-            and not word.flags & (TITLE | COMPANY)
+            and not word.flags & (TITLE | COMPANY | CALENDAR)
         )
 
 
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _elsewhere(chances: list[float] | None) -> bool:
@@ -166,14 +216,26 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 def _completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
     hyphen = behind - 1 if words[behind - 1].key == "-" else behind
-    begun = hyphen < behind or words[behind - 1].flags & PARTICLE
-    if begun and hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
+    if (
+        hyphen + 1 < len(words)
+        and words[hyphen].key == "-"
+        and hyphen - first > 1
+        and words[hyphen + 1].outline == "x"
+        and len(words[hyphen + 1].key) < 6
+        and not words[hyphen + 1].flags >> COMMON & 3
+    ):
+        return hyphen + 2  # Kim Jong-un
+    if hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
         behind = hyphen + 2
     last = words[behind - 1]
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
         flags = words[behind].flags
         if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
             return behind + 1
+    if last.key == "-" or behind == len(words):
+        return behind
+    if behind - first == 1 and last.flags >> GIVEN & 3 >= 2 and _surname_ends(words, first, behind):
+        return behind + 1
     place = behind
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
         while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
@@ -187,12 +249,24 @@ def _completed(words: Sequence[Word], first: int, behind: int) -> int:
     return behind
 
 
+def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
+    """Whether a surname that is an everyday word, too, follows a given name and ends the line or the value: Tom Hall, jane doe."""
+    word, before = words[place], words[place - 1]
+    if word.kind != 1 or word.outline != before.outline or word.flags >> SURNAME & 3 < 2:
+        return False
+    if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+        return False
+    ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
+    return ends and (word.outline == "Xx" or _opens(words, first))
+
+
 def _opens(words: Sequence[Word], first: int) -> bool:
     """Whether a line, a value or what follows a label begins here."""
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
 _STOPS = (".", ". ")
+_CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
@@ -207,9 +281,12 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     if first == behind or any(_UNNAMED.match(word.outline) for word in words[first:behind]):
         return None
     end = region.ends[behind - 1]
-    if words[behind - 1].outline == "X1" and text[end : end + 1] == ".":
+    if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
         end += 1
     start = region.starts[first]
+    initials = _INITIALS.search(text, max(0, start - 12), start)
+    if initials:
+        start = initials.start()
     return (start, end) if end - start > 1 else None
 
 
@@ -229,9 +306,12 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
 
 
 def _everyday(word: Word) -> bool:
-    return word.outline in ("x", "x1") and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+    if word.outline == "x1":
+        return True
+    return word.outline == "x" and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
 
 
+_INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
 _UNNAMED = lazy(r"id|xX|[d0a]")
 
 
@@ -241,6 +321,29 @@ def _bare(words: Sequence[Word], first: int, behind: int) -> bool:
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+
+
+def _unheard(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word that no list of names has, and nothing in front that says what it is."""
+    if right - left != 1 or words[left].flags >> GIVEN & 15:
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
+
+
+def _located(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word behind "in", "Mount" and their like that is no usual given name."""
+    if right - left != 1 or not left:
+        return False
+    word, before = words[left], words[left - 1]
+    if before.outline == "Xx" and before.key in _SIGHTS:
+        return True
+    if word.flags >> GIVEN & 3 >= 2:
+        return False
+    return before.key in _LOCATIVES or (before.key == "in" and bool(word.flags >> PLACE & 3))
+
+
+_SIGHTS = ("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river")
+_LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
 
 
 def _named(word: Word) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.marks import BLOCK, code_blocks
 from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.tagger.words import (
     CALENDAR,
@@ -36,13 +37,11 @@ _CAPITAL = _KINDS.index("capital")
 
 _WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
 _NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
+_PAIR = lazy(r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}|[A-Z]\.? ){1,3}[^\W\d_]{1,2}$")
 _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
-_MARKS = "(){}[]=_;<>/*"  # what source code and logs are full of
-_BLOCK = 4096
-_CODE = 0.05
-SHORT = 600  # nothing is won by looking away from less
+_TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
 _AROUND = (0, 100, 0, 220)  # how far a region reaches at most, by the number of lines; lines end it sooner
 _INSIDE = 40  # a hit so far inside of the last region needs no other
 
@@ -55,10 +54,13 @@ class Gate:
         self._verdicts: dict[str, int] = {}
         self._lower_verdicts: dict[str, bool] = {}
 
-    def regions(self, text: str, hits: Iterable[Hit]) -> list[Region]:
-        """The parts of `text` to tag: for each hit that stands a closer look, the lines around it."""
+    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
+        """The parts of `text` to tag: for each hit that stands a closer look, the lines around it.
+
+        `code` says which blocks are source code, where the caller knows that.
+        """
         found: list[Region] = []
-        code = _code_blocks(text)
+        code = code_blocks(text) if code is None else code
         start = reach = -1
         verdicts = self._verdicts
         for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
@@ -94,20 +96,31 @@ class Gate:
                 return 0
             if verdict == 1 and _STARTS.search(text, max(0, place - 4), place) and self._common(match[0]):
                 return 1 if self._paired(text, match.end()) else 0
-            strict = verdict < 3 and code[place // _BLOCK]
+            strict = verdict < 3 and code[place // BLOCK]
             return 0 if strict and not (verdict == 2 and self._paired(text, match.end())) else 1
+        if kind == "pair":
+            pair = _PAIR.search(text, max(0, end - 90), end)
+            if not pair:
+                return 0
+            verdict = self._judge(pair[1])
+            return 1 if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1))) else 0
         if kind == "street":
             return 3 if _digit_near(text, end) else 0
         if kind == "residence":
-            return 3 if not code[(end - 1) // _BLOCK] and _digit_near(text, end) else 0
+            return 3 if not code[(end - 1) // BLOCK] and _digit_near(text, end) else 0
         if kind == "postcode":
             place = end - 2
             sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
-            return 3 if sure and (not code[place // _BLOCK] or self._place(text, place)) else 0
+            return 3 if sure and (not code[place // BLOCK] or self._place(text, place)) else 0
         if kind == "capitals":
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
             return 1 if any(self._known(word) for word in words) else 0
+        if kind == "header":
+            return 0
+        if kind == "cue":
+            match = _WORD.match(text, end - 1)
+            return 1 if match and self._lower(match[0]) else 0
         if kind == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
@@ -118,12 +131,12 @@ class Gate:
         """Given names without a capital, which no pattern tells from other words; not in source code."""
         for block, dense in enumerate(code):
             if not dense:
-                piece = text[block * _BLOCK : (block + 1) * _BLOCK]
+                piece = text[block * BLOCK : (block + 1) * BLOCK]
                 wanted = {word for word in set(_LOWER.findall(piece)) if self._lower(word)}
                 if wanted:
                     for match in _LOWER.finditer(piece):
                         if match[0] in wanted:
-                            yield len(PATTERNS), block * _BLOCK + match.start() + 2
+                            yield len(PATTERNS), block * BLOCK + match.start() + 2
 
     def _judge(self, token: str) -> int:
         """What to do with a capitalized word.
@@ -163,11 +176,9 @@ class Gate:
 
     def _known(self, token: str) -> bool:
         flags = self._flags(token)
-        return (
-            bool(flags >> GIVEN & 3 >= 2 or flags >> SURNAME & 3 >= 2)
-            and not flags >> COMMON & 3
-            and len(token) > 2
-        )
+        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+        named = (given == 3 and common < 3) if common else max(given, surname) >= 2
+        return (named and len(token) > 2) or (bool(flags & TITLE) and token.upper() in _TITLES)
 
     def _common(self, token: str) -> bool:
         return bool(self._flags(token) >> COMMON & 3)
@@ -191,21 +202,6 @@ class Gate:
             verdict = given > 2 * common and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
             self._lower_verdicts[token] = verdict
         return verdict
-
-
-def dense(text: str) -> bool:
-    """Whether a piece of text is full of the marks of source code, markup or logs."""
-    return sum(text.count(mark) for mark in _MARKS) > _CODE * len(text)
-
-
-def _code_blocks(text: str) -> list[bool]:
-    """Which blocks of a text are code, markup or logs: by their own marks and by those of all the text."""
-    if len(text) < SHORT:
-        return [False]
-    blocks = [text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK)]
-    shares = [sum(block.count(mark) for mark in _MARKS) / len(block) for block in blocks]
-    bound = _CODE / 3 if sum(shares) > _CODE * len(shares) / 2 else _CODE
-    return [share > bound for share in shares]
 
 
 def _digit_near(text: str, end: int) -> bool:

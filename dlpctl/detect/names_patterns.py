@@ -39,15 +39,26 @@ _LABELS = (
     r"[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|"
     r"[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
 )
+_HEADERS = (
+    r"[Nn]ames?|NAME|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|[Pp]atient|PATIENT|[Oo]wner|[Cc]ustomer|[Cc]lient|"
+    r"[Ee]mployee|[Cc]ontact|[Mm]ember|[Mm]anager|[Aa]uthor|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Ss]tudent|[Tt]enant|"
+    r"[Aa]ddress|ADDRESS|[Ss]treet|[Aa]dresse|[Aa]nschrift|[Dd]irecci[oó]n|[Ii]ndirizzo|[Ee]ndere[cç]o|[Aa]dres"
+)
 _RESIDENCES = (
     r"[Aa]ddress|ADDRESS|[Aa]dresse?|ADRES|[Aa]nschrift|[Dd]irecci|[Dd]omicilio|[Ii]ndirizzo|[Ee]ndere|[Mm]orada|"
     r"[Dd]eliver|[Ss]hip(?:ped)? to|SHIP TO|[Bb]ill to|[Ll]ocated (?:at|in)|[Ll]ives? (?:at|in|on)|[Rr]esid|"
     r"[Oo]ffices? at|[Ll]ocation|[Vv]enue|[Pp]ick ?up|[Dd]rop ?off|[Mm]ove[ds]? (?:to|from)|[Ww]ohn|"
     r"[Hh]abit[eo]|[Vv]ivo en|[Mm]oro|[Ww]oon"
 )
+_CUES = (
+    r"[Ii]['’]?m|[Ii] am|name is|name['’]s|this is|call me|mr|mrs|ms|dr|miss|dear|regards|sincerely|thanks|patient|"
+    r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask|tell|"
+    r"email|contact|call|hi|hey"
+)
 _BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
 _ACCENTED = "[À-ž]"  # Latin letters with marks
 _BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
+_CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"
 _CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
 
 PATTERNS = tuple(
@@ -56,6 +67,9 @@ PATTERNS = tuple(
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
         ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
+        ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
+        ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
         ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
         ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),
@@ -66,5 +80,11 @@ PATTERNS = tuple(
         ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
         ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
         ("street", rf"\b(?:{_BOX}) [0-9]"),
+        ("pair", rf"{_CAPITAL_WORD}(?:,? |-|\. ?| [A-Z]\.? (?:[A-Z]\.? )?){_CAPITAL}"),
     )
 )
+IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
+IN_CODE = tuple(
+    place for place, pattern in enumerate(PATTERNS) if pattern.kind not in ("capital", "cue", "residence")
+)
+"""Source code has forty times as many capitalized words as pairs of them, and a word alone is seldom a name there."""

@@ -36,8 +36,20 @@ _OTHER_FORMS = (
 )
 _ENTITIES = r"(?:&#(?:[0-9]{2,6}|[xX][0-9A-Fa-f]{2,5});|&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);)+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
+# end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
+# every other one tells it.
+_ANY = "[0-9A-Za-z+/_-]"
+_TEXT_BEGINS = (
+    rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
+    rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
+    rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
+)
+_HEX_BEGINS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    r"(?:[0-9A-Za-z+/]{60,76}\r?\n)+[0-9A-Za-z+/]+={0,2}|[0-9A-Za-z+/_-]{20,}={0,2}|[0-9A-Za-z+/_-]{14,}={1,2}"
+    rf"\b{_TEXT_BEGINS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
+    rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 _RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[0-9A-Fa-f]{{2}}|\\u00[0-9A-Fa-f]{{2}})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"

@@ -8,13 +8,14 @@ from typing import Any
 
 from dlpctl.detect import validators
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.errors import PatternError
+from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 WIDEST = 65_536
 _VALUE = re.compile(r"\(\?P?<value>")
+_BEFORE = re.compile(r"\{\{before:([a-z_]+)\}\}")
 
 
 def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
@@ -37,7 +38,7 @@ def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: 
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
         width=reader.whole("width", 1, WIDEST) if "width" in table else None,
-        trigger=_with_fragments(reader, reader.text("trigger"), fragments) if "trigger" in table else None,
+        trigger=_trigger(reader, fragments) if "trigger" in table else None,
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
@@ -70,30 +71,36 @@ def _known_validator(name: str) -> str | None:
     return f"{name!r} is not a validator{did_you_mean(name, validators.names())}"
 
 
-def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str]) -> str:
+def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
+    """Where `{{before:value}}` is what the regex has before its value, and `{{before:gap}}` before its fragment `gap`."""
+    regex = reader.text("regex")
+
+    def before(found: re.Match[str]) -> str:
+        sought = _VALUE if found[1] == "value" else re.compile(re.escape(f"{{{{{found[1]}}}}}"))
+        at = sought.search(regex)
+        if not at:
+            raise reader.error("trigger", f"names {found[1]!r}, which is not in the regex")
+        return regex[: at.start()]
+
+    return _with_fragments(reader, _BEFORE.sub(before, reader.text("trigger")), fragments, "trigger")
+
+
+def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex") -> str:
     if "\0" in regex:
-        raise reader.error("regex", "holds a character with the code 0; write \\x00")
+        raise reader.error(key, "holds a character with the code 0; write \\x00")
 
     def expand(found: re.Match[str]) -> str:
         name = found[1]
         if name not in fragments:
-            raise reader.error("regex", f"fragment {name!r} is not defined in this file")
+            raise reader.error(key, f"fragment {name!r} is not defined in this file")
         return fragments[name]
 
     regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
     if len(_VALUE.findall(regex)) > 1:
         raise reader.error(
-            "regex", "has more than one group 'value'; write (?P<value>...) around the alternatives"
+            key, "has more than one group 'value'; write (?P<value>...) around the alternatives"
         )
     return regex
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """`; did you mean 'luhn'?` where something known is close, else nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _Reader:

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector, character_start, valid_utf8
-from dlpctl.detect.overlap import Candidate, clusters, resolve
+from dlpctl.detect.overlap import Candidate, clusters
 from dlpctl.detect.tables import OpenTable
+from dlpctl.detect.taggers import Known
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20
 _BLOCK_BEGINS, _BLOCK_ENDS = b"-----BEGIN ", b"-----END "
+_TAGGED_CONTEXT = 600
+"""Bytes before a piece that the tagger of names looks at again, from the beginning of a line."""
 _PATIENCE = 4
 """A chain of overlapping candidates may hold back this many chunks; then it is cut."""
 
@@ -52,6 +55,7 @@ class _Window:
         self._data = bytearray()
         self._given = 0
         self._resume: dict[int, int] = {}
+        self._known = Known(set())
         self._table = OpenTable()
         self.margin = 2 * detector.widest + 8
 
@@ -86,9 +90,10 @@ class _Window:
             for one in self._detector.candidates(data, self._min_score, progress, table=self._table)
             if one.start >= self._given  # what began before was given out with the piece before
         ]
-        found = resolve(candidates)
+        tagged = self._tagged(data)
+        found = self._detector.resolved(data, candidates, tagged)
         if end is None:
-            end = self._seam(data, candidates, found)
+            end = self._seam(data, sorted([*candidates, *tagged]), found)
         if end <= self._given:
             return
         ready = [
@@ -107,6 +112,16 @@ class _Window:
         }
         del self._data[:keep_from]
         self._given = end - keep_from
+
+    def _tagged(self, data: bytes) -> list[Candidate]:
+        """The names and addresses behind what was given out."""
+        first = max(0, self._given - _TAGGED_CONTEXT)
+        first = character_start(data, data.find(b"\n", first, self._given) + 1 or first) if first else 0
+        return [
+            one._replace(start=one.start + first, end=one.end + first)
+            for one in self._detector.tagged(data[first:], self._min_score, self._known)
+            if one.start + first >= self._given
+        ]
 
     def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
         """Where to cut: as late as the margin allows, and where nothing on one side has a say in what is found on the other.

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import dlpctl.formats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dlpctl.formats.interface import Format
 
 
@@ -21,16 +23,35 @@ def rank(found: Format) -> int:
 
 
 @cache
+def homes() -> tuple[str, ...]:
+    """The modules in which formats may be defined."""
+    return tuple(found.name for found in iter_modules(dlpctl.formats.__path__, "dlpctl.formats."))
+
+
+@cache
 def formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are asked whether a file is theirs."""
-    found: list[Format] = []
-    for module_info in iter_modules(dlpctl.formats.__path__, "dlpctl.formats."):
-        module = import_module(module_info.name)
-        one = getattr(module, "FORMAT", None)
-        found += getattr(module, "FORMATS", () if one is None else (one,))
+    found = [each for home in homes() for each in _defined_in(home)]
     return tuple(sorted(found, key=lambda item: (rank(item), item.name)))
 
 
 def format_named(name: str) -> Format:
-    """The format of that name, in whatever process this runs."""
+    """The format of that name."""
     return next(found for found in formats() if found.name == name)
+
+
+def home_of(name: str) -> str:
+    """The module that defines the format of that name."""
+    return next(home for home in homes() for each in _defined_in(home) if each.name == name)
+
+
+def format_in(home: str, name: str) -> Format:
+    """The format in a process that imports no other."""
+    return next(each for each in _defined_in(home) if each.name == name)
+
+
+def _defined_in(home: str) -> Sequence[Format]:
+    module = import_module(home)
+    one = getattr(module, "FORMAT", None)
+    defined: Sequence[Format] = getattr(module, "FORMATS", () if one is None else (one,))
+    return defined

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
 _SHORTEST, _SHORTEST_RAW = 5, 8
-_DIGITS_APART = r"[\s.\-/()\u00a0\u2010-\u2015]{0,2}"
 _FEWEST_DIGITS = 7
 _WORK = 2 << 30
 _FORMS = 13
 _WORD = re.compile(r"\w+")
+_NOT_NOT_DIGITS = re.compile(r"[^0-9]+")
+_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]){6,}+")
+_DIGITS = re.compile(r"[^0-9]+")
 _NOT_DIGITS = re.compile(r"[^0-9]+")
-_BITE, _LONGEST_WORD = 1 << 22, 200
+_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]){6,}+")
+_DIGITS = re.compile(r"[0-9]+")
+_STRETCH, _LONGEST_WORD = 1 << 14, 200
+
+
+class _Worded(NamedTuple):
+    """A value that is found by its first word."""
+
+    value: str
+    before: int
+    """Characters before that word."""
 
 
 class Needles:
-    """Values to look for; one that is mostly digits is found however its digits are grouped."""
+    """Values to look for; one that is mostly digits is found however its digits are grouped.
+
+    All of them are looked for in one pass over a text: a table may have a hundred thousand.
+    """
 
     def __init__(self, values: Iterable[str]) -> None:
         spelled = {_folded(value): value for value in (" ".join(value.split()) for value in values)}
@@ -30,45 +46,76 @@ class Needles:
         self.too_short = len(spelled) - len(self.values)
         # Bytes are searched for the value as it was written: case changes what its base64 and its hexadecimal digits are.
         self._spelled = spelled
-        self._words: dict[str, list[str]] = {}
+        self._words: dict[str, list[_Worded]] = {}
         self._numbers: dict[str, str] = {}
+        self._others: list[str] = []
         for value in self.values:
             if _is_number(value):
-                self._numbers[value] = _NOT_DIGITS.sub("", value)
+                self._numbers[_NOT_DIGITS.sub("", value)] = value
+            elif (found := _WORD.search(value)) is not None and " " not in value[: found.start()]:
+                self._words.setdefault(found[0], []).append(_Worded(value, found.start()))
             else:
-                self._words.setdefault(_first_word(value), []).append(value)
+                self._others.append(value)
+        self._most_digits = max(map(len, self._numbers), default=0)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
-        folded = _folded(text)
-        for value in self._candidates(folded):
-            yield from (found.span() for found in _pattern(value).finditer(folded))
+        for start, end, _ in self._found(_folded(text)):
+            yield start, end
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
+
+    def _found(self, folded: str) -> Iterator[tuple[int, int, str]]:
+        if self._words:
+            yield from self._worded(folded)
+        if self._numbers:
+            yield from self._grouped(folded)
+        for value in self._others:
+            yield from ((*found.span(), value) for found in _pattern(value).finditer(folded))
+
+    def _worded(self, folded: str) -> Iterator[tuple[int, int, str]]:
+        """Values by their first word; only stretches that hold such a word are gone through word by word."""
+        words = self._words
+        for start in range(0, len(folded), _STRETCH):
+            stretch = max(start - _LONGEST_WORD, 0), start + _STRETCH
+            if words.keys().isdisjoint(_WORD.findall(folded, *stretch)):
+                continue
+            for match in _WORD.finditer(folded, *stretch):
+                for worded in words.get(match[0], ()):
+                    found = _pattern(worded.value).match(folded, max(match.start() - worded.before, 0))
+                    if found is not None:
+                        yield *found.span(), worded.value
+
+    def _grouped(self, folded: str) -> Iterator[tuple[int, int, str]]:
+        """Numbers, from the start of one group of digits to the end of the same or a later one."""
+        numbers, most = self._numbers, self._most_digits
+        for run in _RUN.finditer(folded):
+            # Those that began before and may still go on: where, and their digits so far.
+            begun: list[tuple[int, str]] = []
+            for match in _DIGITS.finditer(folded, *run.span()):
+                digits = match[0]
+                begun = [(at, joined) for at, before in begun if len(joined := before + digits) <= most]
+                if len(digits) <= most:
+                    begun.append((match.start(), digits))
+                for at, joined in begun:
+                    value = numbers.get(joined)
+                    if value is not None:
+                        yield at, match.end(), value
 
     def in_bytes(self, data: bytes) -> bool:
         """Whether a value stands in the bytes as UTF-8, UTF-16, hexadecimal, percent, JSON or XML escapes, or base64."""
         lowered = data.lower()
         long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
-        # So many values in so much data would take minutes: there, only those that the text of the bytes has.
+        # So many values in so much data would take minutes: there, only those that the text of the bytes shows.
         if len(long) > _WORK // max(len(data) * _FORMS, 1):
-            long = list(self._candidates(_folded(data.decode("latin-1"))))
+            long = list({value for *_, value in self._found(_folded(data.decode("latin-1")))})
         return any(
             _plain(value).search(lowered)
             or any(form in lowered for form in _forms(value))
             or any(form in data for form in _base64(value))
             for value in map(self._spelled.__getitem__, long)
         )
-
-    def _candidates(self, folded: str) -> Iterator[str]:
-        """The values that may stand in the text: those whose first word, or all of whose digits, it has."""
-        if self._numbers:
-            digits = _NOT_DIGITS.sub("", folded)
-            yield from (value for value, number in self._numbers.items() if number in digits)
-        if self._words:
-            for word in _words_in(folded, self._words):
-                yield from self._words[word]
 
 
 def _folded(text: str) -> str:
@@ -84,24 +131,8 @@ def _is_number(value: str) -> bool:
     return digits >= _FEWEST_DIGITS and digits * 2 > len(value) and not any(map(str.isalpha, value))
 
 
-def _words_in(folded: str, wanted: Container[str]) -> set[str]:
-    """The wanted words of a text, which is taken in bites: a list of all words of a long one would not fit."""
-    found: set[str] = set()
-    for start in range(0, len(folded), _BITE):
-        words = _WORD.findall(folded, max(start - _LONGEST_WORD, 0), start + _BITE)
-        found.update(word for word in set(words) if word in wanted)
-    return found
-
-
-def _first_word(value: str) -> str:
-    found = _WORD.search(value)
-    return found[0] if found else ""
-
-
+@lru_cache(maxsize=1 << 12)
 def _pattern(value: str) -> re.Pattern[str]:
-    if _is_number(value):
-        digits = _NOT_DIGITS.sub("", value)
-        return re.compile(r"(?<!\d)" + _DIGITS_APART.join(digits) + r"(?!\d)")
     spaced = r"\s+".join(re.escape(word) for word in value.split(" "))
     return re.compile(rf"(?<!\w){spaced}(?!\w)" if value[0].isalnum() and value[-1].isalnum() else spaced)
 

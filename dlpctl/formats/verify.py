@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files, HitsOf, Node
+from dlpctl.formats.interface import described
 from dlpctl.formats.needles import Needles
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Verification:
         remain = len({leak.place for leak in self.leaks})
         within = f" in {self.files} files" if self.files > 1 else ""
         text = f"re-read by two extractors and as bytes{within}, {remain} of {self.values} values remain"
-        return f"{text}; {len(self.uninspected)} parts not inspected" if self.uninspected else text
+        return "; ".join(filter(None, (text, described(self.uninspected))))
 
 
 def verify(
@@ -82,9 +83,10 @@ def verify(
 
 
 def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: list[str]) -> Iterator[Leak]:
+    whole = set(written)
     for document in node.documents():
         for hit in hits_of(document):
-            if not _is_replacement(document, hit, written):
+            if not _is_replacement(document, hit, written, whole):
                 segment, start = _first_place(document, hit)
                 yield Leak(node.place(document, segment, start), "detection")
         for view in document.views:
@@ -101,9 +103,11 @@ def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: lis
                 yield Leak(node.place(document, index, 0), "the first reader")
 
 
-def _is_replacement(document: Document, hit: Hit, written: list[str]) -> bool:
+def _is_replacement(document: Document, hit: Hit, written: list[str], whole: set[str]) -> bool:
     """Whether what was found is what masking wrote, in whole or in part."""
     text = document.views[hit.view].text
+    if text[hit.start : hit.end] in whole:
+        return True
     for replacement in written:
         at = text.find(replacement, max(hit.start - len(replacement), 0), hit.end + len(replacement))
         if at >= 0 and at < hit.end and hit.start < at + len(replacement):

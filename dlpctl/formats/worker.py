@@ -7,6 +7,7 @@ A worker is killed, with all it started, when it takes too long; memory and proc
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import os
@@ -18,12 +19,13 @@ import sys
 import tempfile
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, Protocol, Self
 
 from dlpctl import errors
 from dlpctl.errors import DlpctlError, FormatError
-from dlpctl.formats.discovery import format_named
+from dlpctl.formats.discovery import format_in, home_of, homes
 from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
 from dlpctl.formats.tempfiles import private_folder
 
@@ -52,6 +54,15 @@ _NAMES = {
     ("builtins", "set"),
     ("builtins", "frozenset"),
 }
+# What a forked worker finds there already: importing what reads a PDF takes longer than reading one.
+_PRELOADED = (
+    "dlpctl.formats.pdf.extract",
+    "dlpctl.formats.pdf.mask",
+    "dlpctl.formats.pdf.second",
+    "pikepdf",
+    "pypdfium2",
+    "pypdf",
+)
 _NEVER = {"dlpctl.formats.worker", "dlpctl.formats.tempfiles"}
 
 
@@ -112,7 +123,9 @@ class Worker:
         children: Mapping[str, bytes | None],
         seconds: float,
     ) -> bytes:
-        masked = self._call(seconds, "mask", name, data, document, list(edits), dict(children))
+        # Edits are of segments: what detectors looked at need not be sent.
+        read = replace(document, views=[])
+        masked = self._call(seconds, "mask", name, data, read, list(edits), dict(children))
         if not isinstance(masked, bytes):
             raise FormatError("the worker process gave something that is no file")
         return masked
@@ -123,8 +136,18 @@ class Worker:
             raise FormatError("the worker process gave something that is no text")
         return texts
 
+    def picture(
+        self, name: str, data: bytes, page: int, limits: Limits, password: str | None, seconds: float
+    ) -> bytes:
+        """A page as PNG, by a format that has pages."""
+        made = self._call(seconds, "picture", name, data, page, limits, password)
+        if not isinstance(made, bytes):
+            raise FormatError("the worker process gave something that is no picture")
+        return made
+
     def _call(self, seconds: float, operation: str, *arguments: object) -> object:
-        request = pickle.dumps((operation, arguments), protocol=5)
+        name, *rest = arguments
+        request = pickle.dumps((operation, home_of(str(name)), name, rest), protocol=5)
         channel = self._channel
         if channel is None:
             folder = self._stack.enter_context(private_folder())
@@ -209,7 +232,7 @@ class _Forked:
         import multiprocessing
 
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["dlpctl.formats.worker", "dlpctl.formats.discovery"])
+        context.set_forkserver_preload([__name__, *homes(), *_PRELOADED])
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
             target=_serve_connection, args=(theirs, limits.memory_bytes, str(folder)), daemon=True
@@ -290,12 +313,13 @@ def _limit_processor_time(seconds: float) -> None:
 
 
 def _answer(request: bytes) -> bytes:
-    operation, arguments = _Unpickler(io.BytesIO(request)).load()
-    name, *rest = arguments
+    operation, home, name, rest = _Unpickler(io.BytesIO(request)).load()
     limits = next((item for item in rest if isinstance(item, Limits)), Limits())
     _limit_processor_time(limits.seconds)
+    # Millions of small tuples and few cycles: the collector would take a third of the time to find nothing.
+    gc.disable()
     try:
-        result = getattr(format_named(name), operation)(*rest)
+        result = getattr(format_in(home, name), operation)(*rest)
         return pickle.dumps(("", result), protocol=5)
     except DlpctlError as error:
         return pickle.dumps((type(error).__name__, error.message), protocol=5)
@@ -303,6 +327,8 @@ def _answer(request: bytes) -> bytes:
         return pickle.dumps(("FormatError", "reading needs more memory than limits.memory_bytes"), protocol=5)
     except RecursionError:
         return pickle.dumps(("FormatError", "the file nests too deep to be read"), protocol=5)
+    finally:
+        gc.enable()
 
 
 class _Unpickler(pickle.Unpickler):

@@ -9,22 +9,26 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.types import Category, Finding
 
 _TOKEN = lazy(r"[^\W_]+")
 _GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
-_HEX = lazy(r"(?:[0-9a-fA-F]{2}){5,}")
+_HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_STRETCH, _LONGEST_WORD = 1 << 14, 200
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7
+_FEW = 32
+"""So many first words are looked for one by one before a text is taken apart into all of its words."""
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 
@@ -83,6 +87,27 @@ class _Index:
                 if value is not None:
                     yield place, place + length, value
 
+    def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        """The same with places in the text; only stretches that hold a value's first word are gone through word by word."""
+        lowered = text.lower()
+        folded = lowered if len(lowered) == len(text) else text
+        for start in range(0, len(text), _STRETCH):
+            # A word that is cut by the end of a stretch is whole in the next one.
+            stretch = max(start - _LONGEST_WORD, 0), start + _STRETCH
+            present = set(_TOKEN.findall(folded, *stretch))
+            if self._lengths.keys().isdisjoint(map(_normal, present)):
+                continue
+            for match in _TOKEN.finditer(folded, *stretch):
+                lengths = self._lengths.get(_normal(match[0]))
+                if lengths is None:
+                    continue
+                matches = list(islice(_TOKEN.finditer(folded, match.start()), max(lengths)))
+                tokens = tuple(_normal(each[0]) for each in matches)
+                for length in lengths:
+                    value = self._sequences.get(tokens[:length]) if length <= len(tokens) else None
+                    if value is not None:
+                        yield match.start(), matches[length - 1].end(), value
+
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of digits alone, however they are grouped."""
         if not self._numbers:
@@ -109,7 +134,9 @@ class _Index:
 
     def stands_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
-        yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
+        few = len(self._lengths) <= _FEW
+        if not few or any(first in normal for first in self._lengths):
+            yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
         yield from (value for _, _, value in self.numbers(normal))
         yield from (value for _, _, value in self.literals(text))
 
@@ -133,17 +160,25 @@ def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         value = Value(finding.type, finding.category, text[finding.start : finding.end])
         originals.setdefault(value, finding)
-    index = _Index(originals)
-    matches = list(_TOKEN.finditer(text))
-    tokens = [_normal(match.group()) for match in matches]
-    places = [
-        (matches[first].start(), matches[behind - 1].end(), value)
-        for first, behind, value in index.sequences(tokens)
-    ]
-    places += index.numbers(text)
-    places += index.literals(text)
-    repeated = [originals[value]._replace(start=start, end=end) for start, end, value in places]
-    return _outside(findings, repeated)
+    return Echoes(originals).outside(text, findings)
+
+
+class Echoes:
+    """Values that were found somewhere, and all other places at which they stand."""
+
+    def __init__(self, originals: Mapping[Value, Finding]) -> None:
+        self._originals = originals
+        self._index = _Index(originals)
+
+    def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
+        """The places in a text that do not lie in `findings`, which are of this text."""
+        if not self._originals:
+            return []
+        index = self._index
+        places = [*index.words(text), *index.numbers(text)]
+        places += index.literals(text)
+        repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
+        return _outside(findings, repeated)
 
 
 def _outside(findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
@@ -179,7 +214,7 @@ def _readings(text: str) -> Iterator[tuple[str, str]]:
         import html
 
         yield "as HTML entities", html.unescape(text)
-    if hexadecimal := [bytes.fromhex(run) for run in _HEX.findall(text)]:
+    if hexadecimal := [bytes.fromhex(run[: len(run) & ~1]) for run in _HEX.findall(text)]:
         yield "in hexadecimal", b"\n".join(hexadecimal).decode("utf-8", "ignore")
     if decoded := b"\n".join(filter(None, map(_from_base64, _BASE64.findall(text)))):
         yield "in base64", decoded.decode("utf-8", "ignore")

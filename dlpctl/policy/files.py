@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dlpctl.errors import PolicyError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from dlpctl.errors import PolicyError, did_you_mean
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _MAX_BYTES = 1 << 20
@@ -22,19 +19,10 @@ def builtin_path(name: str) -> Path:
     names = builtin_names()
     if name not in names:
         known = ", ".join(names)
-        raise PolicyError(f"there is no built-in policy {name!r}{nearest(name, names)}; there are: {known}")
+        raise PolicyError(
+            f"there is no built-in policy {name!r}{did_you_mean(name, names)}; there are: {known}"
+        )
     return _BUILTIN / f"{name}.toml"
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean VENDOR?`, or nothing where no known name is near."""
-    import difflib
-
-    by_folded: dict[str, str] = {}
-    for candidate in known:
-        by_folded.setdefault(candidate.casefold(), candidate)
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=1)
-    return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 
 def read_table_file(path: Path) -> object:

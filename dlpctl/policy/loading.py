@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 
-from dlpctl.policy.files import nearest
+from dlpctl.errors import did_you_mean
 from dlpctl.policy.model import (
     DEFAULT_MIN_SCORE,
     EVERYTHING,
@@ -159,7 +159,7 @@ def _selector(place: str, name: str, catalogue: Catalogue | None) -> str:
     if not selector:
         fail(place, "must name a category, a detection type or a pattern")
     if catalogue and not is_known(selector, catalogue):
-        hint = nearest(selector, known_names(catalogue))
+        hint = did_you_mean(selector, known_names(catalogue))
         fail(place, f"{shown(name)} is not a category, detection type or pattern{hint}")
     return selector
 
@@ -177,7 +177,7 @@ def check_operator(place: str, operator: object) -> str:
     if name == "replace" and not colon:
         fail(place, "'replace' needs its text: 'replace:TEXT'")
     if name not in OPERATORS or (colon and name != "replace"):
-        hint = nearest(name, OPERATORS) or f"; there are: {', '.join(OPERATORS)}"
+        hint = did_you_mean(name, OPERATORS) or f"; there are: {', '.join(OPERATORS)}"
         fail(place, f"{shown(operator)} is not a masking operator{hint}")
     return operator
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NoReturn, TypeVar
 
-from dlpctl.errors import PolicyError
-from dlpctl.policy.files import nearest
+from dlpctl.errors import PolicyError, did_you_mean
 
 _SHOWN = 60
 _DEEPEST = 8
@@ -42,7 +41,7 @@ class Table:
         known = list(known)
         for key in data:
             if key not in known:
-                fail(inside(place, str(key)), f"there is no such key{nearest(str(key), known)}")
+                fail(inside(place, str(key)), f"there is no such key{did_you_mean(str(key), known)}")
 
     def __contains__(self, key: str) -> bool:
         return self._data.get(key) is not None
@@ -109,7 +108,7 @@ def one_of(place: str, value: object, kind: type[E], noun: str) -> E:
     """A member of an enumeration, case ignored."""
     if isinstance(value, str) and value.upper() in kind.__members__:
         return kind[value.upper()]
-    hint = nearest(value, kind.__members__) if isinstance(value, str) else ""
+    hint = did_you_mean(value, kind.__members__) if isinstance(value, str) else ""
     fail(place, f"{shown(value)} is not {noun}{hint or '; there are: ' + ', '.join(kind.__members__)}")
 
 

@@ -30,3 +30,17 @@ def test_engine() -> None:
 
 def test_cold_start() -> None:
     assert figures("cold_start.py")["ratio"] > 1
+
+
+def test_leaks() -> None:
+    judged = figures("leaks.py")
+    assert judged["files"] >= 15
+    assert judged["seen before"] > 0.9 * judged["planted"]
+    assert not judged["leaks"] + judged["not clean"] + judged["refused"] + judged["pixels outside boxes"]
+    assert judged["words lost"] == {"PDF": 0, "Office": 0}
+
+
+def test_tree() -> None:
+    measured = figures("tree.py")
+    assert measured["SECRETS"]["s"] > 0
+    assert measured["everything"]["MB"] > 0

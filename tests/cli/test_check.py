@@ -31,6 +31,14 @@ def test_exit_status_and_decision(dlpctl, text, status, decision):
     assert (alone.status, alone.out) == (status, f"{decision}\n")
 
 
+def test_quietly_the_exit_status_says_it(dlpctl):
+    for text, status in (("nothing here", 0), (EMAIL, 10), (KEY, 20)):
+        Path("in.txt").write_text(text)
+        for more in ([], ["--decision-only"], ["--format", "json"]):
+            result = dlpctl("check", "in.txt", "-q", *more)
+            assert (result.status, result.out) == (status, "")
+
+
 def test_json_is_the_preflight_result_of_the_specification(dlpctl):
     Path("in.txt").write_text(f"{EMAIL} and a@example.org")
     answer = json.loads(dlpctl("check", "in.txt", "--format", "json").out)
@@ -100,7 +108,7 @@ def test_the_inline_marker_clears_nothing_here(dlpctl):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["in.txt", "-d", "VENDORS"], 2, "did you mean VENDOR?"),
+        (["in.txt", "-d", "VENDORS"], 2, "did you mean 'VENDOR'?"),
         (["in.txt", "-p", "missing.toml"], 2, "no such file"),
         (["missing.txt"], 1, "missing.txt: cannot be read"),
         (["."], 1, "is a directory"),

@@ -30,12 +30,13 @@ def test_empty_input_gives_empty_output(piped):
     assert piped("mask", stdin=b"").stdout == b""
 
 
-def test_binary_is_refused_with_what_to_do(piped):
+def test_binary_passes_as_it_is_or_not_at_all(piped):
     result = piped("mask", stdin=b"\x7fELF\0\0\0")
-    assert result.returncode == 1
-    assert result.stdout == b""
-    assert b"binary" in result.stderr
-    assert b"dlpctl check FILE" in result.stderr
+    assert (result.returncode, result.stdout) == (0, b"\x7fELF\0\0\0")
+    result = piped("mask", stdin=b"\x7fELF\0\0\0 john.doe@example.com \0\0")
+    assert (result.returncode, result.stdout) == (20, b"")
+    assert b"cannot be masked" in result.stderr
+    assert b"john" not in result.stderr
 
 
 def test_a_paused_source_gets_its_lines_at_once():

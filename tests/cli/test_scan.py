@@ -15,14 +15,15 @@ TEXT = "one\nMail john.doe@example.com or 219-09-9999 dlpctl\n"
 def test_nothing_found_is_status_0(dlpctl):
     Path("in.txt").write_text("nothing to see\n")
     result = dlpctl("scan", "in.txt")
-    assert (result.status, result.out) == (0, "nothing found\n")
+    assert (result.status, result.out) == (0, "nothing found in 1 file, 15 bytes\n")
 
 
 def test_human_output_has_place_type_score_and_sample(dlpctl):
     Path("in.txt").write_text(TEXT)
     result = dlpctl("scan", "in.txt")
     assert result.status == 20
-    assert result.out.splitlines()[0].split() == ["in.txt:2:6", "EMAIL", "0.90", "j***@example.com"]
+    assert result.out.splitlines()[0] == "in.txt"
+    assert result.out.splitlines()[1].split() == ["2:6", "EMAIL", "0.90", "j***@example.com"]
     assert "john.doe" not in result.out
     assert "219-09" not in result.out
 
@@ -31,11 +32,17 @@ def test_human_output_has_place_type_score_and_sample(dlpctl):
 def test_records_for_programs(dlpctl, form):
     Path("in.txt").write_text(TEXT)
     out = dlpctl("scan", "in.txt", "--format", form).out
-    records = json.loads(out) if form == "json" else [json.loads(line) for line in out.splitlines()]
+    lines = [] if form == "json" else [json.loads(line) for line in out.splitlines()]
+    whole = json.loads(out) if form == "json" else {"findings": lines[:-1]} | lines[-1]
+    records = whole["findings"]
+    assert whole["summary"]["types"] == {"EMAIL": 1, "SSN": 1}
+    assert len(records[0].pop("id")) == 32
     assert records[0] == {
         "file": "in.txt",
         "line": 2,
         "column": 6,
+        "end_line": 2,
+        "end_column": 26,
         "type": "EMAIL",
         "category": "PII",
         "score": 0.9,
@@ -63,8 +70,9 @@ def test_the_inline_marker_and_the_allow_list(dlpctl):
         '[allow]\nvalues = ["c@example.com"]\nregexes = ["d@.*"]\npaths = ["vendored/*"]\n'
     )
     out = dlpctl("scan", "in.txt").out
-    assert "in.txt:2:1" in out
-    assert "1 finding" in out
+    assert "2:1  EMAIL" in out
+    assert "1 finding in 1 of 1 file" in out
+    assert "3 findings accepted" in out
     Path("vendored").mkdir()
     Path("vendored/x.txt").write_text("e@example.com\n")
     assert dlpctl("scan", "vendored/x.txt").status == 0

@@ -125,8 +125,8 @@ def test_a_masked_file_is_fetched_by_its_signed_address_until_it_expires(control
     assert not list((control.folder / "masked").iterdir())
 
 
-def test_a_file_that_is_no_text_is_blocked(control, acme, key):
-    made = control.checks.check_file(key, b"\x89PNG\0\0", "../../etc/passwd", "VENDOR")
+def test_a_file_that_cannot_be_read_is_blocked(control, acme, key):
+    made = control.checks.check_file(key, b"\x89PNG\r\n\x1a\n\0\0", "../../etc/passwd", "VENDOR")
     assert (made.decision, made.masked_file_url) == ("BLOCKED", None)
 
 

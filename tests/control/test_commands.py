@@ -44,17 +44,17 @@ action = "BLOCK"
 @pytest.fixture
 def dlpctl(
     tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    compiled_cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs a command in this process, with a home of its own."""
     for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
         monkeypatch.delenv(name)
-    shared = tmp_path_factory.getbasetemp() / "shared-cache"
-    for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data"), ("CACHE", shared)):
+    for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):
         folder.mkdir(mode=0o700, exist_ok=True)
         monkeypatch.setenv(f"XDG_{variable}_HOME", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str) -> tuple[int, str, str]:
@@ -136,15 +136,10 @@ def test_errors_are_one_line_and_say_the_field(dlpctl):
 
 
 def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
-    from dlpctl.backend import LocalBackend
-    from dlpctl.config import load_config
-    from dlpctl.preflight import default_detector
-
     answer("org", "create", "=Acme")
-    backend = LocalBackend.open(load_config().data_folder, default_detector)
     for text in ("hello", "write to jane.doe@corp.example.net"):
-        backend.check_text("acme", None, text, "VENDOR")
-    backend.close()
+        Path("note.txt").write_text(text)
+        dlpctl("check", "note.txt", "--org", "acme", "-d", "VENDOR")
     shown = answer("analytics", "acme", "--period", "7d")
     assert shown["analytics"]["total_checks"] == 2
     status, out, _ = dlpctl("analytics", "acme")

@@ -156,6 +156,53 @@ def damaged_database() -> bytes:
     return b"SQLite format 3\0" + random.Random(1).randbytes(8192)
 
 
+_TYPES = b"<Types><Override PartName='/word/document.xml' ContentType='application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'/></Types>"
+_SHEETS = b"<Types><Override PartName='/xl/workbook.xml' ContentType='application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml'/></Types>"
+
+
+def word(document: bytes, *more: tuple[str, bytes]) -> bytes:
+    return zipped(("[Content_Types].xml", _TYPES), ("word/document.xml", document), *more)
+
+
+def open_document(content: bytes, *more: tuple[str, bytes]) -> bytes:
+    return zipped(
+        ("mimetype", b"application/vnd.oasis.opendocument.text"),
+        ("content.xml", content),
+        *more,
+        kind=zipfile.ZIP_STORED,
+    )
+
+
+def pdf(
+    content: bytes = b"BT /F1 12 Tf 72 700 Td (kept) Tj ET", packed: bytes | None = None, forms: int = 0
+) -> bytes:
+    """One page; `packed` is its content as it stands in the file; each of the forms draws the next ten times."""
+    import pikepdf
+    from pikepdf import Array, Dictionary, Name
+
+    made = pikepdf.new()
+    page = made.add_blank_page().obj
+    page.Resources = Dictionary(
+        Font=Dictionary(F1=Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica))
+    )
+    page.Contents = made.make_stream(content)
+    if packed is not None:
+        page.Contents.write(packed, filter=Array([Name.FlateDecode, Name.FlateDecode]))
+    form = None
+    for _ in range(forms):
+        inner = form
+        form = made.make_stream(
+            b"/Fm Do " * 10, Type=Name.XObject, Subtype=Name.Form, BBox=Array([0, 0, 9, 9])
+        )
+        form.Resources = Dictionary(XObject=Dictionary(Fm=inner) if inner is not None else Dictionary())
+    if form is not None:
+        page.Resources.XObject = Dictionary(Fm=form)
+        page.Contents = made.make_stream(b"/Fm Do")
+    output = io.BytesIO()
+    made.save(output)
+    return output.getvalue()
+
+
 REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "zip bomb": ("a.zip", lambda: zipped(("a", ZEROS))),
     "zip of many bombs": ("a.zip", lambda: zipped(*((f"{n}", ZEROS[: 1 << 20]) for n in range(30)))),
@@ -196,6 +243,25 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "png cut off": ("a.png", lambda: png(100, 100)[:50]),
     "database of noise": ("a.db", damaged_database),
     "parquet of noise": ("a.parquet", lambda: b"PAR1" + random.Random(1).randbytes(500) + b"PAR1"),
+    "word that declares a document type": ("a.docx", lambda: word(b"<!DOCTYPE d [<!ENTITY e 'x'>]><document/>")),
+    "word that nests too deep": ("a.docx", lambda: word(b"<a>" * 5_000 + b"</a>" * 5_000)),
+    "word that is not well-formed": ("a.docx", lambda: word(b"<document><p>")),
+    "word that is a bomb": ("a.docx", lambda: word(b"<d>" + ZEROS.replace(b"\0", b" ") + b"</d>")),
+    "word of too many parts": ("a.docx", lambda: word(b"<d/>", *((f"x/{n}.xml", b"<a/>") for n in range(300)))),
+    "word in word in word": ("a.docx", lambda: word(b"<d/>", ("a.docx", word(b"<d/>", ("b.docx", word(b"<d/>", ("c.docx", word(b"<d/>", ("d.zip", zipped(("e", b"f"))))))))))),
+    "excel with comments among its cells": ("a.xlsx", lambda: zipped(("[Content_Types].xml", _SHEETS), ("xl/workbook.xml", b"<workbook xmlns:r='r'><sheets><sheet name='a' r:id='s'/></sheets></workbook>"),
+        ("_rels/.rels", b"<Relationships><Relationship Id='m' Type='x/officeDocument' Target='xl/workbook.xml'/></Relationships>"),
+        ("xl/_rels/workbook.xml.rels", b"<Relationships><Relationship Id='s' Type='x/worksheet' Target='s.xml'/></Relationships>"),
+        ("xl/s.xml", b"<worksheet><sheetData><row><c><v>1</v><!-- x --></c></row></sheetData></worksheet>"))),
+    "odt that is encrypted": ("a.odt", lambda: open_document(b"<d/>", ("META-INF/manifest.xml", b"<m><encryption-data/></m>"))),
+    "odt that nests too deep": ("a.odt", lambda: open_document(b"<a>" * 5_000 + b"</a>" * 5_000)),
+    "rtf too deep": ("a.rtf", lambda: b"{\\rtf1" + b"{" * 100_000),
+    "pdf of forms that multiply": ("a.pdf", lambda: pdf(forms=9)),
+    "pdf of forms that nest": ("a.pdf", lambda: pdf(forms=80)),
+    "pdf whose content is a bomb": ("a.pdf", lambda: pdf(packed=zlib.compress(zlib.compress(b"0 0 m " * 10_000_000)))),
+    "pdf of open arrays": ("a.pdf", lambda: pdf(b"[" * 20_000)),
+    "pdf of nothing": ("a.pdf", lambda: b"%PDF-1.7\ntrailer <</Root 1 0 R>>"),
+    "tiff that comes round again": ("a.tif", loop_tiff),
     "file over the limit": ("a.txt", lambda: b"x" * (31 << 20)),
 }  # fmt: skip
 
@@ -225,6 +291,10 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "mail of boundaries": ("a.eml", lambda: b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b--\n" * 20_000),
     "tar out of its folder": ("a.tar", lambda: tarred(tarfile.TarInfo("../../../../tmp/evil"), contents=b"x")),
     "zip out of its folder": ("a.zip", lambda: zipped(("../../../../tmp/evil", b"x"), ("/etc/evil", b"x"), ("C:\\evil", b"x"))),
+    "pdf of restores without saves": ("a.pdf", lambda: pdf(b"Q " * 20_000 + b"BT /F1 9 Tf (x) Tj ET")),
+    "pdf of endless numbers": ("a.pdf", lambda: pdf(b"BT /F1 1e999 Tf 1e300 0 0 1e300 1e308 1e308 Tm (x) Tj ET")),
+    "rtf of bytes that are not there": ("a.rtf", lambda: b"{\\rtf1 \\bin999999999 x}"),
+    "rtf that never ends": ("a.rtf", lambda: b"{\\rtf1 " + b"\\u" * 50_000),
     "text before a zip": ("a.txt", lambda: b"#!/bin/sh\n" * 9 + zipped(("a.txt", b"x"))),
 }  # fmt: skip
 
@@ -295,21 +365,48 @@ def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hi
         assert "jane" not in error.message
 
 
+@pytest.fixture(scope="session")
+def documents(samples: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Every kind of file, those with native parsers as often as all others together."""
+    import docx
+    import openpyxl
+    import pptx
+
+    text, show, book = docx.Document(), pptx.Presentation(), openpyxl.Workbook()
+    text.add_paragraph(f"number {SSN} kept").add_run(" and more")
+    show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = f"number {SSN}"
+    book.active.append(["SSN", SSN, 4111111111111111])
+    made = []
+    for name, each in (("a.docx", text), ("a.pptx", show), ("a.xlsx", book)):
+        output = io.BytesIO()
+        each.save(output)
+        made.append((name, output.getvalue()))
+    made += (
+        ("b.docx", word(f"<d><p><r><t>{SSN}</t></r></p></d>".encode())),
+        ("a.odt", open_document(f"<d><p>{SSN}</p></d>".encode())),
+        ("a.rtf", f"{{\\rtf1\\ansi number {SSN} \\u233?\\'e9 {{\\b kept}}}}".encode()),
+        ("a.pdf", pdf(f"BT /F1 12 Tf 72 700 Td [(12) -3 ({SSN[2:]})] TJ ET".encode())),
+        ("a.png", png(10, 10)),
+    )
+    repeated = [made[number % len(made)] for number in range(len(samples))]
+    return [one for pair in zip(samples, repeated, strict=True) for one in pair]
+
+
 def test_some_mutated_files(
-    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
 ) -> None:
     with Files(LIMITS) as files:
-        for seed in range(1_000_000, 1_000_200):
-            mutate(seed, samples, find, files)
+        for seed in range(1_000_000, 1_000_100):
+            mutate(seed, documents, find, files)
 
 
 @pytest.mark.slow
 def test_many_mutated_files(
-    samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
 ) -> None:
     with Files(LIMITS) as files:
         for seed in range(2_000):
-            mutate(seed, samples, find, files)
+            mutate(seed, documents, find, files)
 
 
 def mutate(
@@ -338,5 +435,12 @@ def mutate(
         again = files.open(masked, name)
     except FormatError:
         return
-    leaks = [hit for one in again.walk() for hit in find(one.document) if not one.document.uninspected]
+    # A label may look like a value beside what is left of one.
+    leaks = [
+        hit
+        for one in again.walk()
+        for hit in find(one.document)
+        if not one.document.uninspected
+        and "MAIL" not in one.document.views[hit.view].text[hit.start : hit.end]
+    ]
     assert not leaks, seed

@@ -62,7 +62,7 @@ def test_cases_are_read_and_judged(tmp_path: Path) -> None:
         ("[[case]]\ntext = 'a'\ndestination = 'VENDOR'", "p.test.toml: case[0].decision: is missing"),
         (
             "[[case]]\ntext = 'a'\ndestination = 'VENDOR'\ndecision = 'BLOCK'",
-            "p.test.toml: case[0].decision: 'BLOCK' is not a decision; did you mean BLOCKED?",
+            "p.test.toml: case[0].decision: 'BLOCK' is not a decision; did you mean 'BLOCKED'?",
         ),
     ],
 )

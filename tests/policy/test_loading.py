@@ -114,7 +114,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ({"rules": []}, "p.toml: name: is missing"),
         (policy(name=""), "p.toml: name: must not be empty"),
         ({"name": "p"}, "p.toml: rules: is missing"),
-        (policy(rulez=[]), "p.toml: rulez: there is no such key; did you mean rules?"),
+        (policy(rulez=[]), "p.toml: rulez: there is no such key; did you mean 'rules'?"),
         (policy(version=1.0), "p.toml: version: must be text, not 1.0"),
         (policy(version="one"), "p.toml: version: must be two numbers such as \"1.0\", not 'one'"),
         (policy(minScore=2), "p.toml: minScore: must be a number from 0 to 1, not 2"),
@@ -125,18 +125,18 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         (policy(7), "p.toml: rules[0]: must be a table, not 7"),
         (
             policy(rule(), rule(), rule(destinations=["VENDORS"])),
-            "p.toml: rules[2].destinations[0]: 'VENDORS' is not a destination; did you mean VENDOR?",
+            "p.toml: rules[2].destinations[0]: 'VENDORS' is not a destination; did you mean 'VENDOR'?",
         ),
         (policy(rule(action=None)), "p.toml: rules[0].action: is missing"),
         (
             policy(rule(action="MASKED")),
-            "p.toml: rules[0].action: 'MASKED' is not an action; did you mean MASK?",
+            "p.toml: rules[0].action: 'MASKED' is not an action; did you mean 'MASK'?",
         ),
         (
             policy(rule(dataTypes=["EMAILS"])),
             (
                 "p.toml: rules[0].dataTypes[0]: 'EMAILS' is not a category, detection type or pattern; "
-                "did you mean EMAIL?"
+                "did you mean 'EMAIL'?"
             ),
         ),
         (policy(rule(dataTypes="PII")), "p.toml: rules[0].dataTypes: must be a list, not 'PII'"),
@@ -150,7 +150,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(masking="partail")),
-            "p.toml: rules[0].masking: 'partail' is not a masking operator; did you mean partial?",
+            "p.toml: rules[0].masking: 'partail' is not a masking operator; did you mean 'partial'?",
         ),
         (
             policy(rule(masking="replace")),
@@ -158,7 +158,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(masking="redact:x")),
-            "p.toml: rules[0].masking: 'redact:x' is not a masking operator; did you mean redact?",
+            "p.toml: rules[0].masking: 'redact:x' is not a masking operator; did you mean 'redact'?",
         ),
         (policy(rule(masking={"EMIAL": "redact"})), "p.toml: rules[0].masking.EMIAL: 'EMIAL' is not"),
         (
@@ -281,7 +281,7 @@ def test_a_builtin_policy_is_whole(name: str) -> None:
 
 
 def test_an_unknown_builtin_policy_names_the_nearest() -> None:
-    with pytest.raises(PolicyError, match="did you mean pci-dss"):
+    with pytest.raises(PolicyError, match="did you mean 'pci-dss'"):
         Policy.builtin("pci")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,9 @@ app = typer.Typer(add_completion=False)
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 40
-_OUTCOMES = (("allowed", "green"), ("masked", "yellow"), ("blocked", "red"))
+_FEW_DAYS = 2
+_OUTCOMES = (("allowed", "░", "green"), ("masked", "▒", "yellow"), ("blocked", "█", "red"))
+"""Told apart without colours too."""
 
 
 @app.command()
@@ -22,9 +25,10 @@ def analytics(
     org: Org,
     period: Annotated[str, typer.Option(metavar="PERIOD", help="7d, 30d or 90d.")] = "30d",
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Show the checks of an organization by outcome, day and type."""
-    with backend() as control:
+    with backend(server) as control:
         sums = control.analytics(org, period)
         series = control.timeseries(org, period)
         types = control.detections(org, period)
@@ -53,11 +57,27 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
     if not most:
         return
     printer.line()
-    for day in days:
-        bars = "".join(printer.style(_bar(day[name], most), colour) for name, colour in _OUTCOMES)
-        printer.line(f"  {day['date']} {day['checks_total']:>9,} {bars}")
-    legend = "  ".join(f"{printer.style('█', colour)} {name}" for name, colour in _OUTCOMES)
-    printer.line(f"  {legend}")
+    for empty, group in groupby(days, key=lambda day: not day["checks_total"]):
+        some = list(group)
+        if empty and len(some) > _FEW_DAYS:
+            printer.line(
+                printer.style(f"  {some[0]['date']} and {len(some) - 1} more days without checks", "dim")
+            )
+            continue
+        for day in some:
+            bars = "".join(
+                printer.style(glyph * cells, colour)
+                for (_, glyph, colour), cells in zip(_OUTCOMES, _cells(day, most), strict=True)
+            )
+            printer.line(f"  {day['date']} {day['checks_total']:>9,} {bars}".rstrip())
+    printer.line(
+        "  " + "  ".join(f"{printer.style(glyph, colour)} {name}" for name, glyph, colour in _OUTCOMES)
+    )
+
+
+def _cells(day: dict[str, Any], most: int) -> list[int]:
+    """How wide the part of each outcome is; what is there at all is seen."""
+    return [max(1, round(day[name] * _WIDTH / most)) if day[name] else 0 for name, _, _ in _OUTCOMES]
 
 
 def _plot_types(printer: Printer, types: list[dict[str, Any]]) -> None:

@@ -24,12 +24,13 @@ def apply(
     form: Annotated[
         options.Output, typer.Option("--format", help="For people or for programs.")
     ] = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Create and change organizations, groups and policies until they are as a file says."""
     from dlpctl.cli import applying
 
     organizations = applying.read(file)
-    with backend() as control:
+    with backend(server) as control:
         changes = list(
             applying.apply(control, organizations, file.parent, Session.begin().policy, dry_run=dry_run)
         )

@@ -43,9 +43,10 @@ def list_items(
     limit: Annotated[int, typer.Option(metavar="N", help="How many.")] = 50,
     offset: Annotated[int, typer.Option(metavar="N", help="After how many.")] = 0,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """List checks, the newest first."""
-    with backend() as control:
+    with backend(server) as control:
         page = control.audit(limit=limit, offset=offset, org_id=org, search=search)
     printer = Printer()
     if form is options.Output.JSON:
@@ -68,9 +69,10 @@ def export(
         Kind, typer.Option("-f", "--format", help="One JSON object a line, or CSV.")
     ] = Kind.JSONL,
     output: options.OutputFile = None,
+    server: options.Server = None,
 ) -> None:
     """Write all of them, the newest first."""
-    with backend() as control, writing(output) as write:
+    with backend(server) as control, writing(output) as write:
         names: list[str] = []
         for item in control.export_audit(org_id=org, search=search):
             if kind is Kind.JSONL:
@@ -83,9 +85,9 @@ def export(
 
 
 @app.command()
-def verify(form: options.Format = options.Output.HUMAN) -> None:
+def verify(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """Follow the chain of hashes through the log. Exit status 1 where something was changed or removed."""
-    with backend() as control:
+    with backend(server) as control:
         report = control.verify_audit()
     if form is options.Output.JSON:
         show_one(report, form)

@@ -89,7 +89,7 @@ def _plain(value: Any) -> Any:
     """As JSON can hold it."""
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, str | float) else str(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _readable(value: Any) -> str:

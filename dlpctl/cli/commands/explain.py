@@ -8,7 +8,7 @@ import typer
 
 from dlpctl.cli import inputs, options
 from dlpctl.cli.places import Lines
-from dlpctl.cli.session import Session
+from dlpctl.cli.session import Session, say_gaps
 
 if TYPE_CHECKING:
     from dlpctl.cli.render import Printer
@@ -34,6 +34,7 @@ def explain(
     text = inputs.read_text(file)
     found = detector.scan(text, score)
     allowed = set(found) - set(session.allow_list().remaining(text, found))
+    say_gaps(detector)
     explanation = find(detector, text, score, allowed, misses)
     lines = Lines(text)
     printer = session.printer()

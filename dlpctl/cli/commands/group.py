@@ -25,9 +25,9 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_groups(org: Org, form: options.Format = options.Output.HUMAN) -> None:
+def list_groups(org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """List those of an organization."""
-    with backend() as control:
+    with backend(server) as control:
         rows = control.groups(org)
     show_list(rows, ("name", "group_id", "is_default", "policy_ids"), form, "no policy group")
 
@@ -39,17 +39,20 @@ def create(
     description: Description = None,
     policies: Policies = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Create one."""
-    with backend() as control:
+    with backend(server) as control:
         body = given(name=name, description=description, policy_ids=policies)
         show_one(control.create_group(org, body), form)
 
 
 @app.command()
-def show(org: Org, group: Group, form: options.Format = options.Output.HUMAN) -> None:
+def show(
+    org: Org, group: Group, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """Print one."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.group(org, group), form)
 
 
@@ -61,16 +64,19 @@ def update(
     description: Description = None,
     policies: Policies = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Change it; policies that are given replace those that it holds."""
-    with backend() as control:
+    with backend(server) as control:
         body = given(name=name, description=description, policy_ids=policies)
         show_one(control.update_group(org, group, body), form)
 
 
 @app.command()
-def delete(org: Org, group: Group, form: options.Format = options.Output.HUMAN) -> None:
+def delete(
+    org: Org, group: Group, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """Delete it; the policies stay."""
-    with backend() as control:
+    with backend(server) as control:
         control.delete_group(org, group)
     done(f"deleted {group}", form)

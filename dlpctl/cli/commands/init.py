@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from dlpctl.backend.interface import policy_key
+from dlpctl.backend.local import LocalBackend
 from dlpctl.cli import options
-from dlpctl.cli.stored import given, local, show_one
+from dlpctl.cli.stored import backend, done, given, show_one
 
 app = typer.Typer(add_completion=False)
 
@@ -19,16 +21,22 @@ def init(
     ] = None,
     slug: Annotated[str | None, typer.Option(help="Its slug; made from the name.")] = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
-    """Make the database, its key file and the first admin token. What is there already stays."""
-    with local() as backend:
-        token = backend.control.tokens.first()
-        made = {"folder": str(backend.control.folder), "token_file": str(token)}
+    """Make the database, its key file and the first admin token. What is there already stays; a server has all that already."""
+    with backend(server) as control:
+        if isinstance(control, LocalBackend):
+            token = control.control.tokens.first()
+            made = {"folder": str(control.control.folder), "token_file": str(token)}
+        else:
+            made = {"organizations": str(len(control.organizations()))}
         if org is not None:
-            organization = backend.create_organization(given(name=org, slug=slug))
+            organization = control.create_organization(given(name=org, slug=slug))
             made |= {
                 "organization": organization["slug"],
                 "license_key": organization["license_key"],
-                "api_key": backend.policies(organization["org_id"])[0]["api_key"],
+                "api_key": policy_key(control, organization["org_id"], None),
             }
     show_one(made, form)
+    if org is not None:
+        done(f"try: dlpctl check FILE --org {made['organization']}", form)

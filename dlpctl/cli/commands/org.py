@@ -27,9 +27,9 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_organizations(form: options.Format = options.Output.HUMAN) -> None:
+def list_organizations(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """List them."""
-    with backend() as control:
+    with backend(server) as control:
         rows = control.organizations()
     show_list(
         rows, ("slug", "name", "org_id", "created_at"), form, "no organization; see 'dlpctl org create'"
@@ -44,16 +44,17 @@ def create(
     ] = None,
     setting: Setting = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Create one, with a trial license and a default policy."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.create_organization(given(name=name, slug=slug, settings=_settings(setting))), form)
 
 
 @app.command()
-def show(org: Org, form: options.Format = options.Output.HUMAN) -> None:
+def show(org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """Print one."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.organization(org), form)
 
 
@@ -63,9 +64,10 @@ def update(
     name: Annotated[str | None, typer.Option(help="A new name.")] = None,
     setting: Setting = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Change its name and settings."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.update_organization(org, given(name=name, settings=_settings(setting))), form)
 
 
@@ -74,11 +76,12 @@ def delete(
     org: Org,
     yes: Annotated[bool, typer.Option("--yes", help="Do it; there is no way back.")] = False,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Delete one with its policies, licenses, tokens and analytics. The audit log stays."""
     if not yes:
         raise UsageError(f"this deletes {org} with all its policies and licenses; say --yes if you mean it")
-    with backend() as control:
+    with backend(server) as control:
         control.delete_organization(org)
     done(f"deleted {org}", form)
 

@@ -9,7 +9,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.session import Session
-from dlpctl.errors import UsageError
+from dlpctl.errors import UsageError, did_you_mean
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -135,13 +135,12 @@ def show(
 ) -> None:
     """Show one pattern whole, with its examples."""
     from dlpctl.detect.lint import examples
-    from dlpctl.detect.parsing import did_you_mean
 
     session = Session.begin(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
     pattern = known.get(pattern_id)
     if pattern is None:
-        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, list(known))}")
+        raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
     table = _table(pattern) | {"examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}}
     if form is options.Output.JSON:
@@ -197,7 +196,7 @@ def _table(pattern: Pattern) -> dict[str, Any]:
         "type": pattern.type,
         "category": pattern.category.value,
         "label": pattern.label,
-        "regex": pattern.regex,
+        "regex": pattern.regex or None,
         "score": pattern.score,
         "validators": list(pattern.validators),
         "keywords": list(pattern.keywords),

@@ -18,9 +18,9 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_tokens(form: options.Format = options.Output.HUMAN) -> None:
+def list_tokens(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """List them, without the tokens themselves."""
-    with backend() as control:
+    with backend(server) as control:
         rows = control.tokens()
     show_list(rows, ("token_id", "name", "role", "org_id", "expires_at"), form, "no token")
 
@@ -36,9 +36,10 @@ def create(
     name: Annotated[str | None, typer.Option(help="What or whom it is for.")] = None,
     expires: Expires = None,
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Create one. It is printed now and never again."""
-    with backend() as control:
+    with backend(server) as control:
         show_one(control.create_token(given(role=role, org_id=org, name=name, expires_at=expires)), form)
 
 
@@ -46,8 +47,9 @@ def create(
 def revoke(
     token_id: Annotated[str, typer.Argument(metavar="TOKEN_ID", help="The id, not the token.")],
     form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Revoke one."""
-    with backend() as control:
+    with backend(server) as control:
         control.revoke_token(token_id)
     done(f"revoked {token_id}", form)

@@ -61,6 +61,8 @@ class Model:
     """Read-only and shared by threads; `features` and `flags` only read the map."""
 
     def __init__(self, data: memoryview) -> None:
+        if len(data) < HEADER.size:
+            raise ValueError("damaged")
         magic, checksum, words, features, pairs, labels, slots = HEADER.unpack_from(data)
         sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels * labels * 2)
         if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":

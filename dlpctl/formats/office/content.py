@@ -29,6 +29,13 @@ _STRUCTURE = {
     "rsidP", "rsidTr", "rsidDel", "paraId", "textId", "fmla", "sqref", "spans", "xfId", "bounds", "ProgID", "ShapeID", "ObjectID",
     "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0", "style", "ref", "panose1",
 }  # fmt: skip
+# Their names read like names of people: Cambria Math.
+_FONTS = {"mathFont", "font", "altName"}
+# What programs call the shapes that they make.
+_NUMBERED = re.compile(
+    r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"
+    r"|Chart|Group|Shape|Object|Rectangle|Oval|Line|Arrow|Connector|Straight|Graphic|Diagram|Media)[ ]?)+\d*"
+)
 _NAMES_OF_PARTS = {"Target", "PartName"}
 STRUCTURAL_TEXTS = {
     "posOffset", "align", "pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset", "rowOff", "colOff", "row", "col", "Anchor", "Row",
@@ -54,6 +61,8 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
         return False
+    if element in _FONTS or (attribute == "name" and _NUMBERED.fullmatch(value)):
+        return is_telling(value)
     if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
         return True
     if _NUMBER.fullmatch(value):

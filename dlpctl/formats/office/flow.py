@@ -43,6 +43,7 @@ _STAND_INS = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
 _DELETED, _INSERTED = 1, 2
 _CHANGES = {"del": _DELETED, "moveFrom": _DELETED, "ins": _INSERTED, "moveTo": _INSERTED}
 _TABLES, _ROWS, _CELLS = {"tbl", "table"}, {"tr", "table-row"}, {"tc", "table-cell", "covered-table-cell"}
+_LISTED = "keyword"
 _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
 _CHARACTER = re.compile(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
@@ -184,7 +185,12 @@ class Flow:
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
             kind = NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
             label = self._labels[-1] if self._labels else ""
-            self._groups.append(Group(label, [(Leaf(start, end, meaning(raw), kind), 0)], self._cell()))
+            leaf = Leaf(start, end, meaning(raw), kind)
+            if name == _LISTED and self._groups and self._groups[-1].label == label:
+                # A list of words: what was written with spaces in it may have been cut there.
+                self._groups[-1].items += ((" ", 0), (leaf, 0))
+            else:
+                self._groups.append(Group(label, [(leaf, 0)], self._cell()))
 
     def _stand_in(self, name: str, found: re.Match[str], *, empty: bool) -> None:
         """An element that stands for a character."""

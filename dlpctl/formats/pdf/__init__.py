@@ -43,6 +43,13 @@ class PdfFormat:
 
         return second.read(data, limits)
 
+    def picture(self, data: bytes, page: int, limits: Limits, password: str | None = None) -> bytes:
+        """A page, counted from 1, as PNG."""
+        from dlpctl.formats.pdf import pictured
+
+        with _readable():
+            return pictured.picture(data, page, limits, password)
+
 
 @contextmanager
 def _readable() -> Iterator[None]:

@@ -84,7 +84,8 @@ class Font:
                 self._default = number(descriptor.get("/MissingWidth", 0)) * self.unit
         elif standard is not None:
             self._named_widths = encodings.glyph_widths(standard)
-            self._default = 0.6 if standard == "Courier" else 0.0
+            # A code without a glyph moves the pen as a space does.
+            self._default = (self._named_widths or {}).get("space", 600.0) * 0.001
         else:
             self.trouble = "a font without widths"
 

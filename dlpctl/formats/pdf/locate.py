@@ -21,6 +21,8 @@ _SAMPLE = 7
 _MARGIN = 0.02
 _LEAST_WIDTH = 4.0
 _STEP = 2.0
+_ROOM = 0.15
+"""OCR puts its boxes close around the ink."""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,11 @@ class Locator:
         self._alignment: Alignment = found.align()
         self._content: ContentText | None = None
         self._checked = False
+        self._marked = [
+            index
+            for index, glyph in enumerate(self._alignment.glyphs)
+            if found.drawing.shows[glyph.show].mark is not None
+        ]
         self._first: list[int] = []
         """The index of the first glyph of each show."""
         self._boxes: list[Box] = []
@@ -163,14 +170,18 @@ class Locator:
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
     def _replaced(self, index: int) -> set[int]:
-        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that mark below its box."""
-        box = self._found.reader.box(index)
-        found: set[int] = set()
-        for mark_index, glyph in enumerate(self._alignment.glyphs):
-            mark = self._found.drawing.shows[glyph.show].mark
-            if mark is not None and box.holds(_middle(glyph)):
-                found.add(mark_index)
-        return found
+        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that mark below its box.
+
+        Words longer than their glyphs lie at the first one's origin, all on top of each other.
+        """
+        box, origin = self._found.reader.box(index), self._found.reader.origin(index)
+        glyphs = self._alignment.glyphs
+        return {
+            each
+            for each in self._marked
+            if box.holds(_middle(glyphs[each]))
+            or math.dist(glyphs[each].origin, origin) <= near(glyphs[each])
+        }
 
     def _twins(self, chosen: set[int]) -> set[int]:
         """Glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
@@ -320,6 +331,14 @@ class Locator:
         right = max(right, min(after, left + wanted))
         left = min(left, max(before, right - wanted))
         return left, right
+
+
+def seen(box: Box, label: str) -> Place:
+    """The place of a word that no glyph shows: what shows it are the pictures there."""
+    height = max(box.top - box.bottom, 1.0)
+    frame = (height, 0.0, 0.0, height, box.left, box.bottom)
+    wide = (box.right - box.left) / height
+    return Place(frame, -_ROOM, wide + _ROOM, -_ROOM, 1.0 + _ROOM, label, 0, invisible=True)
 
 
 def _middle(glyph: GlyphAt) -> Point:

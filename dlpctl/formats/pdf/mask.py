@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import Edit
+from dlpctl.formats.interface import Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
-from dlpctl.formats.pdf.locate import Locator, Place, Removal
-from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
+from dlpctl.formats.pdf.locate import Locator, Place, Removal, seen
+from dlpctl.formats.pdf.model import (
+    ContentOrder,
+    DrawnText,
+    Dropped,
+    MarkText,
+    PdfDocument,
+    SeenText,
+    StrayText,
+)
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-Drawn = DrawnText | ContentOrder | MarkText | StrayText
+Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
 
 @dataclass(slots=True)
@@ -52,7 +60,8 @@ class Masking:
         self._data = data
         self._document = document
         self._children = children
-        self._budget = Budget(document.limits.expanded_bytes)
+        limits = document.limits
+        self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget)
         self._streams: dict[StreamKey, _Stream] = {}
         self._painted: list[_Painted] = []
@@ -101,7 +110,7 @@ class Masking:
         removal = Removal()
         try:
             locator = Locator(found)
-            for anchor, each in self._drawn[canvas.key]:
+            for anchor, each in _whole(self._drawn[canvas.key], self._document.segments):
                 if isinstance(anchor, StrayText):
                     stray = found.drawing.strays[anchor.index]
                     if stray.start == stray.end:
@@ -109,6 +118,9 @@ class Masking:
                             f"{canvas.place}: an operator has more strings than it can show."
                         )
                     self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
+                    continue
+                if isinstance(anchor, SeenText):
+                    removal.places.append(seen(anchor.box, each.replacement))
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]
@@ -180,6 +192,27 @@ class Masking:
         _add_label_font(pdf, page, canvas.resources)
         if Name.Resources not in page:
             page.Resources = Dictionary()
+
+
+def _whole(edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]) -> Iterator[tuple[Drawn, Edit]]:
+    """Edits with the pieces of a value together that only a gap parts: boxes of its pieces would show how it is made up."""
+    before: tuple[Drawn, Edit] | None = None
+    for anchor, each in edits:
+        if before is not None:
+            last = before[1]
+            between = segments[each.segment].text[last.end : each.start]
+            if (
+                last.segment == each.segment
+                and not each.replacement
+                and last.end <= each.start
+                and not between.strip()
+            ):
+                before = (before[0], last._replace(end=each.end))
+                continue
+            yield before
+        before = (anchor, each)
+    if before is not None:
+        yield before
 
 
 def _add_label_font(pdf: pikepdf.Pdf, owner: pikepdf.Object, resources: pikepdf.Object | None) -> None:

@@ -21,8 +21,6 @@ StreamKey = Hashable
 """Names a content stream within the file: a page's index or the object number of a form."""
 
 MAX_NESTING = 28
-MAX_GLYPHS = 20_000_000
-MAX_INVOCATIONS = 100_000
 MAX_INVOCATIONS_ON_PAGE = 20_000
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _MAX_STACK = 512
@@ -36,8 +34,8 @@ class Budget:
     """What one file may cost, all pages together."""
 
     expanded: int
-    glyphs: int = MAX_GLYPHS
-    invocations: int = MAX_INVOCATIONS
+    glyphs: int
+    invocations: int
 
     def spend(self, *, glyphs: int = 0, invocations: int = 0, expanded: int = 0) -> None:
         self.glyphs -= glyphs
@@ -355,9 +353,8 @@ class Walker:
         if not is_stream(source):
             return
         self._invocations += 1
-        self.budget.spend(
-            invocations=1 if self._invocations <= MAX_INVOCATIONS_ON_PAGE else MAX_INVOCATIONS + 1
-        )
+        within = self._invocations <= MAX_INVOCATIONS_ON_PAGE
+        self.budget.spend(invocations=1 if within else self.budget.invocations + 1)
         kind = str(source.get("/Subtype", ""))
         if kind == "/Image":
             drawing.pictures.append(Picture(source, state.matrix, len(drawing.shows)))

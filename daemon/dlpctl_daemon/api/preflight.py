@@ -1,0 +1,133 @@
+"""Checks of texts and files."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from flask import Request, Response, request
+from werkzeug.datastructures import FileStorage
+
+from dlpctl.control.records import CheckResult
+from dlpctl.errors import RequestError
+from dlpctl_daemon.bodies import MalformedError, MediaTypeError, fits, refuse_larger
+from dlpctl_daemon.endpoints import Call, Guard, Resource
+from dlpctl_daemon.notes import note
+from dlpctl_daemon.options import Options
+from dlpctl_daemon.schemas import SCHEMAS, text
+
+resource = Resource(
+    "Preflight", "Checks of content before it goes somewhere, by the policy whose key opens them."
+)
+
+_RATE = (429,)
+
+
+@resource.endpoint(
+    "POST",
+    "/api/preflight/text",
+    answer="PreflightResult",
+    guard=Guard.POLICY_KEY,
+    body="TextCheck",
+    fails=(404, *_RATE),
+)
+def check_text(call: Call) -> object:
+    """Check a text"""
+    body = call.body
+    fits("TextCheck", body)
+    result = call.control.checks.check_text(
+        call.key,
+        body["text"],
+        body["destination"],
+        org_id=body.get("org_id"),
+        policy_id=body.get("policy_id"),
+    )
+    return _answer(call, "text", result)
+
+
+@resource.endpoint(
+    "POST",
+    "/api/preflight",
+    answer="PreflightResult",
+    guard=Guard.POLICY_KEY,
+    form="FileCheck",
+    fails=(404, *_RATE),
+)
+def check_file(call: Call) -> object:
+    """Check a file"""
+    fields, file = _form(request, call.service.options)
+    result = call.control.checks.check_file(
+        call.key,
+        file.stream.read(),
+        _base_name(file.filename or ""),
+        fields["destination"],
+        org_id=fields.get("org_id"),
+        policy_id=fields.get("policy_id"),
+    )
+    return _answer(call, "file", result)
+
+
+@resource.endpoint(
+    "GET", "/api/preflight/<preflight_id>", answer="PreflightResult", guard=Guard.POLICY_KEY, fails=_RATE
+)
+def get_check(call: Call, preflight_id: str) -> object:
+    """Show an earlier check of the key's organization"""
+    return call.control.checks.get(call.key, preflight_id).to_dict(base_url(call.service.options))
+
+
+@resource.endpoint(
+    "GET",
+    "/api/preflight/<preflight_id>/file",
+    answer=text("the file", contentMediaType="application/octet-stream"),
+    guard=Guard.POLICY_KEY,
+    query={"expires": text("as in masked_file_url"), "signature": text("as in masked_file_url")},
+    media="application/octet-stream",
+    fails=_RATE,
+)
+def get_masked_file(call: Call, preflight_id: str) -> Response:
+    """Give the masked copy of a file, by the address that its check has given"""
+    query = call.query
+    file = call.control.checks.file(call.key, preflight_id, query.get("expires"), query.get("signature"))
+    named = quote(file.name or "masked", safe="")
+    return Response(
+        file.data,
+        content_type="application/octet-stream",
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{named}"},
+    )
+
+
+def base_url(options: Options) -> str:
+    """The address that the client has used, or that it is known by."""
+    return options.public_url or request.host_url.rstrip("/")
+
+
+def _answer(call: Call, kind: str, result: CheckResult) -> object:
+    note().decision = result.decision
+    call.service.metrics.decision(kind, result.decision)
+    return result.to_dict(base_url(call.service.options) if result.is_file else "")
+
+
+def _form(sent: Request, options: Options) -> tuple[dict[str, str], FileStorage]:
+    if sent.mimetype != "multipart/form-data":
+        raise MediaTypeError("Content-Type: must be multipart/form-data")
+    if not sent.mimetype_params.get("boundary"):
+        raise MalformedError("Content-Type: names no boundary")
+    refuse_larger(sent, options.file_body)
+    for name in SCHEMAS["FileCheck"]["properties"]:
+        times = len(sent.form.getlist(name)) + len(sent.files.getlist(name))
+        if times > 1:
+            raise RequestError(f"{name}: stands there {times} times; once is enough")
+    fields = sent.form.to_dict()
+    file = sent.files.get("file")
+    if file is None and "file" in fields:
+        raise RequestError("file: must be sent as a file, with a filename")
+    fits("FileCheck", fields | dict.fromkeys(sent.files, ""))
+    if file is None:
+        raise RequestError("file: is missing")
+    return fields, file
+
+
+def _base_name(name: str) -> str:
+    """The name alone, without folders of whatever system and without what cannot be printed."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    printable = "".join(character for character in last if character.isprintable())
+    return "" if printable in (".", "..") else printable

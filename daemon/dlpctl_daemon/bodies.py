@@ -1,0 +1,131 @@
+"""Reading what a request brings. What can be read in two ways is refused, lest what was checked is not what somebody else reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from flask import Request
+
+from dlpctl.errors import DlpctlError, RequestError, TooLargeError
+from dlpctl_daemon.schemas import SCHEMAS, Schema
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_HALF_CHARACTER = re.compile(rb"\\[uU][dD][89a-fA-F]")
+
+
+class MalformedError(DlpctlError):
+    """A request that cannot be read at all."""
+
+    code = "malformed"
+    http_status = 400
+
+
+class MediaTypeError(DlpctlError):
+    """A body of a kind that is not taken here."""
+
+    code = "media-type"
+    http_status = 415
+
+
+def read_json(request: Request, limit: int) -> dict[str, Any]:
+    if request.environ.get("CONTENT_TYPE") != "application/json":  # as nearly all write it
+        if request.mimetype != "application/json":
+            raise MediaTypeError("Content-Type: must be application/json")
+        if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+            raise MediaTypeError("Content-Type: JSON is always UTF-8")
+    if request.environ.get("HTTP_CONTENT_ENCODING", "identity") != "identity":
+        raise MediaTypeError("Content-Encoding: bodies are taken as they are, not compressed")
+    length = refuse_larger(request, limit)
+    return parse_json(request.environ["wsgi.input"].read(length))
+
+
+def parse_json(data: bytes) -> dict[str, Any]:
+    try:
+        value = _DECODER.decode(data.decode("utf-8"))
+    except UnicodeDecodeError as problem:
+        raise MalformedError(f"the body is not UTF-8 at byte {problem.start}") from None
+    except json.JSONDecodeError as problem:
+        raise MalformedError(
+            f"the body is not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}"
+        ) from None
+    except RecursionError:
+        raise MalformedError("the body is nested too deeply") from None
+    except ValueError:
+        raise MalformedError("the body holds a number with too many digits") from None
+    if not isinstance(value, dict):
+        raise RequestError("the request must be a JSON object")
+    if _HALF_CHARACTER.search(data) and not _is_text(value):
+        raise MalformedError("the body holds half of a surrogate pair, which is no character")
+    return value
+
+
+def refuse_larger(request: Request, limit: int) -> int:
+    """The length of the body, which the server knows of any request: it has read it all by now."""
+    given = request.environ.get("CONTENT_LENGTH", "")
+    length = int(given) if given.isdecimal() else 0
+    if length > limit:
+        raise TooLargeError(f"the body is larger than {limit:,} bytes, which is the limit here")
+    return length
+
+
+def fits(name: str, value: Mapping[str, Any]) -> None:
+    """Raises where a request does not follow its schema; the message begins with the field."""
+    schema = SCHEMAS[name]
+    properties: Mapping[str, Schema] = schema["properties"]
+    for field in value:
+        if field not in properties:
+            raise RequestError(f"{field[:60]!r}: is not a field here; there are {', '.join(properties)}")
+    for field in schema["required"]:
+        if field not in value:
+            raise RequestError(f"{field}: is missing")
+    for field, given in value.items():
+        expected = properties[field]
+        if given is None and "null" in expected["type"]:
+            continue
+        if not isinstance(given, str):
+            raise RequestError(f"{field}: must be text")
+        if "enum" in expected and given not in expected["enum"]:
+            raise RequestError(f"{field}: must be one of {', '.join(expected['enum'])}")
+
+
+def read_query(request: Request, wanted: Mapping[str, Schema]) -> dict[str, Any]:
+    """The parameters that are there, numbers as numbers."""
+    read: dict[str, Any] = {}
+    for name, schema in wanted.items():
+        values = request.args.getlist(name)
+        if not values:
+            continue
+        if len(values) > 1:
+            raise RequestError(f"{name}: stands there {len(values)} times; once is enough")
+        if schema["type"] != "integer":
+            read[name] = values[0]
+        elif _WHOLE.fullmatch(values[0]):
+            read[name] = int(values[0])
+        else:
+            raise RequestError(f"{name}: must be a whole number")
+    return read
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        raise MalformedError("the body names a field twice in one object")
+    return table
+
+
+def _no_constants(name: str) -> NoReturn:
+    raise MalformedError(f"the body holds {name}, which is no JSON")
+
+
+def _is_text(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_repeats, parse_constant=_no_constants)

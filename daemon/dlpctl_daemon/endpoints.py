@@ -1,0 +1,197 @@
+"""An endpoint is declared once: where it is, who may call it, what it takes and gives. Its view and its part of the description come from that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flask import Blueprint, Response, request
+
+from dlpctl.control.access import Access, Role
+from dlpctl_daemon.bodies import read_json, read_query
+from dlpctl_daemon.notes import Note, note
+from dlpctl_daemon.schemas import Schema, ref
+
+if TYPE_CHECKING:
+    from dlpctl.control.service import ControlPlane
+    from dlpctl_daemon.callers import Callers
+    from dlpctl_daemon.limits import RateLimiter
+    from dlpctl_daemon.logs import Log
+    from dlpctl_daemon.metrics import Metrics
+    from dlpctl_daemon.options import Options
+    from dlpctl_daemon.readiness import Readiness
+
+_BEARER = "bearer "
+
+
+class Service(NamedTuple):
+    """What all endpoints stand on."""
+
+    control: ControlPlane
+    options: Options
+    limiter: RateLimiter
+    metrics: Metrics
+    log: Log
+    readiness: Readiness
+    callers: Callers
+
+
+class Guard(Enum):
+    """What opens an endpoint: the name of its scheme in the description."""
+
+    OPEN = None
+    POLICY_KEY = "PolicyKey"
+    LICENSE_KEY = "LicenseKey"
+    ADMIN = "AdminToken"
+
+    @property
+    def challenge(self) -> str:
+        return 'PolicyKey header="X-Service-API-Key"' if self is Guard.POLICY_KEY else "Bearer"
+
+
+class Call(NamedTuple):
+    """A request that was let in."""
+
+    service: Service
+    access: Access
+    """Of the admin token; of no use where another key opens the endpoint."""
+    key: str | None
+    """The policy's or license's key."""
+    body: dict[str, Any]
+    query: dict[str, Any]
+
+    @property
+    def control(self) -> ControlPlane:
+        return self.service.control
+
+
+Handler = Callable[..., object]
+
+
+class Endpoint(NamedTuple):
+    method: str
+    path: str
+    """As Flask has it: `/api/organizations/<org_id>`."""
+    handler: Handler
+    summary: str
+    guard: Guard
+    status: int
+    answer: Schema | None
+    """None is an answer without a body."""
+    body: str | None
+    """The name of the schema of a JSON body that the endpoint takes."""
+    form: str | None
+    """The same of a form."""
+    query: Mapping[str, Schema]
+    media: str
+    fails: tuple[int, ...]
+    """Statuses of errors that this endpoint has and others like it do not."""
+
+
+class Resource:
+    """Endpoints that belong together."""
+
+    def __init__(self, name: str, about: str) -> None:
+        self.name = name
+        self.about = about
+        self.endpoints: list[Endpoint] = []
+
+    def endpoint(
+        self,
+        method: str,
+        path: str,
+        *,
+        answer: str | Schema | None = None,
+        guard: Guard = Guard.ADMIN,
+        status: int = 200,
+        body: str | None = None,
+        form: str | None = None,
+        query: Mapping[str, Schema] | None = None,
+        media: str = "application/json",
+        fails: tuple[int, ...] = (),
+    ) -> Callable[[Handler], Handler]:
+        """The first line of the handler's docstring says what the endpoint does."""
+
+        def declare(handler: Handler) -> Handler:
+            summary = (handler.__doc__ or "").strip().partition("\n")[0]
+            schema = ref(answer) if isinstance(answer, str) else answer
+            self.endpoints.append(
+                Endpoint(
+                    method,
+                    path,
+                    handler,
+                    summary,
+                    guard,
+                    status,
+                    schema,
+                    body,
+                    form,
+                    query or {},
+                    media,
+                    fails,
+                )
+            )
+            return handler
+
+        return declare
+
+    def blueprint(self, service: Service) -> Blueprint:
+        blueprint = Blueprint(self.name, __name__)
+        for endpoint in self.endpoints:
+            blueprint.add_url_rule(
+                endpoint.path,
+                f"{endpoint.method}-{endpoint.handler.__name__}",
+                _view(endpoint, service),
+                methods=[endpoint.method],
+                provide_automatic_options=False,
+            )
+        return blueprint
+
+
+def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
+    handler, guard, status = endpoint.handler, endpoint.guard, endpoint.status
+    limit = service.options.text_body if guard is Guard.POLICY_KEY else service.options.json_body
+
+    def view(**path: str) -> Response:
+        noted = note()
+        noted.route, noted.guard = endpoint.path, guard
+        access, key = _let_in(noted, guard, service)
+        body = read_json(request, limit) if endpoint.body else {}
+        query = read_query(request, endpoint.query) if endpoint.query else {}
+        answer = handler(Call(service, access, key, body, query), **path)
+        if isinstance(answer, Response):
+            return answer
+        if answer is None:
+            return Response(status=status)
+        return json_response(answer, status)
+
+    return view
+
+
+def json_response(answer: object, status: int) -> Response:
+    return Response(
+        json.dumps(answer, separators=(",", ":")).encode("ascii"), status, content_type="application/json"
+    )
+
+
+_NOBODY = Access(Role.AUDITOR, "")
+
+
+def _let_in(noted: Note, guard: Guard, service: Service) -> tuple[Access, str | None]:
+    if guard is Guard.POLICY_KEY:
+        key = request.headers.get("X-Service-API-Key")
+        noted.caller = service.callers.policy_id(key)
+        noted.allowance = service.limiter.take(noted.caller)
+        return _NOBODY, key
+    if guard is Guard.ADMIN:
+        access = service.control.tokens.authenticate(_bearer())
+        noted.caller = access.token_id
+        return access, None
+    return _NOBODY, _bearer() if guard is Guard.LICENSE_KEY else None
+
+
+def _bearer() -> str | None:
+    header = request.headers.get("Authorization", "")
+    return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None

@@ -1,0 +1,78 @@
+"""The socket that the service listens on, taken before anything else, so that a second service fails at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import stat
+from pathlib import Path
+
+from dlpctl.errors import UsageError
+from dlpctl_daemon.options import Options
+
+_BACKLOG = 1_024
+
+
+def listen(options: Options) -> socket.socket:
+    if options.unix_socket is not None:
+        return _listen_unix(Path(options.unix_socket))
+    host, port = options.settings.host.strip("[]"), options.settings.port
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as problem:
+        raise UsageError(f"{host}: is no address of this machine: {problem.strerror}") from None
+    made = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_BACKLOG)
+    except OSError as problem:
+        made.close()
+        raise UsageError(
+            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with --host and --port"
+        ) from None
+    return made
+
+
+def _listen_unix(file: Path) -> socket.socket:
+    """Who may connect is who may write to the file; the umask decides, as for any other file."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise UsageError("--unix-socket: this system has none; use --host and --port")
+    _remove_left(file)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.bind(str(file))
+        made.listen(_BACKLOG)
+    except OSError as problem:
+        made.close()
+        raise UsageError(f"{file}: cannot be listened on: {problem.strerror or problem}") from None
+    return made
+
+
+def _remove_left(file: Path) -> None:
+    """A socket that nobody listens on was left by a service that was killed."""
+    try:
+        if not stat.S_ISSOCK(file.lstat().st_mode):
+            raise UsageError(f"{file}: is there already, and is no socket; choose another name")
+    except FileNotFoundError:
+        return
+    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+        try:
+            probe.connect(str(file))
+        except ConnectionRefusedError:
+            file.unlink()
+        else:
+            raise UsageError(f"{file}: another service listens there; end it, or choose another name")
+
+
+def address(listening: socket.socket) -> str:
+    """How to reach it."""
+    name = listening.getsockname()
+    if not isinstance(name, tuple):
+        return f"unix:{name}"
+    host, port = name[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,81 @@
+"""What Prometheus asks for, in its text format."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from dlpctl import __version__
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self._began = time.time()
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._buckets: dict[tuple[str, str], list[int]] = {}
+        self._seconds: dict[tuple[str, str], float] = {}
+        self._decisions: Counter[tuple[str, str]] = Counter()
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        place = bisect_left(_BUCKETS, seconds)
+        with self._lock:
+            self._requests[method, route, status] += 1
+            counts = self._buckets.get((method, route))
+            if counts is None:
+                counts = self._buckets[method, route] = [0] * (len(_BUCKETS) + 1)
+            counts[place] += 1
+            self._seconds[method, route] = self._seconds.get((method, route), 0) + seconds
+
+    def decision(self, kind: str, decision: str) -> None:
+        with self._lock:
+            self._decisions[kind, decision] += 1
+
+    def text(self) -> str:
+        with self._lock:
+            return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield "# HELP dlpctl_build_info The version that runs."
+        yield "# TYPE dlpctl_build_info gauge"
+        yield f'dlpctl_build_info{{version="{__version__}"}} 1'
+        yield "# HELP dlpctl_requests_total Requests that were answered."
+        yield "# TYPE dlpctl_requests_total counter"
+        for (method, route, status), number in sorted(self._requests.items()):
+            yield f'dlpctl_requests_total{{method="{method}",route="{route}",status="{status}"}} {number}'
+        yield "# HELP dlpctl_request_seconds How long it took to answer."
+        yield "# TYPE dlpctl_request_seconds histogram"
+        for (method, route), counts in sorted(self._buckets.items()):
+            labels = f'method="{method}",route="{route}"'
+            below = 0
+            for bound, number in zip((*_BUCKETS, "+Inf"), counts, strict=True):
+                below += number
+                yield f'dlpctl_request_seconds_bucket{{{labels},le="{bound}"}} {below}'
+            yield f"dlpctl_request_seconds_sum{{{labels}}} {self._seconds[method, route]:.6f}"
+            yield f"dlpctl_request_seconds_count{{{labels}}} {below}"
+        yield "# HELP dlpctl_checks_total Checks that were decided."
+        yield "# TYPE dlpctl_checks_total counter"
+        for (kind, decision), number in sorted(self._decisions.items()):
+            yield f'dlpctl_checks_total{{kind="{kind}",decision="{decision}"}} {number}'
+        yield "# HELP process_start_time_seconds When the process began."
+        yield "# TYPE process_start_time_seconds gauge"
+        yield f"process_start_time_seconds {self._began:.3f}"
+        if (memory := resident_bytes()) is not None:
+            yield "# HELP process_resident_memory_bytes Memory that it holds."
+            yield "# TYPE process_resident_memory_bytes gauge"
+            yield f"process_resident_memory_bytes {memory}"
+
+
+def resident_bytes() -> int | None:
+    """Of this process, where the system says so."""
+    if sys.platform != "linux":
+        return None
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")

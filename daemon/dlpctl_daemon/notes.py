@@ -1,0 +1,36 @@
+"""What is noted of a request while it is answered: for its log line, its metrics and its headers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from flask import request
+
+if TYPE_CHECKING:
+    from dlpctl_daemon.endpoints import Guard
+    from dlpctl_daemon.limits import Allowance
+
+KEY = "dlpctl.note"
+
+
+class Note:
+    __slots__ = ("allowance", "began", "caller", "decision", "guard", "request_id", "route", "status")
+
+    def __init__(self, request_id: str) -> None:
+        self.request_id = request_id
+        self.began = time.perf_counter()
+        self.status = 0
+        self.route: str | None = None
+        """The path as it is declared; a request that leads nowhere has none, since its path may hold anything."""
+        self.guard: Guard | None = None
+        self.caller: str | None = None
+        """The id of the policy or token whose key was sent."""
+        self.decision: str | None = None
+        self.allowance: Allowance | None = None
+
+
+def note() -> Note:
+    """Of the request that this thread answers."""
+    made: Note = request.environ[KEY]
+    return made

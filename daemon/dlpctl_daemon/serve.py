@@ -1,0 +1,55 @@
+"""From settings to a running service, and to its end."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl_daemon.listening import address, listen
+from dlpctl_daemon.logs import Log
+from dlpctl_daemon.options import Options
+
+if TYPE_CHECKING:
+    from dlpctl.detect.engine import Detector
+
+_WARMING = "jane.doe@example.com"
+
+
+def serve(folder: Path, make_detector: Callable[[], Detector], options: Options) -> None:
+    """Answers until it is told to end by SIGTERM or SIGINT."""
+    log = Log(sys.stderr, options.settings.log)
+    options.checked()
+    with closing(listen(options)) as listening:
+        # A socket that listens already keeps whoever comes early waiting instead of refusing him.
+        from dlpctl.control.service import ControlPlane
+        from dlpctl_daemon.app import create_app
+        from dlpctl_daemon.housekeeping import Housekeeping
+        from dlpctl_daemon.server import Server, serving
+
+        detector = make_detector()
+        with ControlPlane.open(folder, lambda: detector, limits=options.limits) as control:
+            token_file = control.tokens.first()
+            server = Server(create_app(control, options, log), listening, options)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, serving(server))
+            detector.scan(_WARMING)
+            gc.freeze()  # what is there now stays, and need not be looked through for garbage
+            housekeeping = Housekeeping(control.maintenance, options.settings.keep_days, log)
+            housekeeping.start()
+            log.info("listening", address=address(listening), folder=str(folder), admin_token=str(token_file))
+            try:
+                server.run()
+            finally:
+                housekeeping.end()
+                _remove(options)
+    log.info("ended")
+
+
+def _remove(options: Options) -> None:
+    if options.unix_socket is not None:
+        Path(options.unix_socket).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""What the command line asks of a control plane, be it in this process or behind an address."""

@@ -1,0 +1,284 @@
+"""One HTTP connection to a server, kept open from request to request, and every way it can fail as one line.
+
+By the standard library alone: a command that asks a server must not start slower than one that does not.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import select
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from dlpctl import __version__
+from dlpctl.backend.address import Address
+from dlpctl.errors import (
+    ConflictError,
+    DlpctlError,
+    ForbiddenError,
+    FormatError,
+    InputError,
+    NotFoundError,
+    RateLimitError,
+    RequestError,
+    ServerError,
+    StoreError,
+    TooLargeError,
+    UnauthorizedError,
+)
+
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 120.0
+_JSON = "application/json"
+_OF_STATUS: dict[int, type[DlpctlError]] = {
+    400: InputError,
+    401: UnauthorizedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: TooLargeError,
+    415: FormatError,
+    422: RequestError,
+    429: RateLimitError,
+    503: StoreError,
+}
+_ALWAYS = {"Accept": f"{_JSON}, */*;q=0.5", "User-Agent": f"dlpctl/{__version__}"}
+
+
+class Answer(NamedTuple):
+    status: int
+    content_type: str
+    data: bytes
+
+
+class Connection:
+    def __init__(
+        self, address: Address, *, connect_seconds: float = CONNECT_SECONDS, seconds: float = ANSWER_SECONDS
+    ) -> None:
+        self.address = address
+        self._connect_seconds = connect_seconds
+        self._seconds = seconds
+        self._open: http.client.HTTPConnection | None = None
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        *,
+        credential: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """What the server answers, of JSON; None where it has nothing to say."""
+        headers = {**(credential or {})}
+        content = None
+        if body is not None:
+            content = json.dumps(body, separators=(",", ":")).encode()
+            headers["Content-Type"] = _JSON
+        answer = self.send(method, path, headers, query=query, content=content)
+        return self.read(answer)
+
+    def read(self, answer: Answer) -> Any:
+        """The JSON of an answer; None where it says nothing."""
+        if not answer.data:
+            return None
+        if not answer.content_type.startswith(_JSON):
+            raise self._stranger(answer)
+        try:
+            return json.loads(answer.data)
+        except (ValueError, RecursionError):
+            raise self._stranger(answer) from None
+
+    def table(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._stranger(Answer(200, _JSON, b""))
+        return value
+
+    def tables(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise self._stranger(Answer(200, _JSON, b""))
+        return [self.table(one) for one in value]
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        *,
+        query: Mapping[str, Any] | None = None,
+        content: bytes | None = None,
+    ) -> Answer:
+        """Raises the error that the answer says."""
+        with self._exchange(method, path, headers, query, content) as response:
+            return Answer(response.status, _content_type(response), response.read())
+
+    def lines(
+        self, path: str, headers: Mapping[str, str], *, query: Mapping[str, Any] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """An answer of one JSON object a line, as it comes."""
+        with self._exchange("GET", path, headers, query, None) as response:
+            for line in response:
+                try:
+                    yield self.table(json.loads(line))
+                except ValueError:
+                    raise self._stranger(Answer(response.status, _content_type(response), b"")) from None
+
+    @contextmanager
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        query: Mapping[str, Any] | None,
+        content: bytes | None,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """An answer that is yet to be read; the connection stays open where it was read to its end."""
+        given = {key: value for key, value in (query or {}).items() if value is not None}
+        target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given, errors='replace')}"
+        connection = self._connection()
+        response = None
+        try:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                # A server that wants no more of a request has mostly said why.
+                connection.request(method, target, content, {**_ALWAYS, **headers})
+            response = connection.getresponse()
+            if not 200 <= response.status < 300:
+                answer = Answer(response.status, _content_type(response), response.read())
+                raise self._error(answer, response.headers)
+            yield response
+        except TimeoutError:
+            raise ServerError(f"{self.address}: gave no answer within {self._seconds:g} seconds") from None
+        except (OSError, http.client.HTTPException) as problem:
+            raise ServerError(
+                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
+            ) from None
+        finally:
+            if response is None or not response.isclosed():
+                self.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """The open one, unless the server has closed it: there would be nothing to read from it otherwise."""
+        if self._open is not None and self._open.sock is not None:
+            if not select.select([self._open.sock], [], [], 0)[0]:
+                return self._open
+            self._open.close()
+        connection = self._new()
+        try:
+            connection.connect()
+        except TimeoutError:
+            hint = "; does the address need http:// instead?" if self.address.scheme == "https" else ""
+            raise ServerError(
+                f"{self.address}: cannot be reached within {self._connect_seconds:g} seconds{hint}"
+            ) from None
+        except FileNotFoundError:
+            raise ServerError(
+                f"{self.address}: there is no such socket; is 'dlpctl serve' running?"
+            ) from None
+        except ConnectionRefusedError:
+            raise ServerError(
+                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this its address?"
+            ) from None
+        except OSError as problem:
+            raise ServerError(f"{self.address}: {_unreachable(problem)}") from None
+        connection.sock.settimeout(self._seconds)
+        self._open = connection
+        return connection
+
+    def _new(self) -> http.client.HTTPConnection:
+        scheme, host, port, _ = self.address
+        if scheme == "unix":
+            return _UnixConnection(host, self._connect_seconds)
+        if scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=self._connect_seconds)
+        return http.client.HTTPConnection(host, port, timeout=self._connect_seconds)
+
+    def _error(self, answer: Answer, headers: http.client.HTTPMessage) -> DlpctlError:
+        if 300 <= answer.status < 400 and (where := headers.get("Location", "")):
+            return ServerError(f"{self.address}: sends on to {where}; name that address as the server")
+        detail = None
+        if answer.content_type.startswith(_JSON):
+            try:
+                detail = json.loads(answer.data)["detail"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                detail = None
+        if not isinstance(detail, str):
+            return self._stranger(answer)
+        kind = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
+        if kind is None:
+            return ServerError(f"{self.address}: {detail}")
+        if issubclass(kind, RateLimitError):
+            limit, after = headers.get("RateLimit-Limit"), headers.get("Retry-After")
+            return kind(detail, limit=_number(limit), retry_after=_number(after))
+        return kind(detail)
+
+    def _stranger(self, answer: Answer) -> ServerError:
+        what = answer.content_type.partition(";")[0] or "nothing"
+        return ServerError(
+            f"{self.address}: does not answer as a dlpctl server (status {answer.status}, {what}); check the address"
+        )
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, file: str, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
+        self._file = file
+
+    def connect(self) -> None:
+        family = getattr(socket, "AF_UNIX", None)
+        if family is None:
+            raise OSError("this system has no Unix sockets")
+        self.sock = socket.socket(family, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        try:
+            self.sock.connect(self._file)
+        except OSError:
+            self.sock.close()
+            raise
+
+
+def _content_type(response: http.client.HTTPResponse) -> str:
+    return response.headers.get("Content-Type", "")
+
+
+def _of_code(code: str) -> type[DlpctlError] | None:
+    """The error as the server has it, so that exit statuses are the same as in one process."""
+    kinds = [DlpctlError]
+    for kind in kinds:
+        if kind.code == code and kind is not DlpctlError:
+            return kind
+        kinds += kind.__subclasses__()
+    return None
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() else 0
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    return type(problem).__name__
+
+
+def _unreachable(problem: OSError) -> str:
+    import ssl
+
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted ({problem.verify_message}); "
+            "set SSL_CERT_FILE to the authority's certificate"
+        )
+    if isinstance(problem, ssl.SSLError):
+        return f"TLS fails ({problem.reason}); does the address need http:// instead?"
+    if isinstance(problem, socket.gaierror):
+        return "there is no host of this name; check the address"
+    return f"cannot be reached: {problem.strerror or problem}"

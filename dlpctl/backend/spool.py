@@ -1,0 +1,99 @@
+"""What is to be told of checks under a license: a file for each, until the server has it. Never what was checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dlpctl.backend.licensing import write_privately
+
+SILENT_SECONDS = 60
+"""After which a sender that has not shown itself is taken for dead, and a server that did not answer is tried again."""
+_MOST_WAITING = 20_000
+
+
+class Spool:
+    """Many may put into it, and several take from it, at the same time: the server counts a check that it is told twice once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._mark = folder / "sender"
+
+    def put(self, check: Mapping[str, Any]) -> bool:
+        """False where it cannot be kept, for want of space or because too many wait."""
+        try:
+            if self.folder.is_dir() and sum(1 for _ in self.folder.iterdir()) > _MOST_WAITING:
+                return False
+            write_privately(self.folder / f"{check['preflight_id']}.json", json.dumps(check).encode())
+        except OSError:
+            return False
+        return True
+
+    def waiting(self, at_most: int) -> dict[Path, dict[str, Any]]:
+        """The oldest first. A file that holds no check, as after a power cut, is removed."""
+        found: list[tuple[int, Path]] = []
+        for file in self.folder.glob("pf_*.json"):
+            with suppress(OSError):
+                found.append((file.stat().st_mtime_ns, file))
+        checks: dict[Path, dict[str, Any]] = {}
+        for _, file in sorted(found)[:at_most]:
+            with suppress(OSError):
+                try:
+                    checks[file] = json.loads(file.read_bytes())
+                except ValueError:
+                    file.unlink()
+        return checks
+
+    def remove(self, files: Iterable[Path]) -> None:
+        for file in files:
+            with suppress(OSError):
+                file.unlink()
+
+    def start_sender(self, url: str) -> None:
+        """A process of its own, which outlives this one; not where one is at work, or has failed just now."""
+        if self._is_marked():
+            return
+        self.mark()
+        # -P: nothing is imported from the working directory, which may be anybody's.
+        command = [sys.executable, "-P", "-m", "dlpctl.backend.sending", str(self.folder)]
+        environ = os.environ | {"DLPCTL_SERVER": url}
+        with suppress(OSError):
+            _start(command, environ)
+
+    def mark(self) -> None:
+        with suppress(OSError):
+            self._mark.touch(mode=0o600)
+
+    def unmark(self) -> None:
+        with suppress(OSError):
+            self._mark.unlink()
+
+    def _is_marked(self) -> bool:
+        with suppress(OSError):
+            return 0 <= time.time() - self._mark.stat().st_mtime < SILENT_SECONDS
+        return False
+
+
+if sys.platform == "win32":
+
+    def _start(command: list[str], environ: Mapping[str, str]) -> None:
+        import subprocess
+
+        detached = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(
+            command, env=environ, creationflags=detached, stdin=nothing, stdout=nothing, stderr=nothing
+        )
+
+else:
+
+    def _start(command: list[str], environ: Mapping[str, str]) -> None:
+        # Importing subprocess takes longer than the check that this follows. Nobody who reads our output waits for the sender's.
+        nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+        os.posix_spawn(command[0], command, environ, file_actions=nothing, setpgroup=0)

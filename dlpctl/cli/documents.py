@@ -1,0 +1,209 @@
+"""Files that are no plain text, on the command line: which those are, their passwords and masked copies, and progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from dlpctl.cli.inputs import STDIN
+from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
+
+    from dlpctl.files.report import FileReport
+    from dlpctl.preflight import Checker
+
+_PLAIN = {
+    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch", ".css", ".scss", ".py", ".pyi", ".js", ".mjs",
+    ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala", ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php",
+    ".pl", ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
+}  # fmt: skip
+"""Names of files that are read as they stand. All others are looked into by their format, text or not."""
+_MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
+_STRUCTURED = re.compile(
+    rb"(?i)\s*[\[{<]|From |(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|From|To|Subject|Date):"
+)
+_ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
+_NOT_IN_FILE_NAMES = lazy(r'[*?"<>|:/\\]')
+_SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.25
+_ENDED_BY_SIGNAL = 128
+_VARIABLE = "DLPCTL_PASSWORD"
+
+
+def is_plain(name: str, head: bytes) -> bool:
+    """Whether a content is text that needs no format: it may come as a stream, and nothing more has to be imported."""
+    if name == STDIN:
+        return not _is_binary(head)
+    path = PurePath(name)
+    suffix = path.suffix.lower()
+    if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
+        return False
+    return _is_text(head) and not (suffix in _MAYBE_PLAIN and _STRUCTURED.match(head))
+
+
+def _is_text(head: bytes) -> bool:
+    if _is_binary(head):
+        return False
+    try:
+        head.decode()
+    except UnicodeDecodeError as problem:
+        # A character may be cut by the end of what was read first.
+        return problem.start >= len(head) - 3
+    return True
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head[:8192] or b"%PDF-" in head[:1024] or head.startswith(b"{\\rtf")
+
+
+def whole(chunks: Iterable[bytes], most: int) -> bytes:
+    """All of a content, or little more than a file may have, which is for the format to refuse."""
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > most:
+            break
+    return b"".join(parts)
+
+
+def password(*, ask: bool, file: Path | None) -> str | None:
+    """Of an encrypted file: from a prompt, a file or the environment, since other users see what arguments a process has."""
+    if file is not None:
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise InputError(f"{file}: no password can be read from it") from None
+        return lines[0] if lines else ""
+    if ask:
+        if not sys.stdin.isatty():
+            raise UsageError(
+                f"--password asks on a terminal, and there is none; use --password-file or {_VARIABLE}"
+            )
+        from getpass import getpass
+
+        return getpass("Password of the file: ", sys.stderr)
+    return os.environ.get(_VARIABLE) or None
+
+
+def without_values(name: str, checker: Checker) -> str:
+    """The name of a file as it may be shown."""
+    from dlpctl.files.names import Names
+
+    return Names(checker.scan).shown([name])[0]
+
+
+def beside(name: str, shown: str) -> Path:
+    """Where the masked copy goes if nobody says: `a.pdf` becomes `a.masked.pdf`. `shown` is its name without any value in it."""
+    safe = PurePath(_NOT_IN_FILE_NAMES.sub("_", shown))
+    suffix = safe.suffix
+    if suffix.lower() in _ARCHIVED:
+        suffix = PurePath(safe.stem).suffix + suffix
+    stem = safe.name.removesuffix(suffix) or "file"
+    return Path(name).parent / f"{stem}.masked{suffix}"
+
+
+def save(data: bytes, target: Path, *, force: bool) -> None:
+    """Write a masked copy, whole or not at all; a file that is there already stays, unless it is the same or `force` is given."""
+    from dlpctl.formats.tempfiles import write_whole
+
+    try:
+        if (
+            not force
+            and target.is_file()
+            and target.stat().st_size == len(data)
+            and target.read_bytes() == data
+        ):
+            return
+        write_whole(target, data, overwrite=force)
+    except InputError as problem:
+        raise OutputError(problem.message) from None
+    except OSError as problem:
+        raise OutputError(f"{target}: cannot be written: {problem.strerror}") from None
+
+
+def refuse_existing(target: Path | None, *, force: bool) -> None:
+    """Before any work is done for it."""
+    if target is not None and not force and target.exists():
+        raise OutputError(f"{target} exists: name another file with -o or give --force")
+
+
+def save_pictures(report: FileReport, data: bytes, name: str, folder: Path, secret: str | None) -> list[Path]:
+    """The pages that masking changed, as pictures of before and after; for the eyes of who may see the values."""
+    from dlpctl.files.pictures import before_and_after
+    from dlpctl.formats.tempfiles import write_whole
+
+    written: list[Path] = []
+    if report.masked is None:
+        return written
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for page, before, after in before_and_after(data, report.masked, report.pages, secret):
+            for what, picture in (("before", before), ("after", after)):
+                target = folder / f"{PurePath(_NOT_IN_FILE_NAMES.sub('_', name)).stem}.page-{page}.{what}.png"
+                write_whole(target, picture, overwrite=True)
+                written.append(target)
+    except OSError as problem:
+        raise OutputError(f"{folder}: cannot be written: {problem.strerror}") from None
+    return written
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Callable[[str], None]]:
+    """Says on a terminal what is being done, once that takes long."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    import threading
+    import time
+
+    began = time.monotonic()
+    doing = [""]
+    ended = threading.Event()
+
+    def show() -> None:
+        if ended.wait(_SHOWN_AFTER):
+            return
+        while not ended.wait(_SHOWN_EVERY):
+            passed = time.monotonic() - began
+            sys.stderr.write(f"\r\x1b[Kdlpctl: {name}: {doing[0]} ... {passed:.0f} s")
+            sys.stderr.flush()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+    def stage(what: str) -> None:
+        doing[0] = what
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield stage
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def cleaning_up() -> Iterator[None]:
+    """Whoever ends the command by a signal gets it to end its worker and to remove its temporary files first."""
+    import signal
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del frame
+        sys.exit(_ENDED_BY_SIGNAL + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(number, signal.signal(number, end)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,0 +1,79 @@
+"""Checks on this machine by the policies of a license, told to its server afterwards: what was decided, and never what was checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dlpctl.backend.licensing import LicenseClient
+from dlpctl.backend.spool import Spool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dlpctl.backend.licensing import Grant
+    from dlpctl.policy.model import Policy
+    from dlpctl.preflight import Report
+    from dlpctl.types import Decision, Destination
+
+
+class Licensed:
+    def __init__(self, client: LicenseClient, grant: Grant) -> None:
+        self._client = client
+        self._grant = grant
+        self._policy: tuple[str, Policy] | None = None
+
+    @classmethod
+    def begin(cls, url: str, license_key: str, data_folder: Path) -> Licensed | None:
+        """None where the server is out of reach and no token of it is at hand: then checks are as they are without a license."""
+        client = LicenseClient(url, license_key, data_folder)
+        grant = client.grant()
+        if grant is None:
+            sys.stderr.write(
+                f"dlpctl: {url}: cannot be reached, and no valid license token is at hand;"
+                " the organization's policies do not apply\n"
+            )
+            return None
+        return cls(client, grant)
+
+    def policy(self, name: str | None) -> Policy | None:
+        """Of the organization; None where the name is none of its policies'."""
+        self._policy = self._grant.policy(name)
+        return self._policy and self._policy[1]
+
+    def record(
+        self, decision: Decision, destination: Destination, report: Report | None, *, size: int, is_file: bool
+    ) -> None:
+        """To be told; by a policy that is none of the organization's nothing is."""
+        if self._policy is None:
+            return
+        policy_id, policy = self._policy
+        check: dict[str, Any] = {
+            "preflight_id": report.preflight_id if report else f"pf_{os.urandom(12).hex()}",
+            "created_at": report.created_at
+            if report
+            else datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "destination": destination.value,
+            "decision": decision.value,
+            "policy_id": policy_id,
+            "policy_version": policy.version,
+            "bytes": size,
+            "is_file": is_file,
+            "detected": [
+                {"type": one.type, "count": one.occurrences} for one in (report.detected if report else ())
+            ],
+        }
+        if not self._spool.put(check):
+            sys.stderr.write(
+                "dlpctl: this check cannot be kept for the server's log; make room on the disk\n"
+            )
+
+    def send(self) -> None:
+        """In the background."""
+        self._spool.start_sender(self._client.url)
+
+    @property
+    def _spool(self) -> Spool:
+        return Spool(self._client.spool)

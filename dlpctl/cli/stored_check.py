@@ -1,0 +1,146 @@
+"""`dlpctl check` by the control plane: in its log, against its quota, and with its answer; here or on a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.backend.interface import Json as Answer
+from dlpctl.backend.interface import policy_key
+from dlpctl.cli import documents, inputs
+from dlpctl.cli.stored import backend
+from dlpctl.errors import InputError, UsageError
+from dlpctl.preflight import parse_destination
+from dlpctl.types import Decision
+
+if TYPE_CHECKING:
+    from dlpctl.backend.interface import Backend
+    from dlpctl.cli.render import Printer
+    from dlpctl.cli.session import Session
+
+API_KEY = "DLPCTL_API_KEY"
+
+
+class StoredCheck:
+    """Who decides, as the options of `check` say."""
+
+    def __init__(
+        self,
+        session: Session,
+        org: str | None,
+        policy: str | None,
+        key_file: Path | None,
+        destination: str | None,
+    ) -> None:
+        self._config = session.config
+        self._org = org
+        self._policy = policy
+        self._key = _key(key_file)
+        self._destination = parse_destination(destination or session.config.destination).value
+
+    def run(self, names: Sequence[str], output: Path | None, *, force: bool) -> list[Answer]:
+        """The answers of the interface; those to files also say where the masked copy was put."""
+        with backend(self._config.server or "local") as control:
+            opened = self._opened(control)
+            return [
+                _check_stdin(opened, output, force=force)
+                if name == inputs.STDIN
+                else self._check_file(opened, name, output, force=force)
+                for name in names
+            ]
+
+    def _check_file(self, opened: _Opened, name: str, output: Path | None, *, force: bool) -> Answer:
+        head, chunks = inputs.peeked(name)
+        data = documents.whole(chunks, self._config.limits.input_bytes)
+        base = Path(name).name
+        answer = opened.check_file(data, base)
+        is_changed = answer["decision"] == Decision.ALLOWED_WITH_MASKING
+        target = output
+        if target is None and is_changed and not documents.is_plain(name, head):
+            target = documents.beside(name, base)
+        if target is not None and answer["masked_file_url"] is not None:
+            documents.save(opened.masked_file(answer["masked_file_url"]), target, force=force)
+            answer |= {"masked_file": str(target)}
+        return answer
+
+    def _opened(self, control: Backend) -> _Opened:
+        if self._key:
+            return _Opened(control, self._key, self._destination, self._org, self._policy)
+        if self._org is None:
+            raise UsageError(
+                f"a check by a server needs a policy key: set {API_KEY} or name a file with --api-key-file;"
+                " or say whose check it is with --org"
+            )
+        key = policy_key(control, self._org, self._policy)
+        return _Opened(control, key, self._destination, None, None)
+
+
+class _Opened(NamedTuple):
+    """A control plane with a key for checks by it, and what such a check says besides."""
+
+    control: Backend
+    key: str
+    destination: str
+    org_id: str | None
+    policy_id: str | None
+
+    def check_text(self, text: str) -> Answer:
+        return self.control.check_text(
+            self.key, text, self.destination, org_id=self.org_id, policy_id=self.policy_id
+        )
+
+    def check_file(self, data: bytes, name: str) -> Answer:
+        return self.control.check_file(
+            self.key, data, name, self.destination, org_id=self.org_id, policy_id=self.policy_id
+        )
+
+    def masked_file(self, url: str) -> bytes:
+        return self.control.masked_file(self.key, url)
+
+
+def _check_stdin(opened: _Opened, output: Path | None, *, force: bool) -> Answer:
+    data = b"".join(inputs.read_text_chunks(inputs.STDIN))
+    answer = opened.check_text(data.decode("utf-8", "replace"))
+    masked = answer["masked_content"]
+    if output is not None and masked is not None:
+        documents.save(masked.encode(), output, force=force)
+    return answer
+
+
+def _key(file: Path | None) -> str:
+    if file is None:
+        return os.environ.get(API_KEY, "").strip()
+    try:
+        key = file.read_text("utf-8").strip()
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        key = ""
+    if not key or not key.isprintable():
+        raise InputError(f"{file}: holds no policy key")
+    return key
+
+
+def show(
+    names: Sequence[str], answers: Sequence[Answer], printer: Printer, *, decision_only: bool, as_json: bool
+) -> None:
+    shown = ["stdin" if name == inputs.STDIN else name for name in names]
+    if decision_only:
+        for name, answer in zip(shown, answers, strict=True):
+            printer.line(printer.decision(answer["decision"]) + (f"  {name}" if len(names) > 1 else ""))
+    elif as_json:
+        many = [{"file": name} | answer for name, answer in zip(shown, answers, strict=True)]
+        printer.json(answers[0] if len(answers) == 1 else many)
+    else:
+        for name, answer in zip(shown, answers, strict=True):
+            printer.line(
+                f"{printer.decision(answer['decision'])}  {printer.style(name, 'bold')}  {answer['summary']}"
+            )
+            found = [
+                (str(one["count"]), one["type"], one["sample"] or "(hidden)") for one in answer["detected"]
+            ]
+            printer.table(found, indent="  ")
+            if "masked_file" in answer:
+                printer.line(f"  masked copy: {answer['masked_file']}")

@@ -1,0 +1,128 @@
+"""Checks that clients have made by themselves under a license, told afterwards: what was decided, and never what was checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from dlpctl.control.clock import written
+from dlpctl.control.core import Core
+from dlpctl.control.directory import Directory
+from dlpctl.control.fields import LARGEST, Fields, fail
+from dlpctl.control.ledger import Chain, Entry, Ledger
+from dlpctl.control.licenses import licensed
+from dlpctl.control.records import UsageReceipt
+from dlpctl.errors import RequestError
+from dlpctl.policy.summary import counted
+from dlpctl.regex import lazy
+from dlpctl.types import Decision, Destination
+
+if TYPE_CHECKING:
+    from dlpctl.control.store import Batch
+
+MAX_CHECKS = 500
+_MAX_TYPES = 200
+_MOST = 1_000_000_000
+_LISTED_TYPES = 4
+_WORDS = {
+    Decision.ALLOWED: "Allowed",
+    Decision.ALLOWED_WITH_MASKING: "Allowed with masking",
+    Decision.BLOCKED: "Blocked",
+}
+_PREFLIGHT_ID = lazy(r"pf_[0-9a-f]{24}")
+_POLICY_ID = lazy(r"pol_[0-9a-f]{24}")
+_TYPE = lazy(r"[A-Z][A-Z0-9_]{0,63}")
+_VERSION = lazy(r"[0-9]{1,9}\.[0-9]{1,9}")
+_FIELDS = (
+    "preflight_id",
+    "created_at",
+    "destination",
+    "decision",
+    "policy_id",
+    "policy_version",
+    "bytes",
+    "is_file",
+    "detected",
+)
+
+
+class Usage:
+    def __init__(self, core: Core, directory: Directory, chain: Chain) -> None:
+        self._core = core
+        self._directory = directory
+        self._chain = chain
+
+    def report(self, license_key: str | None, body: Mapping[str, Any]) -> UsageReceipt:
+        """Counts each check once, however often it is told; one of a license that is over since is still part of the log."""
+        checks = Fields(body, ("checks",)).given("checks")
+        if not isinstance(checks, list) or not 1 <= len(checks) <= MAX_CHECKS:
+            fail("checks", f"must be a list of 1 to {MAX_CHECKS} checks")
+        now = self._core.clock()
+        entries = [_entry(f"checks[{place}]", check, now) for place, check in enumerate(checks)]
+        with self._core.store.reading() as connection:
+            licensed(connection, self._core, license_key)
+
+        def job(batch: Batch) -> UsageReceipt:
+            row = licensed(batch.connection, self._core, license_key)
+            ledger = batch.tally(Ledger, lambda: Ledger(batch, self._directory, self._chain))
+            recorded = sum(ledger.report(row["license_id"], row["org_id"], entry) for entry in entries)
+            used = ledger.checks(row["license_id"], written(now)[:7])
+            return UsageReceipt(recorded, len(entries) - recorded, used, row["max_checks_per_month"])
+
+        return self._core.store.run(job)
+
+
+def _entry(place: str, check: object, now: datetime) -> Entry:
+    try:
+        fields = Fields(check, _FIELDS)
+        moment = min(datetime.fromisoformat(fields.moment("created_at")), now)
+        detected = _detected(fields.given("detected"))
+        decision = Decision(fields.choice("decision", Decision))
+        destination = Destination(fields.choice("destination", Destination))
+        return Entry(
+            _like(fields, "policy_id", _POLICY_ID, "the id of a policy"),
+            _like(fields, "preflight_id", _PREFLIGHT_ID, "'pf_' and 24 hexadecimal digits"),
+            moment,
+            written(moment),
+            destination.value,
+            decision.value,
+            _summary(decision, destination, detected),
+            detected,
+            _like(fields, "policy_version", _VERSION, "a version such as 1.0"),
+            fields.whole("bytes", 0, LARGEST),
+            fields.flag("is_file", False),
+        )
+    except RequestError as error:
+        raise RequestError(f"{place}.{error.message}") from None
+
+
+def _like(fields: Fields, field: str, shape: re.Pattern[str], wanted: str) -> str:
+    value = fields.text(field)
+    if not shape.fullmatch(value):
+        fail(field, f"must be {wanted}")
+    return value
+
+
+def _detected(given: object) -> tuple[tuple[str, int, None], ...]:
+    if not isinstance(given, list) or len(given) > _MAX_TYPES:
+        fail("detected", f"must be a list of at most {_MAX_TYPES} types")
+    detected = []
+    for place, one in enumerate(given):
+        try:
+            fields = Fields(one, ("type", "count"))
+            name = _like(fields, "type", _TYPE, "the name of a type such as EMAIL")
+            detected.append((name, fields.whole("count", 1, _MOST), None))
+        except RequestError as error:
+            raise RequestError(f"detected[{place}].{error.message}") from None
+    return tuple(detected)
+
+
+def _summary(decision: Decision, to: Destination, detected: tuple[tuple[str, int, None], ...]) -> str:
+    """What can be said of a check that another program has made."""
+    parts = [counted(name, count, {}) for name, count, _ in detected[:_LISTED_TYPES]]
+    if len(detected) > _LISTED_TYPES:
+        parts.append(f"{len(detected) - _LISTED_TYPES} other types")
+    found = f"found {', '.join(parts)}" if parts else "nothing sensitive found"
+    return f"{_WORDS[decision]} for {to} by a client; {found}"

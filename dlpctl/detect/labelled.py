@@ -1,0 +1,233 @@
+"""Names and addresses that stand under a label made for programs: a key of JSON or YAML, a column of a table.
+
+What the tagger knows of sentences says little here, but the label says nearly everything. A value still has to look like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
+from dlpctl.regex import lazy
+from dlpctl.types import Category, Finding
+
+Flags = Callable[[str], int]
+
+_SCORE = 0.85
+_MOST_COLUMNS = 200
+_LONGEST_HEADER = 4000
+_ENOUGH = 0.4
+"""Of the values in a column, so many must look like names or addresses before all of them count."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WHOSE = _set(
+    "first last middle given family full maiden birth legal preferred display contact customer client patient employee "
+    "member owner holder cardholder account_holder beneficiary recipient sender guest tenant student teacher parent "
+    "guardian spouse applicant candidate manager doctor physician provider author agent driver passenger insured payee "
+    "payer buyer seller person signer signatory billing shipping reporter assignee"
+)
+_PERSON_KEYS = frozenset(f"{who}_name" for who in _WHOSE) | _set(
+    "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
+    "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
+    "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician"
+)
+_ADDRESS_KEYS = _set(
+    "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "
+    "mailing_address postal_address shipping_address billing_address delivery_address work_address residence "
+    "residential_address location_address adresse anschrift strasse direccion domicilio calle indirizzo via endereco "
+    "morada rua adres straat full_address customer_address patient_address"
+)
+_COLUMNS_OF_NAMES = _PERSON_KEYS | _set("name names contact contacts member manager doctor person user guest")
+_COLUMNS_OF_OTHERS = _set(
+    "city town country state province region county place origin destination product item sku brand model make "
+    "vendor supplier company employer organization organisation department team project category type status "
+    "description title subject color colour currency month day weekday language airport station bank hospital "
+    "stadt land ort ville pays ciudad pais citta paese cidade plaats"
+)
+_KEY = lazy(r"[^\W_]+")
+_VALUE = lazy(
+    r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
+    re.MULTILINE,
+)
+_WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
+_MOST_WORDS = 6
+
+
+def key_of(label: str) -> str:
+    """A label without case, accents and separators: `firstName`, `First name` and `FIRST-NAME` are `first_name`."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
+    return "_".join(_KEY.findall(normalize(spaced)))
+
+
+def is_key(label: str) -> bool:
+    key = key_of(label)
+    return key in _PERSON_KEYS or key in _ADDRESS_KEYS
+
+
+def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
+    """The value behind a label that ends at `end`, if it is a name or an address."""
+    match = _VALUE.match(text, end)
+    if match is None:
+        return None
+    value = match[match.lastindex or 0]
+    start = match.start(match.lastindex or 0)
+    stripped = value.strip()
+    start += len(value) - len(value.lstrip())
+    kind = "ADDRESS" if key_of(label) in _ADDRESS_KEYS else "PERSON_NAME"
+    fits = is_address(stripped) if kind == "ADDRESS" else is_name(stripped, flags)
+    return _finding(kind, start, start + len(stripped)) if fits else None
+
+
+def is_name(value: str, flags: Flags) -> bool:
+    """Whether a value may be a name where one is expected: words that are names, or that nobody knows."""
+    if not 1 < len(value) <= 60 or not _NAME.fullmatch(value):
+        return False
+    words = _WORDS.findall(value)
+    if len(words) > _MOST_WORDS or value.count(",") > 1:
+        return False
+    known = [flags(word) for word in words]
+    if any(map(_is_known, known)):
+        return True
+    unknown = [
+        word
+        for word, each in zip(words, known, strict=True)
+        if not each >> COMMON & 3 and not each & (PARTICLE | TITLE)
+    ]
+    return bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
+
+
+def _is_known(flags: int) -> bool:
+    """Whether a word is a name rather than anything else."""
+    return max(flags >> GIVEN & 3, flags >> SURNAME & 3) > (flags >> COMMON & 3) // 2
+
+
+def is_address(value: str) -> bool:
+    """Whether a value may be an address where one is expected: words and a number."""
+    return (
+        5 < len(value) <= 120
+        and len(_WORDS.findall(value)) + len(re.findall(r"\d+", value)) > 1
+        and bool(re.search(r"\d", value))
+        and bool(re.search(r"[^\W\d_]{3}", value))
+        and not re.search(r"@|://|[\\{}=_$]|0x|\d\.\d", value)
+    )
+
+
+class Table(NamedTuple):
+    cells: dict[tuple[int, int], str]
+    """What stands in the columns whose labels are known: start and end, and its type, which is empty for other things."""
+    end: int
+    """Behind its last row."""
+
+
+def table(text: str, at: int, flags: Flags) -> Table:
+    """The table whose header holds the place `at`, if there is one."""
+    begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
+    end = text.find("\n", at, at + _LONGEST_HEADER)
+    if end < 0:
+        return Table({}, at)
+    header = text[begin:end].rstrip("\r")
+    delimiter = max(",;\t|", key=header.count)
+    labels = [label.strip(" \"'*") for label in header.split(delimiter)]
+    if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
+        return Table({}, end)
+    keys = [key_of(label) for label in labels]
+    columns: dict[int, list[tuple[int, int]]] = {
+        place: []
+        for place, key in enumerate(keys)
+        if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
+    }
+    last = end
+    for cells, behind in _rows(text, end + 1, delimiter, len(labels)):
+        last = behind
+        for place, column in columns.items():
+            if place < len(cells) and cells[place][0] < cells[place][1]:
+                column.append(cells[place])
+    found: dict[tuple[int, int], str] = {}
+    for place, column in columns.items():
+        kind, spans = _column(text, keys[place], column, flags)
+        found.update(dict.fromkeys(spans, kind))
+    return Table(found, last)
+
+
+def _column(
+    text: str, key: str, cells: list[tuple[int, int]], flags: Flags
+) -> tuple[str, list[tuple[int, int]]]:
+    """The type of what a column holds, and the cells that hold it."""
+    if key in _COLUMNS_OF_OTHERS:
+        return "", cells
+    if key in _ADDRESS_KEYS:
+        fitting = [(start, end) for start, end in cells if is_address(text[start:end])]
+        return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
+    fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
+    speaking = len(fitting)
+    if key not in _PERSON_KEYS:  # "name" is said of things, too
+        speaking = sum(
+            any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end])) for start, end in fitting
+        )
+        if not speaking:
+            return "", cells
+    return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []
+
+
+def _is_label(label: str) -> bool:
+    return len(label) <= 40 and (not label or label[0].isalpha()) and len(label.split()) <= 4
+
+
+def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
+    """The cells of each row, as places without quotes and blanks, up to the first line that is no row; and its end."""
+    cell = re.compile(rf'[ ]*+(?:"((?:[^"\n]|"")*+)"|([^{re.escape(delimiter)}\n]*+))[ ]*+')
+    while start < len(text):
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        if delimiter != "|" or not set(text[start:stop]) <= set("-|: \r"):
+            if text.count(delimiter, start, stop) < count - 1:
+                return
+            yield _cells(text, start, stop, cell, count), stop
+        start = stop + 1
+
+
+def _cells(text: str, start: int, stop: int, cell: re.Pattern[str], count: int) -> list[tuple[int, int]]:
+    cells: list[tuple[int, int]] = []
+    while start <= stop and len(cells) < count:
+        match = cell.match(text, start, stop)
+        if match is None:
+            break
+        which = 2 if match[1] is None else 1
+        value = match[which]
+        first = match.start(which) + len(value) - len(value.lstrip())
+        cells.append((first, max(first, match.start(which) + len(value.rstrip()))))
+        start = match.end() + 1
+    return cells
+
+
+def joined(text: str, found: Iterable[Finding], headers: Iterable[int], flags: Flags) -> list[Finding]:
+    """The findings, with those of the tables whose headers hold these places, and without what is in other columns."""
+    cells: dict[tuple[int, int], str] = {}
+    reached = -1
+    for at in sorted(headers):
+        if at > reached:
+            found_table = table(text, at, flags)
+            cells.update(found_table.cells)
+            reached = found_table.end
+    if not cells:
+        return list(found)
+    kept = [_finding(kind, start, stop) for (start, stop), kind in cells.items() if kind]
+    spans = sorted(cells)
+    place = 0
+    for one in sorted(found, key=lambda finding: finding.start):
+        while place < len(spans) and spans[place][1] <= one.start:
+            place += 1
+        if place == len(spans) or spans[place][0] >= one.end:
+            kept.append(one)
+    return sorted(kept, key=lambda finding: (finding.start, finding.end))
+
+
+def _finding(kind: str, start: int, end: int) -> Finding:
+    return Finding(kind, Category.PII, start, end, _SCORE, "address" if kind == "ADDRESS" else "person-name")

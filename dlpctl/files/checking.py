@@ -1,0 +1,288 @@
+"""Check a file and mask it: what is found in it decides, and a masked copy is given out only once it was read again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from dlpctl.errors import FormatError, StillExposedError, UsageError
+from dlpctl.files.finding import Ledger, Seen, place_all, scan_document
+from dlpctl.files.names import Names
+from dlpctl.files.report import Coverage, FileReport, Gap, Verified
+from dlpctl.formats.files import Files
+from dlpctl.formats.interface import Limits, described
+from dlpctl.formats.spans import Hit
+from dlpctl.formats.verify import Verification, verify
+from dlpctl.masking.apply import replacements
+from dlpctl.masking.standing import Echoes, Value
+from dlpctl.policy.decide import Ruled
+from dlpctl.regex import lazy
+from dlpctl.types import Action, Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dlpctl.formats.files import Node
+    from dlpctl.formats.interface import Document
+    from dlpctl.formats.worker import Method
+    from dlpctl.masking.operators import Masker
+    from dlpctl.policy.decide import Ruling
+    from dlpctl.preflight import Checker
+
+OnUninspected = Literal["block", "warn"]
+_ROUNDS = 3
+"""How often what the masked copy still shows is masked again, as for texts."""
+_BY_DETECTION = "detection"
+_PAGE = lazy(r"page (\d+)\b")
+
+
+def parse_on_uninspected(name: str) -> OnUninspected:
+    lowered = name.lower()
+    if lowered not in ("block", "warn"):
+        raise UsageError(
+            f"{name!r} is not what a part that cannot be read may mean; there are block and warn"
+        )
+    return "block" if lowered == "block" else "warn"
+
+
+class FileChecker:
+    """A checker for files. Threads may share it: each file gets processes of its own."""
+
+    def __init__(
+        self,
+        checker: Checker,
+        *,
+        limits: Limits | None = None,
+        method: Method = "spawn",
+        on_uninspected: OnUninspected = "block",
+    ) -> None:
+        self._checker = checker
+        self._limits = limits or Limits()
+        self._method = method
+        self._on_uninspected = on_uninspected
+
+    def check(
+        self,
+        data: bytes,
+        name: str,
+        password: str | None = None,
+        *,
+        masker: Masker | None = None,
+        stage: Callable[[str], None] = lambda _: None,
+    ) -> FileReport:
+        """Find, decide, and mask where that is the decision. What cannot be read or cleaned with certainty is blocked."""
+        return self._examine(data, name, password, masker, stage, everything=False)
+
+    def mask(
+        self,
+        data: bytes,
+        name: str,
+        password: str | None = None,
+        *,
+        masker: Masker | None = None,
+        stage: Callable[[str], None] = lambda _: None,
+    ) -> FileReport:
+        """Replace all that the policy masks or blocks; raises `StillExposedError` where there is no clean copy."""
+        report = self._examine(data, name, password, masker, stage, everything=True)
+        if report.masked is None:
+            reason = report.summary.partition(": ")[2]
+            raise StillExposedError(f"{reason}; nothing was given out")
+        return report
+
+    def _examine(
+        self,
+        data: bytes,
+        name: str,
+        password: str | None,
+        masker: Masker | None,
+        stage: Callable[[str], None],
+        *,
+        everything: bool,
+    ) -> FileReport:
+        with Files(self._limits, self._method) as files:
+            stage("reading")
+            try:
+                node = files.open(data, name, password)
+            except FormatError as error:
+                ruling = self._checker.ruling("", [])
+                gap = Gap("file", error.message)
+                return FileReport(
+                    self._checker.report("", ruling, None, error.message),
+                    Coverage("", not_inspected=(gap,)),
+                    None,
+                )
+            stage("searching")
+            work = _Work(self._checker, masker or self._checker.masker())
+            ruling = work.rule(node, everything=everything)
+            reason, masked, verified = self._checker.not_inspected(), data, None
+            if not reason and ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
+                reason = described(node.uninspected())
+            if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
+                try:
+                    masked, verified, reason = self._masked(files, node, name, password, work, stage)
+                except FormatError as error:
+                    reason = f"the file cannot be masked: {error.message}"
+        report = self._checker.report(work.ledger.text, ruling, None, reason, empty=not data)
+        given = None if report.decision is Decision.BLOCKED else masked
+        pages = work.pages_of(node.document) if given is not None else ()
+        return FileReport(report, _coverage(node, work.names), given, verified, pages)
+
+    def _masked(
+        self,
+        files: Files,
+        node: Node,
+        name: str,
+        password: str | None,
+        work: _Work,
+        stage: Callable[[str], None],
+    ) -> tuple[bytes, Verified, str]:
+        """The copy, what was found in it, and why it cannot be given out where it cannot."""
+        masked, opened = node.data, node
+        for number in range(_ROUNDS):
+            if number:
+                # A value that lost to one that overlapped it, or that its neighbours hid, shows only now.
+                opened = files.open(masked, name, password)
+                work.see_again(opened)
+            stage("masking")
+            masked = files.masked(opened, work.hits_of)
+            stage("verifying")
+            found = verify(
+                masked,
+                name,
+                work.values,
+                work.hits_of,
+                replacements=work.written,
+                limits=self._limits,
+                method=self._method,
+                password=password,
+            )
+            if any(leak.shown_by != _BY_DETECTION for leak in found.leaks) or found.clean:
+                break
+        return masked, _verified(found), _leaking(found, work.names)
+
+
+class _Work:
+    """What is known of one file: what every view of it shows, and what must not stay."""
+
+    def __init__(self, checker: Checker, masker: Masker) -> None:
+        self._checker = checker
+        self._masker = masker
+        self._seen: dict[int, list[Seen]] = {}
+        self._known: list[Document] = []
+        self._hits: dict[int, list[Hit]] = {}
+        self._hidden: dict[Value, Ruled] = {}
+        self._echoes = Echoes({})
+        self.names = Names(checker.scan)
+        self.ledger = Ledger([], [])
+        self.written: set[str] = set()
+
+    @property
+    def values(self) -> list[str]:
+        return [value.text for value in self._hidden]
+
+    def rule(self, node: Node, *, everything: bool) -> Ruling:
+        """The decision on all that was found; with `everything`, what would be blocked is masked too."""
+        placed = place_all(node, self._see)
+        self.names.know(placed)
+        self.ledger = Ledger(placed, self.names.shown([one.place for one in placed]))
+        ruling = self._checker.ruling(self.ledger.text, self.ledger.findings)
+        hidden = [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
+        if everything:
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
+        self._hide(hidden)
+        return ruling
+
+    def see_again(self, node: Node) -> None:
+        """Go on with a file that was masked already."""
+        placed = place_all(node, self._see)
+        ledger = Ledger(placed, [""] * len(placed))
+        ruled = self._checker.ruling(ledger.text, ledger.findings).ruled
+        self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], ledger)
+
+    def hits_of(self, document: Document) -> list[Hit]:
+        """What must not stay: all that was found and wherever it stands again; in a copy, all that is found there."""
+        known = id(document) in self._seen
+        hits = self._hits.get(id(document))
+        if hits is None:
+            seen = self._seen[id(document)] if known else scan_document(document, self._checker.scan)
+            hits = list(self._hits_in(document, seen, known=known))
+            if known:
+                self._hits[id(document)] = hits
+        return hits
+
+    def pages_of(self, document: Document) -> tuple[int, ...]:
+        """The pages that hold what must not stay, where the document has pages."""
+        places = {
+            document.place_of(piece.segment, piece.start)
+            for hit in self._hits.get(id(document), ())
+            for piece in document.views[hit.view].pieces_of(hit.start, hit.end)
+        }
+        return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
+
+    def _see(self, document: Document) -> list[Seen]:
+        seen = scan_document(document, self._checker.scan)
+        # The document is kept, so that no other can come to stand under its id.
+        self._known.append(document)
+        self._seen[id(document)] = seen
+        return seen
+
+    def _hide(self, hidden: Sequence[Ruled], ledger: Ledger | None = None) -> None:
+        text = (ledger or self.ledger).text
+        for one in hidden:
+            finding = one.finding
+            value = Value(finding.type, finding.category, text[finding.start : finding.end])
+            self._hidden.setdefault(value, one)
+        self._echoes = Echoes({value: one.finding for value, one in self._hidden.items()})
+
+    def _hits_in(self, document: Document, seen: Sequence[Seen], *, known: bool) -> Iterator[Hit]:
+        by_view: dict[int, list[Seen]] = {}
+        for one in seen:
+            by_view.setdefault(one.view, []).append(one)
+        verdicts = {value.type: one.verdict for value, one in self._hidden.items()}
+        for number, view in enumerate(document.views):
+            found = [one.finding for one in by_view.get(number, ())]
+            ruled = [
+                one
+                for one in self._checker.ruling(view.text, found).ruled
+                if one.verdict.action is not Action.ALLOW
+                or Value(
+                    one.finding.type, one.finding.category, view.text[one.finding.start : one.finding.end]
+                )
+                in self._hidden
+            ]
+            if not known:
+                yield from (Hit(number, one.finding.start, one.finding.end, "") for one in ruled)
+                continue
+            repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
+            ruled += (Ruled(one, verdicts[one.type]) for one in repeated)
+            for start, end, text in replacements(view.text, self._checker.operators(ruled), self._masker):
+                if text:
+                    self.written.add(text)
+                yield Hit(number, start, end, text)
+
+
+def _coverage(node: Node, names: Names) -> Coverage:
+    nodes = list(node.walk())
+    segments = [segment for each in nodes for segment in each.document.segments]
+    missed = list(node.uninspected())
+    places = names.shown([part.place for part in missed])
+    return Coverage(
+        node.document.format,
+        len(nodes),
+        len(segments),
+        sum(len(segment.text) for segment in segments),
+        tuple(Gap(place, part.reason) for place, part in zip(places, missed, strict=True)),
+        tuple(dict.fromkeys(note for each in nodes for note in each.document.notes)),
+    )
+
+
+def _verified(found: Verification) -> Verified:
+    return Verified(found.values, len({leak.place for leak in found.leaks}), found.summary())
+
+
+def _leaking(found: Verification, names: Names) -> str:
+    if found.clean:
+        return ""
+    leak = found.leaks[0]
+    (place,) = names.shown([leak.place])
+    at = f" at {place}" if place else ""
+    return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"

@@ -1,0 +1,161 @@
+"""What is found in a file: in every view of every document within it, each value once, with its place."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.types import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.formats.files import Node
+    from dlpctl.formats.interface import Document, Piece
+
+Scan = Callable[[str], list[Finding]]
+_LONGEST_LABEL = 80
+_CELLS_APART = "\n\n"
+
+
+class Seen(NamedTuple):
+    """A finding in one view of a document; its positions are those of the view's text."""
+
+    view: int
+    finding: Finding
+    value: str
+
+
+class Placed(NamedTuple):
+    """A value of a file, however many views show it."""
+
+    finding: Finding
+    value: str
+    node: Node
+    document: Document
+    segment: int
+    start: int
+
+    @property
+    def place(self) -> str:
+        """For people. It may hold the names of files and sheets, and they may hold values."""
+        return self.node.place(self.document, self.segment, self.start)
+
+
+def scan_document(document: Document, scan: Scan) -> list[Seen]:
+    """What every view shows, overlaps between views included."""
+    seen: list[Seen] = []
+    for number, view in enumerate(document.views):
+        found = _scan_labelled(view.text, view.context, scan) if view.context else scan(view.text)
+        seen += (Seen(number, one, view.text[one.start : one.end]) for one in found)
+    return _without_glued(document, seen)
+
+
+def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
+    """Where lines are joined without a space, a whole value may take in what begins the next line: then it counts without that."""
+    pieces = [document.views[one.view].pieces_of(one.finding.start, one.finding.end) for one in seen]
+    whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for one, those in zip(seen, pieces, strict=True):
+        if len(those) == 1:
+            whole.setdefault((one.finding.type, those[0].segment), []).append((those[0].start, those[0].end))
+    for spans in whole.values():
+        spans.sort()
+
+    def holds_a_whole_one(one: Seen, those: list[Piece]) -> bool:
+        if len(those) < 2 or sum(each.end - each.start for each in those) < len(one.value):
+            return False
+        for each in those:
+            spans = whole.get((one.finding.type, each.segment), [])
+            at = bisect_left(spans, (each.start, each.start))
+            if at < len(spans) and spans[at][1] <= each.end:
+                return True
+        return False
+
+    return [one for one, those in zip(seen, pieces, strict=True) if not holds_a_whole_one(one, those)]
+
+
+def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
+    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else."""
+    prefix = f"{' '.join(label.split())[:_LONGEST_LABEL]}: "
+    cells = text.split(_CELLS_APART)
+    # Where the cells begin in what is scanned, and by how much that is moved.
+    starts = [
+        start + len(prefix) * number
+        for number, start in enumerate(
+            accumulate((len(cell) + len(_CELLS_APART) for cell in cells[:-1]), initial=0), 1
+        )
+    ]
+    for finding in scan(prefix + (_CELLS_APART + prefix).join(cells)):
+        first = max(bisect_right(starts, finding.start + len(prefix)) - 1, 0)
+        last = max(bisect_right(starts, finding.end - 1) - 1, 0)
+        start = max(finding.start, starts[first]) - len(prefix) * (first + 1)
+        end = finding.end - len(prefix) * (last + 1)
+        end = min(end, starts[last] - len(prefix) * (last + 1) + len(cells[last]))
+        if start < end:
+            yield finding._replace(start=start, end=end)
+
+
+def place_all(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:
+    """All values of a file and of the files within it, in their order."""
+    return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
+
+
+def _placed_in(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:
+    found = _distinct(node, node.document, seen_in(node.document))
+    for other in node.others:
+        # A second reading mostly shows the same values; only others count.
+        known = {_spelled(one.value) for one in found}
+        found += [one for one in _distinct(node, other, seen_in(other)) if _spelled(one.value) not in known]
+    return found
+
+
+def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Placed]:
+    """The best finding for each stretch of the document: the surest, then the longest."""
+    taken: dict[int, list[tuple[int, int]]] = {}
+    kept: list[Placed] = []
+    for view, finding, value in sorted(
+        seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
+    ):
+        pieces = document.views[view].pieces_of(finding.start, finding.end)
+        if not pieces or any(_overlaps(taken.get(piece.segment, ()), piece) for piece in pieces):
+            continue
+        for piece in pieces:
+            insort(taken.setdefault(piece.segment, []), (piece.start, piece.end))
+        kept.append(Placed(finding, value, node, document, pieces[0].segment, pieces[0].start))
+    return sorted(_once_a_place(kept), key=lambda one: (one.segment, one.start))
+
+
+def _overlaps(taken: Sequence[tuple[int, int]], piece: Piece) -> bool:
+    at = bisect_left(taken, (piece.start, piece.end))
+    return (at < len(taken) and taken[at][0] < piece.end) or (at > 0 and taken[at - 1][1] > piece.start)
+
+
+def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:
+    """Of segments that hold the same place of the file, such as a cell in its row and in its column, one speaks for it."""
+    groups: dict[tuple[str, str], dict[int, list[Placed]]] = {}
+    for one in found:
+        by_segment = groups.setdefault((one.place, _spelled(one.value)), {})
+        by_segment.setdefault(one.segment, []).append(one)
+    for by_segment in groups.values():
+        yield from max(
+            by_segment.values(), key=lambda those: (max(one.finding.score for one in those), len(those))
+        )
+
+
+def _spelled(value: str) -> str:
+    """One spelling for the same value over line breaks and in other cases."""
+    return "".join(filter(str.isalnum, value)).casefold() or value
+
+
+class Ledger:
+    """The values of a file, one below the other: a text that policies, summaries and samples can be made for."""
+
+    def __init__(self, placed: Sequence[Placed], places: Sequence[str]) -> None:
+        starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
+        self.text = "\n".join(one.value for one in placed)
+        self.findings = [
+            one.finding._replace(start=start, end=start + len(one.value), locator=place)
+            for one, start, place in zip(placed, starts, places, strict=False)
+        ]

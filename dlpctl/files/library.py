@@ -1,0 +1,68 @@
+"""Files for programs: `check_file("cv.pdf", "VENDOR").decision`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import InputError
+from dlpctl.files.checking import FileChecker
+from dlpctl.formats.tempfiles import write_whole
+from dlpctl.preflight import checker_for
+from dlpctl.types import Destination
+
+if TYPE_CHECKING:
+    from dlpctl.detect.engine import Detector
+    from dlpctl.files.checking import OnUninspected
+    from dlpctl.files.report import FileReport
+    from dlpctl.formats.interface import Limits
+    from dlpctl.policy.model import Policy
+
+
+def check_file(
+    file: str | os.PathLike[str],
+    destination: Destination | str = Destination.AI_TOOL,
+    policy: Policy | None = None,
+    *,
+    detector: Detector | None = None,
+    operator: str | None = None,
+    key: bytes | None = None,
+    password: str | None = None,
+    limits: Limits | None = None,
+    on_uninspected: OnUninspected = "block",
+) -> FileReport:
+    """Check a file of any format. `masked` of the answer is the copy that may go out."""
+    checker = checker_for(destination, policy, detector, operator, key)
+    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
+    return checking.check(_read(Path(file)), Path(file).name, password)
+
+
+def mask_file(
+    file: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    destination: Destination | str = Destination.AI_TOOL,
+    policy: Policy | None = None,
+    *,
+    overwrite: bool = False,
+    detector: Detector | None = None,
+    operator: str | None = None,
+    key: bytes | None = None,
+    password: str | None = None,
+    limits: Limits | None = None,
+    on_uninspected: OnUninspected = "block",
+) -> FileReport:
+    """Write a copy with everything replaced that the policy masks or blocks; raises `StillExposedError` where there is none."""
+    checker = checker_for(destination, policy, detector, operator, key)
+    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
+    report = checking.mask(_read(Path(file)), Path(file).name, password)
+    assert report.masked is not None
+    write_whole(Path(output), report.masked, overwrite=overwrite)
+    return report
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be read: {problem.strerror}") from None

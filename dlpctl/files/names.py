@@ -1,0 +1,55 @@
+"""Places of a file as they may be shown: names of members, sheets and files may hold values themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.masking.apply import mask_text
+from dlpctl.masking.operators import Masker
+from dlpctl.masking.reserved import is_reserved
+from dlpctl.masking.standing import Echoes, Value
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.files.finding import Placed, Scan
+
+_OPERATOR = "redact"
+_SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
+
+
+class Names:
+    """Shows texts of a report without any value in them, whatever a policy thinks of it."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._echoes = Echoes({})
+
+    def know(self, placed: Sequence[Placed]) -> None:
+        """Values that the file holds: a name tells them without the words that make them be found there."""
+        self._echoes = Echoes(
+            {Value(one.finding.type, one.finding.category, one.value): one.finding for one in placed}
+        )
+
+    def shown(self, texts: Sequence[str]) -> list[str]:
+        """All at once: there may be a hundred thousand."""
+        lines = {text: " ".join(text.split()) for text in texts}
+        shown = self._masked("\n".join(lines.values())).split("\n")
+        if len(shown) != len(lines):
+            shown = [self._masked(line) for line in lines.values()]
+        by_text = dict(zip(lines, shown, strict=True))
+        return [by_text[text] for text in texts]
+
+    def _masked(self, text: str) -> str:
+        # `jane@acme.com.pdf` is no address, but for what stands before the suffix.
+        readings = dict.fromkeys((text, _SUFFIX.sub("\n", text)))
+        found = [
+            one
+            for reading in readings
+            for one in self._scan(reading)
+            if not is_reserved(one.type, one.category, text[one.start : one.end])
+        ]
+        found += self._echoes.outside(text, found)
+        return mask_text(text, ((one, _OPERATOR) for one in found), Masker())

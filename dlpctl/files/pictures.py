@@ -1,0 +1,32 @@
+"""Pages of a PDF as pictures, before masking and after it, for a person who wants to look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dlpctl.formats.worker import Method
+
+
+def before_and_after(
+    data: bytes,
+    masked: bytes,
+    pages: Iterable[int],
+    password: str | None = None,
+    *,
+    limits: Limits | None = None,
+    method: Method = "spawn",
+) -> Iterator[tuple[int, bytes, bytes]]:
+    """For each page, counted from 1: its number, and what it looked like and looks like now, as PNG."""
+    limits = limits or Limits()
+    with Worker(limits, method) as worker:
+        for page in pages:
+            before, after = (
+                worker.picture("pdf", each, page, limits, password, limits.seconds) for each in (data, masked)
+            )
+            yield page, before, after

@@ -1,0 +1,83 @@
+"""The answer to a check of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from dlpctl.preflight import Report
+    from dlpctl.types import Decision
+
+
+class Gap(NamedTuple):
+    """A part of the file that nobody looked at."""
+
+    place: str
+    reason: str
+
+
+class Coverage(NamedTuple):
+    """What was looked at, and what was not."""
+
+    format: str
+    """Empty where the file could not be read at all."""
+    files: int = 0
+    """The file itself and those within it."""
+    texts: int = 0
+    characters: int = 0
+    not_inspected: tuple[Gap, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._asdict() | {
+            "not_inspected": [gap._asdict() for gap in self.not_inspected],
+            "notes": list(self.notes),
+        }
+
+
+class Verified(NamedTuple):
+    """What a look into the masked copy found."""
+
+    values: int
+    """How many different values should be gone."""
+    remaining: int
+    summary: str
+
+
+class FileReport(NamedTuple):
+    """A report whose findings have places instead of positions, with what the file was and what became of it."""
+
+    report: Report
+    coverage: Coverage
+    masked: bytes | None
+    """The copy that may go out: the file itself where it is allowed as it is, None where it is blocked."""
+    verified: Verified | None = None
+    """None where nothing was masked."""
+    pages: tuple[int, ...] = ()
+    """The pages of a PDF that the copy shows in another way."""
+
+    @property
+    def decision(self) -> Decision:
+        return self.report.decision
+
+    @property
+    def summary(self) -> str:
+        return self.report.summary
+
+    def to_dict(self) -> dict[str, Any]:
+        answer = self.report.to_dict()
+        del answer["masked_content"]
+        return answer | {
+            "findings": [
+                {
+                    "type": one.type,
+                    "category": one.category.value,
+                    "place": one.locator,
+                    "score": one.score,
+                    "pattern_id": one.pattern_id,
+                }
+                for one in self.report.findings
+            ],
+            "coverage": self.coverage.to_dict(),
+            "verification": None if self.verified is None else self.verified._asdict(),
+        }

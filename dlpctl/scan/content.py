@@ -1,0 +1,303 @@
+"""From the bytes of a file to results: found, judged by the allow list, placed by line and column, and rid of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.scan.kinds import is_source
+from dlpctl.scan.results import Result
+
+if TYPE_CHECKING:
+    from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.engine import Detector
+    from dlpctl.types import Finding
+
+HEAD = 8192
+_AROUND = 60
+"""Characters on both sides of a value, in its line, that name the finding from one run to the next."""
+_PRINTABLE = bytes(byte if 0x20 <= byte < 0x7F or byte in b"\t\n\r" else 0x1A for byte in range(256))
+"""Keeps the strings of a binary file where they are, and parts them."""
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+class Found(NamedTuple):
+    """What was found in one content."""
+
+    results: list[Result]
+    accepted: int = 0
+    """Findings that the allow list took."""
+
+
+NOTHING = Found([])
+
+
+class Ending(NamedTuple):
+    """How a part of a content ends."""
+
+    lines: int
+    """Line ends in it."""
+    characters: int
+    carry: int
+    """Characters behind its last line end, or all."""
+    bytes: int
+
+
+NO_ENDING = Ending(0, 0, 0, 0)
+
+
+class Examiner:
+    """Looks into contents. One for each process; it keeps nothing of what it has seen."""
+
+    def __init__(
+        self,
+        detector: Detector,
+        min_score: float,
+        allow: AllowList,
+        *,
+        keys: Sequence[bytes] = (),
+        show_values: bool = False,
+    ) -> None:
+        self.detector = detector
+        self.min_score = min_score
+        self._allow = allow
+        self._keys = tuple(keys)
+        self._show_values = show_values
+        self._without_names = detector if detector.names_wanted else detector.without_names()
+        self._labels: dict[str, str] = {}
+
+    def _detector_for(self, path: str) -> Detector:
+        """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
+        return self._without_names if is_source(path) else self.detector
+
+    def findings(self, text: str) -> list[Finding]:
+        """What is found in a text that is part of a document."""
+        return self.detector.scan(text, self.min_score)
+
+    def text(self, path: str, data: bytes) -> Found:
+        """What is found in a content that is text, in UTF-8 or nearly so."""
+        findings = self._detector_for(path).scan_bytes(data, self.min_score)
+        if not findings:
+            return NOTHING
+        text = data.decode("utf-8", "surrogateescape")
+        if len(text) != len(data):
+            findings = _in_characters(data, findings)
+        return self.place(path, text, findings)
+
+    def decoded(self, path: str, text: str) -> Found:
+        """The same for a text that was decoded."""
+        return self.place(path, text, self._detector_for(path).scan(text, self.min_score))
+
+    def binary(self, path: str, data: bytes) -> Found:
+        """What is found in the strings of a file that is no text; places are bytes."""
+        strings = data.translate(_PRINTABLE)
+        found = self._without_names.scan_bytes(strings, self.min_score)
+        if not found:
+            return NOTHING
+        placed = self.place(path, strings.decode("ascii"), found)
+        return placed._replace(results=[_by_byte(one) for one in placed.results])
+
+    @property
+    def margin(self) -> int:
+        """Bytes on both sides of a part that what is found in it may depend on."""
+        return 2 * self.detector.widest + 8
+
+    def part(self, path: str, data: bytes, first: int, size: int, *, binary: bool) -> tuple[Found, Ending]:
+        """What begins in a part of a content, which stands in `data` from `first` on between its margins.
+
+        Places are counted from the beginning of the part.
+        """
+        if binary:
+            data = data.translate(_PRINTABLE)
+        while first and data[0] & 0xC0 == 0x80:  # the margin begins within a character
+            data = data[1:]
+            first -= 1
+        own = data[first : first + size]
+        findings = [
+            one
+            for one in self._detector_for(path).scan_bytes(data, self.min_score)
+            if first <= one.start < first + size
+        ]
+        ending = Ending(
+            own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)
+        )
+        if not findings:
+            return NOTHING, ending
+        text = data.decode("utf-8", "surrogateescape")
+        if len(text) != len(data):
+            findings = _in_characters(data, findings)
+        found = self.place(path, text, findings)
+        before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
+        return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
+
+    def place(self, path: str, text: str, findings: Sequence[Finding]) -> Found:
+        """Findings in a text as results, but for those that the allow list takes."""
+        from dlpctl.masking.partial import sample
+
+        kept = self._allow.remaining(text, findings)
+        lines = _Lines(text)
+        outlines = _Outlines(text, findings)
+        results: list[Result] = []
+        for finding in kept:
+            kind, category, start, end, score, pattern_id, place = finding
+            value = text[start:end]
+            results.append(
+                Result(
+                    path,
+                    *lines.place(start),
+                    *lines.place(end),
+                    start,
+                    end,
+                    kind,
+                    category.value,
+                    score,
+                    pattern_id,
+                    self._label(pattern_id),
+                    value if self._show_values else sample(kind, category, value),
+                    outlines.identity(
+                        f"{path}\0{place}" if place and not place.startswith("line ") else path, finding
+                    ),
+                    self._fingerprint(finding, value),
+                    place or "",
+                )
+            )
+        return Found(results, len(findings) - len(kept))
+
+    def _label(self, pattern_id: str) -> str:
+        label = self._labels.get(pattern_id)
+        if label is None:
+            label = self._labels[pattern_id] = self.detector.label(pattern_id)
+        return label
+
+    def _fingerprint(self, finding: Finding, value: str) -> str:
+        if not self._keys:
+            return ""
+        from dlpctl.values import fingerprint
+
+        return " ".join(fingerprint(key, finding.type, value, finding.category) for key in self._keys)
+
+
+class _Lines:
+    """Lines and columns of places, which are asked for in nearly ascending order."""
+
+    __slots__ = ("_at", "_line", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._line = 1
+
+    def place(self, position: int) -> tuple[int, int]:
+        text = self._text
+        if position < self._at:
+            self._at, self._line = 0, 1
+        self._line += text.count("\n", self._at, position)
+        start = text.rfind("\n", 0, position) + 1
+        self._at = position
+        return self._line, position - start + 1
+
+
+def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings whose positions are bytes of `data`, with positions in its characters."""
+    placed: list[Finding] = []
+    position = characters = 0
+    for finding in findings:
+        start = characters + len(data[position : finding.start].decode("utf-8", "surrogateescape"))
+        end = start + len(data[finding.start : finding.end].decode("utf-8", "surrogateescape"))
+        position, characters = finding.end, end
+        placed.append(finding._replace(start=start, end=end))
+    return placed
+
+
+class _Outlines:
+    """What stands around values in their lines, without these values and all others."""
+
+    __slots__ = ("_findings", "_next", "_seen", "_text")
+
+    def __init__(self, text: str, findings: Sequence[Finding]) -> None:
+        self._text = text
+        self._findings = findings
+        self._next = 0
+        self._seen: dict[str, int] = {}
+
+    def identity(self, path: str, finding: Finding) -> str:
+        """Names a finding from one run to the next; findings are asked for in their order."""
+        import hashlib
+
+        text, findings = self._text, self._findings
+        start, end = finding.start, finding.end
+        before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
+        line_end = text.find("\n", end, end + _AROUND)
+        after = min(len(text), end + _AROUND) if line_end < 0 else line_end
+        while findings[self._next].end <= before:
+            self._next += 1
+        pieces: list[str] = []
+        for one in islice(findings, self._next, None):
+            if one.start >= after:
+                break
+            pieces.append(text[before : one.start])
+            before = one.end
+        pieces.append(text[before:after])
+        named = "\0".join((path, finding.pattern_id, *pieces))
+        identity = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._seen[identity] = again = self._seen.get(identity, 0) + 1
+        return identity if again == 1 else f"{identity}-{again}"
+
+
+class Parts:
+    """Puts the results of parts, which come in order, where they stand in the whole."""
+
+    def __init__(self, *, binary: bool = False) -> None:
+        self._lines = self._characters = self._carry = self._bytes = 0
+        self._binary = binary
+
+    def place(self, results: Iterable[Result], ending: Ending, first: int | None = None) -> list[Result]:
+        """`first` is where in the whole, in bytes, the part begins; what lies between two parts are zeros."""
+        if first is not None:
+            hole = first - self._bytes
+            self._characters += hole
+            self._carry += hole
+            self._bytes = first + ending.bytes
+        placed = [self._placed(one) for one in results]
+        lines, characters, carry, _ = ending
+        self._carry = carry if lines else self._carry + characters
+        self._lines += lines
+        self._characters += characters
+        return placed
+
+    def _placed(self, one: Result) -> Result:
+        carry = self._carry
+        placed = one._replace(
+            line=one.line + self._lines,
+            column=one.column + (carry if one.line == 1 else 0),
+            end_line=one.end_line + self._lines,
+            end_column=one.end_column + (carry if one.end_line == 1 else 0),
+            start=one.start + self._characters,
+            end=one.end + self._characters,
+        )
+        return _by_byte(placed) if self._binary else placed
+
+
+def _by_byte(one: Result) -> Result:
+    """In what is no text there are no lines to count."""
+    return one._replace(line=1, column=1, end_line=1, end_column=1, inner=f"byte {one.start:,}")
+
+
+def _moved(one: Result, lines: int, characters: int) -> Result:
+    """A result with its place counted from so many lines and characters further on."""
+    line, end_line = one.line - lines, one.end_line - lines
+    start, end = one.start - characters, one.end - characters
+    return one._replace(
+        line=line,
+        column=start + 1 if line == 1 else one.column,
+        end_line=end_line,
+        end_column=end + 1 if end_line == 1 else one.end_column,
+        start=start,
+        end=end,
+    )
+
+
+def _characters(data: bytes) -> int:
+    """How many begin in it."""
+    return len(data) if data.isascii() else len(data.translate(None, _CONTINUATIONS))

@@ -1,0 +1,217 @@
+"""Work that is done by several workers at once and given out in the order in which it was asked for.
+
+A worker is a process where the system can fork one cheaply and safely, since confirming what was found holds Python's lock; it shares the
+compiled patterns with its parent. Elsewhere it is a thread. Either has a thread of this process that hands it one task after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from queue import SimpleQueue
+from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
+
+from dlpctl.errors import DlpctlError, EngineError
+
+_AHEAD = 3
+"""Tasks a worker that wait or are done and not yet asked for, so that none idles while another has a long one."""
+_LENGTH = 8
+_DONE, _FAILED = 0, 1
+FORKS = sys.platform == "linux"
+
+
+class Work(Protocol):
+    """What a worker does. It takes and gives what JSON can hold."""
+
+    def __call__(self, task: Any, /) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+class Batch(Protocol):
+    @property
+    def task(self) -> Any:
+        """What a worker is to do; None for nothing."""
+
+
+BatchT = TypeVar("BatchT", bound=Batch)
+
+
+class _Slot(NamedTuple):
+    batch: Any
+    answer: SimpleQueue[tuple[Any, BaseException | None]]
+
+
+class InOrder:
+    """Runs tasks; leaving it ends the workers, at once where something went wrong."""
+
+    def __init__(self, make_work: Callable[[], Work], jobs: int) -> None:
+        """`make_work` is called in each worker."""
+        self._make_work = make_work
+        self._jobs = jobs
+        self._todo: SimpleQueue[_Slot | None] = SimpleQueue()
+        self._children: list[_Child] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for _child in range(self._jobs):
+            self._todo.put(None)
+        for child in self._children:
+            child.end(at_once=kind is not None)
+
+    def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
+        """Each batch with the outcome of its task. A single one is done here, since a worker costs more than most files."""
+        first = [batch for _, batch in zip(range(2), batches, strict=False)]
+        if len(first) < 2 or self._jobs < 2:
+            with closing(self._make_work()) as work:
+                for batch in _chained(first, batches):
+                    yield batch, None if batch.task is None else work(batch.task)
+            return
+        self._start()
+        pending: deque[_Slot] = deque()
+        for batch in _chained(first, batches):
+            slot = _Slot(batch, SimpleQueue())
+            if batch.task is None:
+                slot.answer.put((None, None))
+            else:
+                self._todo.put(slot)
+            pending.append(slot)
+            if len(pending) > self._jobs * _AHEAD:
+                yield _taken(pending.popleft())
+        while pending:
+            yield _taken(pending.popleft())
+
+    def _start(self) -> None:
+        if FORKS:
+            for _ in range(self._jobs):  # all of them before the first thread, which a fork would not copy
+                self._children.append(_Child(self._make_work, self._children))
+        for number in range(self._jobs):
+            work = self._children[number] if FORKS else self._make_work()
+            threading.Thread(target=self._serve, args=(work,), daemon=True).start()
+
+    def _serve(self, work: Work) -> None:
+        while (slot := self._todo.get()) is not None:
+            try:
+                slot.answer.put((work(slot.batch.task), None))
+            except BaseException as problem:
+                slot.answer.put((None, problem))  # raised where it is awaited
+                break
+        if not isinstance(work, _Child):
+            work.close()
+
+
+def _chained(first: Iterable[Any], rest: Iterable[Any]) -> Iterator[Any]:
+    yield from first
+    yield from rest
+
+
+def _taken(slot: _Slot) -> tuple[Any, Any]:
+    outcome, problem = slot.answer.get()
+    if problem is not None:
+        raise problem
+    return slot.batch, outcome
+
+
+class _Child:
+    """A process that does one task at a time."""
+
+    def __init__(self, make_work: Callable[[], Work], others: Iterable[_Child]) -> None:
+        to_read, self._requests = os.pipe()
+        self._answers, to_write = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            # Copies of the other children's pipes would keep those from seeing that the parent is gone.
+            for other in others:
+                other.close()
+            self.close()
+            _live(make_work, to_read, to_write)
+        os.close(to_read)
+        os.close(to_write)
+
+    def __call__(self, task: Any, /) -> Any:
+        try:
+            _send(self._requests, task)
+            answer = _receive(self._answers)
+        except OSError:
+            answer = None
+        if answer is None:
+            raise EngineError("a worker process ended without an answer; --jobs 1 works without one")
+        kind, outcome = answer
+        if kind == _FAILED:
+            raise EngineError(outcome)
+        return outcome
+
+    def close(self) -> None:
+        os.close(self._requests)
+        os.close(self._answers)
+
+    def end(self, *, at_once: bool) -> None:
+        """A worker that has nothing to do ends when nobody can ask it any more."""
+        if at_once:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+        self.close()
+        os.waitpid(self._pid, 0)
+
+
+def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
+    """The life of a child: it must not return into what its parent was doing."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
+        with closing(make_work()) as work:
+            while (task := _receive(requests)) is not None:
+                _send(answers, (_DONE, work(task)))
+        status = 0
+    except DlpctlError as error:
+        _send(answers, (_FAILED, error.message))
+    except BrokenPipeError:
+        pass
+    except BaseException as problem:
+        _send(answers, (_FAILED, f"a worker process failed: {type(problem).__name__} {_place(problem)}"))
+        raise
+    finally:
+        os._exit(status)
+
+
+def _place(problem: BaseException) -> str:
+    """Where it was raised; what it says may hold what was scanned."""
+    at = problem.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return f"in {at.tb_frame.f_code.co_qualname}, line {at.tb_lineno}" if at else ""
+
+
+def _send(pipe: int, value: Any) -> None:
+    data = json.dumps(value).encode()
+    rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def _receive(pipe: int) -> Any:
+    """The next value; None where the other side is gone."""
+    head = _read(pipe, _LENGTH)
+    if head is None:
+        return None
+    data = _read(pipe, int.from_bytes(head, "little"))
+    return None if data is None else json.loads(data)
+
+
+def _read(pipe: int, size: int) -> bytes | None:
+    parts: list[bytes] = []
+    while size:
+        part = os.read(pipe, size)
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,282 @@
+"""What git holds: the index, the history, the changes since a base. Through git's own plumbing, in a stream, whatever the size.
+
+A repository is data from somewhere: nothing that it configures is run, and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from dlpctl.errors import InputError, UsageError
+from dlpctl.scan.results import Skip, Why
+
+_SAFE = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_ALIKE = ("--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+_RAW = ("--raw", "-z", "--no-abbrev", *_ALIKE)
+_HUNK = re.compile(rb"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
+_SUBMODULE, _LINK = b"160000", b"120000"
+_READ = 1 << 16
+_LONGEST_ERROR = 4096
+
+
+class Blob(NamedTuple):
+    """A content in the repository, under the path where it stood first."""
+
+    id: str
+    path: str
+    commit: str = ""
+    date: str = ""
+    lines: tuple[tuple[int, int], ...] | None = None
+    """Only findings in these lines count; None means in all."""
+
+
+class Repository:
+    def __init__(self, folder: str) -> None:
+        """Raises `InputError` where the folder is in no repository that git is willing to read."""
+        self._folder = folder
+        self.root = ""
+        with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
+            said = os.fsdecode(stream.read())
+        bare, git_folder = said.rstrip("\n").split("\n", 1)
+        self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
+
+    @property
+    def is_shallow(self) -> bool:
+        return self._answer("rev-parse", "--is-shallow-repository") == "true"
+
+    def staged(self, paths: Sequence[str]) -> Iterator[Blob | Skip]:
+        """What the index would commit, as far as it differs from what was committed last."""
+        base = "HEAD" if self._exists("HEAD") else self._empty_tree()
+        command = ("diff-index", "--cached", *_RAW, "--diff-filter=ACMRT", base, "--", *paths)
+        with self._stream(*command) as stream:
+            for change in _raw_changes(stream):
+                yield from _blobs(change)
+
+    def added(self, base: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
+        """What was added since this branch left `base`, with the lines that are new."""
+        if not self._exists(base):
+            raise UsageError(f"{base}: no such commit here; in a shallow clone, fetch it first")
+        since = self._answer("merge-base", base, "HEAD")
+        if not since:
+            raise UsageError(
+                f"{base}: has no commit in common with HEAD; in a shallow clone, fetch more of it"
+            )
+        trees = (since, "HEAD", "--", *paths)
+        patch = ("-p", "-U0", "--no-color", "--text", "--diff-filter=ACMR", *_ALIKE)
+        with (
+            self._stream("diff-tree", "-r", *_RAW, "--diff-filter=ACMRT", *trees) as raw,
+            self._stream("diff-tree", "-r", *patch, *trees) as patches,
+        ):
+            added = _added_lines(patches)
+            for change in _raw_changes(raw):
+                # What was a link or a submodule before is new as a whole; the patch of such a change is none.
+                lines = None if change.status.startswith(b"T") else next(added)
+                for blob in _blobs(change):
+                    yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
+
+    def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
+        """Every blob once, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`."""
+        for each in ranges:
+            if not self._answer("rev-list", "-n1", "--end-of-options", each, "--"):
+                raise UsageError(f"{each}: is no file, and no range with commits in it")
+        if not ranges and not self._answer("rev-list", "-n1", "--all"):
+            return
+        # Parents come first, whatever their clocks said; merges show what is like none of their parents.
+        how = ("--reverse", "--topo-order", "--diff-merges=combined", "--root", "--diff-filter=ACMRT")
+        which = ("--end-of-options", *ranges) if ranges else ("--all",)
+        seen: set[bytes] = set()
+        with self._stream("log", *_RAW, *how, "--format=tformat:%x01%H %aI", *which, "--", *paths) as stream:
+            for change in _raw_changes(stream):
+                name = bytes.fromhex(change.id)
+                if name not in seen:
+                    seen.add(name)
+                    yield from _blobs(change)
+
+    def contents(self) -> Contents:
+        return Contents(self._command("cat-file", "--batch"))
+
+    def within(self, place: Path) -> str:
+        """A path below the root of the repository, as git calls it."""
+        try:
+            return place.resolve().relative_to(Path(self.root).resolve()).as_posix()
+        except ValueError:
+            raise UsageError(f"{place}: is not in the repository {self.root}") from None
+
+    def _exists(self, revision: str) -> bool:
+        return bool(
+            self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        )
+
+    def _empty_tree(self) -> str:
+        return self._answer("hash-object", "-t", "tree", "--stdin")
+
+    def _command(self, *arguments: str) -> list[str]:
+        return ["git", "-C", self.root or self._folder, *_SAFE, *arguments]
+
+    def _answer(self, *arguments: str) -> str:
+        """What git says in one line; nothing where it has no answer."""
+        done = subprocess.run(
+            self._command(*arguments),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            check=False,
+        )
+        return os.fsdecode(done.stdout).strip("\n") if done.returncode == 0 else ""
+
+    @contextmanager
+    def _stream(self, *arguments: str) -> Iterator[BufferedReader]:
+        """The output of a command as it comes; raises `InputError` where the command fails."""
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(
+                self._command(*arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=_environment(),
+            ) as process,
+        ):
+            assert isinstance(process.stdout, BufferedReader)
+            try:
+                yield process.stdout
+            except BaseException:
+                process.kill()
+                raise
+            if process.wait():
+                raise InputError(f"git {arguments[0]}: {_said(errors)}")
+
+
+class Contents:
+    """The contents of blobs, by one process of git that is asked again and again."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = list(command)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
+        """For each blob its size and a stream that gives so many bytes, all of which must be taken; none where git cannot read it."""
+        waiting = list(names)
+        while waiting:
+            stream = self._ask(waiting)
+            while waiting:
+                waiting.pop(0)
+                head = stream.readline().split()
+                if len(head) != 3:
+                    yield 0, None
+                    if not head:  # git gave up on a damaged object
+                        self.close()
+                        break
+                    continue
+                yield int(head[2]), stream
+                stream.read(1)
+
+    def _ask(self, names: Iterable[str]) -> BufferedReader:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_environment(),
+                bufsize=_READ,
+            )
+        process = self._process
+        assert process.stdin is not None
+        assert isinstance(process.stdout, BufferedReader)
+        process.stdin.write("".join(f"{name}\n" for name in names).encode())
+        process.stdin.flush()
+        return process.stdout
+
+
+class _Change(NamedTuple):
+    """A path whose content is another one than before."""
+
+    mode: bytes
+    id: str
+    status: bytes
+    path: str
+    commit: str = ""
+    date: str = ""
+
+
+def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
+    """Reads the format of `--raw -z`, between whose entries `git log` writes a line for each commit."""
+    commit = date = ""
+    tokens = _tokens(stream)
+    for token in tokens:
+        entry = token.lstrip(b"\n")
+        if entry.startswith(b"\x01"):
+            commit, _, date = entry[1:].decode("ascii", "replace").partition(" ")
+        elif entry.startswith(b":"):
+            parents = len(entry) - len(entry.lstrip(b":"))
+            fields = entry[parents:].split()
+            path = os.fsdecode(next(tokens))
+            yield _Change(fields[parents], fields[2 * parents + 1].decode(), fields[-1], path, commit, date)
+
+
+def _tokens(stream: BufferedReader) -> Iterator[bytes]:
+    rest = b""
+    while data := stream.read1(_READ):
+        *whole, rest = (rest + data).split(b"\0")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _blobs(change: _Change) -> Iterator[Blob | Skip]:
+    if change.mode == _SUBMODULE:
+        yield Skip(change.path, Why.SUBMODULE)
+    elif change.mode == _LINK:
+        yield Skip(change.path, Why.LINK)
+    else:
+        yield Blob(change.id, change.path, change.commit, change.date)
+
+
+def _added_lines(stream: BufferedReader) -> Iterator[tuple[tuple[int, int], ...]]:
+    """For each file of a patch without context the ranges of lines that it adds."""
+    ranges: list[tuple[int, int]] | None = None
+    begins = True
+    while line := stream.readline(_READ):
+        if begins and line.startswith(b"diff --git "):
+            if ranges is not None:
+                yield tuple(ranges)
+            ranges = []
+        elif begins and ranges is not None and (hunk := _HUNK.match(line)):
+            first, count = int(hunk[1]), int(hunk[2] or 1)
+            if count:
+                ranges.append((first, first + count - 1))
+        begins = line.endswith(b"\n")
+    if ranges is not None:
+        yield tuple(ranges)
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | _ENVIRONMENT
+
+
+def _said(errors: IO[bytes]) -> str:
+    """The first line of what git complained of."""
+    errors.seek(0)
+    said = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()
+    return said.split("\n")[0].removeprefix("fatal: ").removeprefix("error: ") or "failed"

@@ -1,0 +1,46 @@
+"""Commands of a GitHub workflow: the runner makes annotations of them."""
+
+from __future__ import annotations
+
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of, printable
+from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+class GitHub:
+    def __init__(self, write: Write, setting: Setting) -> None:
+        self._write = write
+        self._setting = setting
+
+    def add(self, result: Result) -> None:
+        command = _COMMANDS[level_of(result, self._setting)]
+        place = f"file={_property(result.path)},line={result.line}"
+        if result.end > result.start and not result.inner:
+            place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
+        title = _property(f"{result.type} ({result.category})")
+        self._write(f"::{command} {place},title={title}::{_message(message_of(result))}\n")
+
+    def skip(self, skip: Skip) -> None:
+        if skip.why in FAILURES:
+            said = f"{skip.path}: {skip.why.value}{f': {skip.detail}' if skip.detail else ''}"
+            self._write(f"::error file={_property(skip.path)},title=not scanned::{_message(said)}\n")
+
+    def finish(self, summary: Summary) -> None:
+        for sentence in fell_short(summary):
+            self._write(f"::warning title=dlpctl::{_message(sentence)}\n")
+        total = f"{counted(summary.findings, 'finding')} in {counted(summary.files, 'file')}"
+        self._write(f"::notice title=dlpctl::{total}\n")
+
+
+def _message(text: str) -> str:
+    return "%0A".join(
+        "%0D".join(map(printable, line.split("\r"))) for line in text.replace("%", "%25").split("\n")
+    )
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+REPORT = GitHub

@@ -1,0 +1,62 @@
+"""GitLab's code quality: an array in a subset of the Code Climate format."""
+
+from __future__ import annotations
+
+import json
+
+from dlpctl.scan.reports import Setting, Write, fell_short, message_of
+from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+
+_SEVERITY = {
+    "SECRETS": "blocker",
+    "PHI": "critical",
+    "FINANCIAL": "critical",
+    "PII": "major",
+    "CUSTOM": "major",
+}
+
+
+class GitLab:
+    def __init__(self, write: Write, setting: Setting) -> None:
+        self._write = write
+        self._setting = setting
+        self._separator = ""
+        write("[")
+
+    def add(self, result: Result) -> None:
+        severe = result.score >= self._setting.fail_on
+        self._entry(
+            result.pattern_id,
+            message_of(result),
+            result.identity,
+            _SEVERITY[result.category] if severe else "minor",
+            result.path,
+            result.line,
+            result.end_line,
+        )
+
+    def skip(self, skip: Skip) -> None:
+        if skip.why in FAILURES:
+            said = f"could not be scanned{f': {skip.detail}' if skip.detail else ''}"
+            self._entry("unreadable", said, f"unreadable:{skip.path}", "major", skip.path, 1, 1)
+
+    def finish(self, summary: Summary) -> None:
+        for sentence in fell_short(summary):
+            self._entry("incomplete", sentence, f"incomplete:{sentence}", "info", ".", 1, 1)
+        self._write("\n]\n")
+
+    def _entry(
+        self, check: str, text: str, fingerprint: str, severity: str, path: str, first: int, last: int
+    ) -> None:
+        entry = {
+            "description": text,
+            "check_name": check,
+            "fingerprint": fingerprint,
+            "severity": severity,
+            "location": {"path": path, "lines": {"begin": first, "end": last}},
+        }
+        self._write(f"{self._separator}\n{json.dumps(entry)}")
+        self._separator = ","
+
+
+REPORT = GitLab

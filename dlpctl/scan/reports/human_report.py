@@ -1,0 +1,85 @@
+"""For people at a terminal."""
+
+from __future__ import annotations
+
+from dlpctl.scan.reports import Setting, Write, counted, fell_short, printable, size_of
+from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
+
+
+class Human:
+    def __init__(self, write: Write, setting: Setting) -> None:
+        self._write = write
+        self._setting = setting
+        self._group: list[Result] = []
+        self._files = 0
+        self._skipped: list[Skip] = []
+
+    def add(self, result: Result) -> None:
+        if self._group and _heading(self._group[0]) != _heading(result):
+            self._end_group()
+        self._group.append(result)
+
+    def skip(self, skip: Skip) -> None:
+        if skip.why in FAILURES or self._setting.verbose:
+            self._end_group()
+            detail = f": {skip.detail}" if skip.detail else ""
+            colour = "red" if skip.why in FAILURES else "dim"
+            self._write(self._style(f"{printable(skip.path)}: {skip.why.value}{detail}", colour) + "\n")
+
+    def finish(self, summary: Summary) -> None:
+        self._end_group()
+        if len(summary.types) > 1:
+            rows = sorted(summary.types.items(), key=lambda item: (-item[1], item[0]))
+            width = max(len(name) for name, _ in rows)
+            for name, count in rows:
+                self._write(f"{name:{width}}  {count:,}\n")
+            self._write("\n")
+        self._write(self._style(_total(summary, self._files), "bold") + "\n")
+        if summary.accepted:
+            self._write(f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n")
+        if summary.skipped:
+            listed = ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
+            self._write(f"not scanned: {listed}\n")
+        for sentence in fell_short(summary):
+            self._write(self._style(sentence, "yellow") + "\n")
+
+    def _end_group(self) -> None:
+        group, self._group = self._group, []
+        if not group:
+            return
+        self._files += 1
+        self._write(self._style(_heading(group[0]), "bold") + "\n")
+        rows = [
+            (
+                f"{one.line}:{one.column}" if not one.inner else printable(one.inner),
+                one.type,
+                f"{one.score:.2f}",
+                one.sample or "(hidden)",
+            )
+            for one in group
+        ]
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        for place, name, score, shown in rows:
+            padded = f"  {place:{widths[0]}}  {name:{widths[1]}}  {score}  "
+            self._write(f"{padded}{shown}\n")
+        self._write("\n")
+
+    def _style(self, text: str, name: str) -> str:
+        return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._setting.coloured else text
+
+
+def _heading(result: Result) -> str:
+    path = printable(result.path)
+    return f"{path}  (commit {result.commit[:12]}, {result.date[:10]})" if result.commit else path
+
+
+def _total(summary: Summary, files: int) -> str:
+    looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
+    if not summary.findings:
+        return f"nothing found in {looked}"
+    return f"{counted(summary.findings, 'finding')} in {files:,} of {looked}"
+
+
+REPORT = Human

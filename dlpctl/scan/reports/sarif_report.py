@@ -1,0 +1,114 @@
+"""SARIF 2.1.0, as GitHub's code scanning reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote
+
+from dlpctl.scan.reports import Setting, Write, fell_short, level_of, message_of
+from dlpctl.scan.reports.advice import advice
+from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SEVERITY = {"SECRETS": "8.5", "PHI": "8.0", "FINANCIAL": "7.0", "PII": "6.0", "CUSTOM": "5.0"}
+"""What GitHub sorts by; from 7 on it calls it high."""
+
+
+class Sarif:
+    """Results are written as they come; the rules that they name, and what went wrong, behind them."""
+
+    def __init__(self, write: Write, setting: Setting) -> None:
+        self._write = write
+        self._setting = setting
+        self._rules: dict[str, dict[str, Any]] = {}
+        self._places: dict[str, int] = {}
+        self._notes: list[dict[str, Any]] = []
+        self._separator = ""
+        write(
+            f'{{"$schema": "{_SCHEMA}", "version": "2.1.0", "runs": [{{"columnKind": "unicodeCodePoints", "results": ['
+        )
+
+    def add(self, result: Result) -> None:
+        rule = self._places.setdefault(result.pattern_id, len(self._places))
+        if result.pattern_id not in self._rules:
+            self._rules[result.pattern_id] = _rule(result)
+        found: dict[str, Any] = {
+            "ruleId": result.pattern_id,
+            "ruleIndex": rule,
+            "level": level_of(result, self._setting),
+            "message": {"text": message_of(result)},
+            "locations": [{"physicalLocation": _place(result)}],
+            "partialFingerprints": {"dlpctl/v1": result.identity},
+            "properties": {"type": result.type, "category": result.category, "score": result.score},
+        }
+        if result.fingerprint:
+            found["fingerprints"] = {"dlpctlValue/v1": result.fingerprint}
+        if result.commit:
+            found["properties"] |= {"commit": result.commit, "date": result.date}
+        self._write(f"{self._separator}\n{_dumped(found)}")
+        self._separator = ","
+
+    def skip(self, skip: Skip) -> None:
+        if skip.why in FAILURES:
+            detail = f": {skip.detail}" if skip.detail else ""
+            location = {"physicalLocation": {"artifactLocation": _artifact(skip.path)}}
+            self._notes.append(_note(f"{skip.why.value}{detail}", "error") | {"locations": [location]})
+
+    def finish(self, summary: Summary) -> None:
+        notes = [*self._notes, *(_note(sentence, "warning") for sentence in fell_short(summary))]
+        invocation = {
+            "executionSuccessful": not summary.partial and not summary.failures,
+            "toolExecutionNotifications": notes,
+        }
+        driver = {
+            "name": "dlpctl",
+            "semanticVersion": self._setting.version,
+            "rules": list(self._rules.values()),
+        }
+        self._write(
+            f'\n], "tool": {_dumped({"driver": driver})}, "invocations": {_dumped([invocation])},'
+            f' "properties": {_dumped(summary.to_dict())}}}]}}\n'
+        )
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _rule(result: Result) -> dict[str, Any]:
+    said = advice(result)
+    name = "".join(part.capitalize() for part in result.pattern_id.replace("_", "-").split("-"))
+    return {
+        "id": result.pattern_id,
+        "name": name,
+        "shortDescription": {"text": result.label},
+        "fullDescription": {"text": f"{result.label} ({result.type}, {result.category})"},
+        "help": {"text": said, "markdown": f"**{result.label}** (`{result.type}`)\n\n{said}"},
+        "defaultConfiguration": {"level": "error"},
+        "properties": {
+            "tags": list(dict.fromkeys(("security", result.category, result.type))),
+            "precision": "high",
+            "security-severity": _SEVERITY.get(result.category, "5.0"),
+        },
+    }
+
+
+def _place(result: Result) -> dict[str, Any]:
+    region = {"startLine": result.line}
+    if result.end > result.start and not result.inner:
+        region |= {"startColumn": result.column, "endLine": result.end_line, "endColumn": result.end_column}
+    return {"artifactLocation": _artifact(result.path), "region": region}
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """A URI reference: bytes that are no UTF-8 are percent-encoded as every other."""
+    return {"uri": quote(os.fsencode(path), safe="/-._~")}
+
+
+def _note(text: str, level: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": text}}
+
+
+REPORT = Sarif

@@ -1,0 +1,201 @@
+"""A scan as a whole: what is walked or listed goes to the workers in batches and comes back as results, in order."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.scan.content import HEAD, Ending, Examiner, Parts
+from dlpctl.scan.executor import InOrder
+from dlpctl.scan.kinds import is_document
+from dlpctl.scan.reader import BLOBS, FILES, LARGE, PART, PART_SIZE, STDIN, STREAM, Outcome, Reader
+from dlpctl.scan.results import Result, Skip, Summary, Why
+from dlpctl.scan.walk import File, Selection, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dlpctl.config import FileLimits
+    from dlpctl.scan.git import Blob, Repository
+
+_BATCH_FILES = 64
+_BATCH_BYTES = 1 << 20
+_BATCH_BLOBS = 32
+_BATCH_SKIPPED = 1024
+_MOST_JOBS = 16
+DOCUMENT_LIMIT = 100 << 20
+"""Formats read no larger file."""
+
+
+class _Batch(NamedTuple):
+    task: Any
+    skipped: list[Skip]
+    """What was passed over on the way to it."""
+
+
+class Scan:
+    """One scan. Iterate over `files` or `blobs` once; the summary is whole when that has ended."""
+
+    def __init__(
+        self,
+        examiner: Examiner,
+        selection: Selection,
+        *,
+        archives: bool = True,
+        jobs: int = 0,
+        accepts: Callable[[Result], bool] | None = None,
+        limits: FileLimits | None = None,
+    ) -> None:
+        """`accepts` says of a result whether it is known already, by a baseline say."""
+        self.summary = Summary()
+        self._examiner = examiner
+        self._selection = selection
+        self._archives = archives
+        self._jobs = jobs or usual_jobs()
+        self._accepts = accepts
+        self._limits = limits
+
+    def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
+        """What is found in files and in folders; `-` is stdin."""
+        return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
+
+    def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
+        """What is found in what git holds."""
+        return self._run(_blob_batches(blobs, self._selection), repository)
+
+    def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Generator[Result | Skip]:
+        def make_reader() -> Reader:
+            return Reader(
+                self._examiner,
+                archives=self._archives,
+                max_size=self._selection.max_size,
+                limits=self._limits,
+                contents=repository.contents if repository is not None else None,
+            )
+
+        self.summary.partial = True
+        parts = Parts()
+        with InOrder(make_reader, self._jobs) as workers:
+            for batch, plain in workers.run(batches):
+                yield from map(self._skip, batch.skipped)
+                if batch.task is None:
+                    continue
+                outcome = Outcome(*plain)
+                results: Iterable[Result] = map(Result._make, outcome.results)
+                if batch.task[0] == PART:
+                    _path, _shown, first, _last, binary = batch.task[1]
+                    if not first:
+                        parts = Parts(binary=binary)
+                        self.summary.files += 1
+                    results = parts.place(results, Ending(*outcome.ending), first)
+                self.summary.files += outcome.files
+                self.summary.bytes += outcome.bytes
+                self.summary.accepted += outcome.accepted
+                yield from self._counted(results)
+                for path, why, detail in outcome.skipped:
+                    yield self._skip(Skip(path, Why(why), detail))
+        self.summary.partial = False
+
+    def _counted(self, results: Iterable[Result]) -> Iterator[Result]:
+        for result in results:
+            if self._accepts is not None and self._accepts(result):
+                self.summary.accepted += 1
+            else:
+                self.summary.add(result)
+                yield result
+
+    def _skip(self, skip: Skip) -> Skip:
+        self.summary.skip(skip)
+        return skip
+
+
+def usual_jobs() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
+
+
+def _stdin_or_walked(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
+    if STDIN in names:
+        yield File(STDIN, "stdin", 0, stream=True)
+    yield from walk([name for name in names if name != STDIN], selection)
+
+
+def _file_batches(files: Iterable[File | Skip]) -> Iterator[_Batch]:
+    batch: list[tuple[str, str]] = []
+    skipped: list[Skip] = []
+    size = 0
+    for file in files:
+        if isinstance(file, Skip):
+            skipped.append(file)
+        elif file.stream or file.size > LARGE:
+            yield _Batch((FILES, batch), skipped)
+            yield from _alone(file)
+            batch, skipped, size = [], [], 0
+        else:
+            batch.append((file.path, file.shown))
+            size += file.size
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or len(skipped) >= _BATCH_SKIPPED:
+            yield _Batch((FILES, batch), skipped)
+            batch, skipped, size = [], [], 0
+    if batch or skipped:
+        yield _Batch((FILES, batch), skipped)
+
+
+def _alone(file: File) -> Iterator[_Batch]:
+    """A stream, or a large file in parts, of which those are left out that were never written."""
+    if file.stream:
+        yield _Batch((STREAM, (file.path, file.shown)), [])
+        return
+    try:
+        with Path(file.path).open("rb") as opened:
+            head = opened.read(HEAD)
+            if is_document(head, file.shown):
+                yield _document(file)
+                return
+            binary = b"\0" in head
+            for first in range(0, file.size, PART_SIZE):
+                last = min(first + PART_SIZE, file.size)
+                if first and _next_data(opened.fileno(), first) >= last:
+                    continue
+                yield _Batch((PART, (file.path, file.shown, first, last, binary)), [])
+    except OSError as problem:
+        yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, problem.strerror or "")])
+
+
+def _document(file: File) -> _Batch:
+    if file.size <= DOCUMENT_LIMIT:
+        return _Batch((FILES, [(file.path, file.shown)]), [])
+    megabytes = DOCUMENT_LIMIT >> 20
+    return _Batch(None, [Skip(file.shown, Why.UNREADABLE, f"a document of more than {megabytes} MB")])
+
+
+def _next_data(descriptor: int, place: int) -> int:
+    """Where the file goes on behind a hole; the place itself where nobody knows of holes."""
+    seek_data = getattr(os, "SEEK_DATA", None)
+    if seek_data is None:
+        return place
+    try:
+        return os.lseek(descriptor, place, seek_data)
+    except OSError as problem:
+        return sys.maxsize if problem.errno == errno.ENXIO else place
+
+
+def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:
+    batch: list[Blob] = []
+    skipped: list[Skip] = []
+    for blob in blobs:
+        if isinstance(blob, Skip):
+            skipped.append(blob)
+        elif why := selection.why_not_blob(blob.path):
+            skipped.append(Skip(blob.path, why))
+        else:
+            batch.append(blob)
+        if len(batch) >= _BATCH_BLOBS or len(skipped) >= _BATCH_SKIPPED:
+            yield _Batch((BLOBS, batch), skipped)
+            batch, skipped = [], []
+    if batch or skipped:
+        yield _Batch((BLOBS, batch), skipped)

@@ -1,0 +1,224 @@
+"""Which files of a tree are scanned: in the order of their names, and with a reason for every one that is not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dlpctl.scan.ignore import Rules
+from dlpctl.scan.results import Skip, Why
+
+IGNORE_FILES = (".gitignore", ".dlpctlignore")
+_GIT = ".git"
+
+
+class File(NamedTuple):
+    """A regular file, or whatever was named itself."""
+
+    path: str
+    shown: str
+    """The path in results."""
+    size: int
+    stream: bool = False
+    """Whether it is a pipe or the like, which only a caller can name."""
+
+
+class Selection:
+    """What of a tree is wanted. Globs are those of `.gitignore`, relative to the folder that is walked."""
+
+    def __init__(
+        self,
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        allowed: Callable[[str], bool] | None = None,
+        max_size: int | None = None,
+        ignore_files: bool = True,
+    ) -> None:
+        """`allowed` says of a path as it is shown whether all that is in it is accepted."""
+        self._include = Rules(include)
+        self._exclude = Rules(exclude)
+        self._allowed = allowed
+        self.max_size = max_size
+        self.ignore_files = ignore_files
+
+    def why_not_folder(self, path: str, shown: str) -> Why | None:
+        if self._exclude and self._exclude.verdict(path, folder=True):
+            return Why.EXCLUDED
+        return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
+
+    def why_not_file(self, path: str, shown: str, size: int) -> Why | None:
+        if self._exclude and self._exclude.verdict(path, folder=False):
+            return Why.EXCLUDED
+        if self._include and not self._include.covers(path):
+            return Why.EXCLUDED
+        if self.max_size is not None and size > self.max_size:
+            return Why.TOO_LARGE
+        return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
+
+    def why_not_blob(self, path: str) -> Why | None:
+        """The same for a path whose folders nobody walked through, and whose size is not known yet."""
+        if self._exclude and self._exclude.covers(path):
+            return Why.EXCLUDED
+        return self.why_not_file(path, path, 0)
+
+
+def walk(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
+    """The files to scan among these files and folders."""
+    for name in _outermost(names):
+        try:
+            status = Path(name).stat()
+        except OSError as problem:
+            yield Skip(_shown(name), Why.UNREADABLE, problem.strerror or "")
+            continue
+        if not stat.S_ISDIR(status.st_mode):
+            stream = not stat.S_ISREG(status.st_mode)
+            size = 0 if stream else status.st_size
+            why = selection.why_not_file(Path(name).name, _shown(name), size)
+            yield (
+                Skip(_shown(name), why)
+                if why
+                else File(str(Path(name).resolve()), _shown(name), size, stream)
+            )
+            continue
+        plain = Path(name).as_posix()
+        top = "" if plain == "." else f"{plain.rstrip('/')}/"
+        yield from _Walk(name, top, selection).folder(name, "", _rules_above(name, selection))
+
+
+def _outermost(names: Sequence[str]) -> Iterator[str]:
+    """The names without those that lie in a folder which is named too, and none twice."""
+    places = [Path(name).absolute() for name in names]
+    for number, (name, place) in enumerate(zip(names, places, strict=True)):
+        if place not in places[:number] and not any(
+            other.is_dir() for other in places if other in place.parents
+        ):
+            yield name
+
+
+def _shown(path: str) -> str:
+    return path.replace(os.sep, "/") if os.sep != "/" else path
+
+
+_Layer = tuple[int, Rules]
+"""The rules of one ignore file, and how many characters of a path lead to the folder that it stands in."""
+
+
+class _Walk:
+    def __init__(self, root: str, top: str, selection: Selection) -> None:
+        self._root = root
+        self._top = top
+        self._selection = selection
+
+    def folder(self, path: str, inside: str, layers: Sequence[_Outer | _Layer]) -> Iterator[File | Skip]:
+        """What is in a folder whose path in the tree is `inside`, with a slash at its end unless it is the root."""
+        stack = [self._entries(path, inside, tuple(layers))]
+        while stack:
+            for entry in stack[-1]:
+                if isinstance(entry, _Folder):
+                    stack.append(self._entries(entry.path, entry.inside, entry.layers))
+                    break
+                yield entry
+            else:
+                stack.pop()
+
+    def _entries(
+        self, path: str, inside: str, layers: tuple[_Outer | _Layer, ...]
+    ) -> Iterator[File | Skip | _Folder]:
+        try:
+            with os.scandir(path) as scanned:
+                entries = sorted(scanned, key=_name)
+        except OSError as problem:
+            yield Skip(self._top + inside.rstrip("/") or ".", Why.UNREADABLE, problem.strerror or "")
+            return
+        selection, top = self._selection, self._top
+        if selection.ignore_files:
+            for entry in entries:
+                if entry.name in IGNORE_FILES and (rules := _read_rules(Path(entry.path))):
+                    layers = (*layers, (len(inside), rules))
+        for entry in entries:
+            relative = inside + entry.name
+            try:
+                if entry.is_symlink():
+                    yield Skip(top + relative, Why.LINK)
+                    continue
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if layers and _ignored(layers, relative, is_folder):
+                    yield Skip(top + relative, Why.IGNORED)
+                elif is_folder:
+                    why = (
+                        Why.REPOSITORY
+                        if entry.name == _GIT
+                        else selection.why_not_folder(relative, top + relative)
+                    )
+                    if why:
+                        yield Skip(top + relative, why)
+                    else:
+                        yield _Folder(entry.path, f"{relative}/", layers)
+                elif not entry.is_file(follow_symlinks=False):
+                    yield Skip(top + relative, Why.SPECIAL)
+                else:
+                    size = entry.stat(follow_symlinks=False).st_size
+                    why = selection.why_not_file(relative, top + relative, size)
+                    yield Skip(top + relative, why) if why else File(entry.path, top + relative, size)
+            except OSError as problem:
+                yield Skip(top + relative, Why.UNREADABLE, problem.strerror or "")
+
+
+class _Folder(NamedTuple):
+    path: str
+    inside: str
+    layers: tuple[_Outer | _Layer, ...]
+
+
+class _Outer(NamedTuple):
+    """The rules of a file above the folder that is walked, and the way from there to it."""
+
+    way: str
+    rules: Rules
+
+
+def _ignored(layers: tuple[_Outer | _Layer, ...], path: str, folder: bool) -> bool:
+    for layer in reversed(layers):
+        if isinstance(layer, _Outer):
+            verdict = layer.rules.verdict(layer.way + path, folder=folder)
+        else:
+            depth, rules = layer
+            verdict = rules.verdict(path[depth:], folder=folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
+    """The rules of the folders above, up to the root of the repository that the folder lies in."""
+    if not selection.ignore_files:
+        return []
+    here = Path(folder).resolve()
+    root = next((place for place in (here, *here.parents) if (place / _GIT).exists()), None)
+    if root is None:
+        return []  # in no repository: nothing says how far up rules would reach
+    between = [place for place in here.parents if place == root or root in place.parents]
+    places = [(root / _GIT / "info" / "exclude", root)]
+    places += [(place / name, place) for place in reversed(between) for name in IGNORE_FILES]
+    return [
+        _Outer("" if place == here else f"{here.relative_to(place).as_posix()}/", rules)
+        for file, place in places
+        if (rules := _read_rules(file))
+    ]
+
+
+def _read_rules(file: Path) -> Rules | None:
+    try:
+        if not stat.S_ISREG(file.lstat().st_mode):
+            return None
+        return Rules.of_bytes(file.read_bytes()) or None
+    except OSError:
+        return None  # it is scanned as every other file, which says that it cannot be read
+
+
+def _name(entry: os.DirEntry[str]) -> bytes:
+    return os.fsencode(entry.name)

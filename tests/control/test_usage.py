@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+
+from dlpctl.control.access import LOCAL
+from dlpctl.errors import RequestError, UnauthorizedError
+
+
+def _check(number, **changes):
+    return {
+        "preflight_id": f"pf_{number:024x}",
+        "created_at": "2026-03-10T11:00:00.000Z",
+        "destination": "VENDOR",
+        "decision": "ALLOWED_WITH_MASKING",
+        "policy_id": "pol_" + 24 * "0",
+        "policy_version": "1.0",
+        "bytes": 100,
+        "is_file": False,
+        "detected": [{"type": "EMAIL", "count": 2}],
+    } | changes
+
+
+@pytest.fixture
+def license_(control, acme):
+    return control.licenses.list(LOCAL, acme)[0]
+
+
+@pytest.fixture
+def report(control, license_):
+    def call(*checks):
+        return control.usage.report(license_.license_key, {"checks": list(checks)}).to_dict()
+
+    return call
+
+
+def test_a_check_counts_once_however_often_it_is_told(control, acme, license_, report):
+    policy = control.policies.list(LOCAL, acme)[0]
+    told = [_check(1, policy_id=policy.policy_id), _check(2, decision="BLOCKED"), _check(2)]
+    assert report(*told) == {
+        "recorded": 2,
+        "known": 1,
+        "checks_this_month": 2,
+        "max_checks_per_month": 1_000,
+    }
+    assert report(*told, _check(3, decision="ALLOWED", detected=[]))["recorded"] == 1
+    assert control.licenses.list(LOCAL, acme)[0].checks_this_month == 3
+    sums = control.analytics.organization(LOCAL, acme)
+    assert (sums.total_checks, sums.masked, sums.blocked, sums.prevented_exposures) == (3, 1, 1, 4)
+    items = control.audit.search(LOCAL).items
+    assert [item.policy_name for item in items] == ["(deleted)", "(deleted)", policy.policy.name]
+    assert items[0].summary == "Allowed for VENDOR by a client; nothing sensitive found"
+    assert items[2].summary == "Allowed with masking for VENDOR by a client; found 2 emails"
+    assert control.audit.verify(LOCAL).intact
+
+
+def test_what_a_client_could_not_tell_in_time_is_told_all_the_same(control, acme, clock, license_, report):
+    control.licenses.revoke(LOCAL, acme, license_.license_id)
+    clock.forward(days=40)
+    assert report(_check(1), _check(2, created_at="2999-01-01"))["recorded"] == 2
+    months = [item.created_at[:7] for item in control.audit.search(LOCAL).items]
+    assert months == ["2026-04", "2026-03"], "a clock that is fast does not count in months to come"
+    assert report(_check(3, created_at="2026-04-01"))["checks_this_month"] == 2
+
+
+def test_checks_beyond_the_quota_are_recorded_and_use_it_up(control, acme, key, license_, report):
+    from dlpctl.errors import QuotaError
+
+    control.licenses.extend(LOCAL, acme, license_.license_id, {"max_checks_per_month": 1})
+    assert report(_check(1), _check(2))["checks_this_month"] == 2
+    with pytest.raises(QuotaError):
+        control.checks.check_text(key, "x", "VENDOR")
+
+
+def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(control, key, clock, report):
+    from datetime import timedelta
+
+    control.checks.check_text(key, "x", "VENDOR")
+    report(_check(1, created_at="2025-01-01"))
+    assert control.maintenance.prune(timedelta(days=30)) == 0
+    clock.forward(days=20)
+    control.checks.check_text(key, "x", "VENDOR")
+    assert control.maintenance.prune(timedelta(days=10)) == 2
+    assert control.audit.verify(LOCAL).intact
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"content": "x"}, "'content': is not a field"),
+        ({"detected": [{"type": "EMAIL", "count": 1, "sample": "x"}]}, "detected[0].'sample'"),
+        ({"detected": [{"type": "a@b.example", "count": 1}]}, "detected[0].type"),
+        ({"detected": [{"type": "EMAIL", "count": 0}]}, "detected[0].count"),
+        ({"detected": {}}, "detected: must"),
+        ({"preflight_id": "pf_'; --"}, "preflight_id"),
+        ({"policy_id": "../x"}, "policy_id"),
+        ({"policy_version": "new"}, "policy_version"),
+        ({"decision": "MAYBE"}, "decision"),
+        ({"destination": "HOME"}, "destination"),
+        ({"created_at": "soon"}, "created_at"),
+        ({"bytes": -1}, "bytes"),
+        ({"is_file": 1}, "is_file"),
+    ],
+)
+def test_nothing_but_the_metadata_is_taken(control, report, changes, said):
+    with pytest.raises(RequestError) as caught:
+        report(_check(1), _check(2, **changes))
+    assert f"checks[1].{said}" in caught.value.message
+    assert control.audit.search(LOCAL).total == 0
+
+
+def test_a_batch_has_its_limits_and_needs_a_license(control, report, key):
+    for checks in ([], [_check(one) for one in range(501)]):
+        with pytest.raises(RequestError, match="checks: must be a list"):
+            report(*checks)
+    with pytest.raises(RequestError):
+        report("x")
+    for wrong in (None, "", key, "dlp_lk_x"):
+        with pytest.raises(UnauthorizedError):
+            control.usage.report(wrong, {"checks": [_check(1)]})

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from dlpctl.config.settings import Serve
+from dlpctl.control.access import LOCAL
+from dlpctl.control.service import ControlPlane
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import load_patterns
+from dlpctl_daemon.app import create_app
+from dlpctl_daemon.logs import Log
+from dlpctl_daemon.options import Options
+
+_PATTERNS = Path(__file__).with_name("patterns.toml")
+_SERVICE = Path(__file__).with_name("service.py")
+EMAIL = "write to jane.doe@corp.example.net"
+
+
+class SetClock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **much: float) -> None:
+        self.now += timedelta(**much)
+
+
+class Caller:
+    """Asks the application in this process."""
+
+    def __init__(self, client: FlaskClient, token: str, key: str, log: io.StringIO) -> None:
+        self.client = client
+        self.token = token
+        self.key = key
+        self.log = log
+
+    def __call__(self, method: str, path: str, body: Any = None, **more: Any) -> TestResponse:
+        """With the first admin token, or with `token`."""
+        headers = {"Authorization": f"Bearer {more.pop('token', self.token)}"} | more.pop("headers", {})
+        return self.client.open(path, method=method, json=body, headers=headers, **more)
+
+    def check(
+        self, text: str = EMAIL, destination: str = "VENDOR", *, key: str | None = None, **more: Any
+    ) -> TestResponse:
+        return self.client.post(
+            "/api/preflight/text",
+            json={"text": text, "destination": destination} | more,
+            headers={"X-Service-API-Key": key or self.key},
+        )
+
+    def check_file(self, data: bytes, name: str, **fields: Any) -> TestResponse:
+        return self.client.post(
+            "/api/preflight",
+            data={"file": (io.BytesIO(data), name), "destination": "VENDOR"} | fields,
+            headers={"X-Service-API-Key": self.key},
+        )
+
+    def get(self, path: str, key: str | None = None) -> TestResponse:
+        """With a policy's key."""
+        return self.client.get(path, headers={"X-Service-API-Key": key or self.key})
+
+
+@pytest.fixture(scope="session")
+def detector() -> Detector:
+    """Two patterns: what the service does with findings does not depend on how many there could be."""
+    return Detector(patterns=load_patterns([_PATTERNS]))
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+def settings() -> Serve:
+    return Serve(rate=60_000, burst=10_000)
+
+
+@pytest.fixture
+def control(tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve) -> Iterator[ControlPlane]:
+    limits = Options(settings).limits
+    with ControlPlane.open(tmp_path / "data", lambda: detector, clock=clock, limits=limits) as opened:
+        yield opened
+
+
+@pytest.fixture
+def caller(control: ControlPlane, settings: Serve) -> Caller:
+    """With an organization `acme`, its policy's key, and the first token."""
+    log = io.StringIO()
+    app = create_app(control, Options(settings), Log(log, "json"))
+    control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})
+    token = control.tokens.first().read_text("ascii").strip()
+    return Caller(app.test_client(), token, control.policies.list(LOCAL, "acme")[0].api_key, log)
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Running(NamedTuple):
+    """A service in a process of its own."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    folder: Path
+    log: Path
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        asked = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Content-Type": "application/json"}
+            | {name.replace("_", "-"): said for name, said in headers.items()},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as answer:
+                return Answer(answer.status, dict(answer.headers), answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, dict(error.headers), error.read())
+
+    def administer(self, method: str, path: str, body: Any = None) -> Any:
+        token = (self.folder / "admin.token").read_text("ascii").strip()
+        return self.ask(method, path, body, Authorization=f"Bearer {token}").json
+
+    def key(self) -> str:
+        """Of the policy of a new organization that may check without end."""
+        self.administer("POST", "/api/organizations", {"name": "Acme"})
+        self.administer("POST", "/api/orgs/acme/licenses", {"license_type": "enterprise"})
+        return str(self.administer("GET", "/api/orgs/acme/policies")[0]["api_key"])
+
+    def check(self, key: str, text: str = EMAIL) -> Answer:
+        return self.ask(
+            "POST", "/api/preflight/text", {"text": text, "destination": "VENDOR"}, X_Service_API_Key=key
+        )
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., Any]:
+    """Starts a service; arguments are settings of `serve`."""
+
+    @contextmanager
+    def started(**settings: Any) -> Iterator[Running]:
+        folder, log = tmp_path / "data", tmp_path / "log"
+        command = [sys.executable, str(_SERVICE), str(folder), json.dumps({"port": 0} | settings)]
+        with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, env=_environ()) as process:
+            try:
+                yield Running(process, _port(process, log), folder, log)
+            finally:
+                process.kill()
+
+    return started
+
+
+def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Waits until it listens."""
+    while process.poll() is None:
+        line = log.read_text("utf-8").partition("\n")[0]
+        if '"listening"' in line and line.endswith("}"):
+            port = json.loads(line)["address"].rpartition(":")[2]
+            return int(port) if port.isdecimal() else 0
+        time.sleep(0.01)
+    raise AssertionError(log.read_text("utf-8"))
+
+
+def _environ() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("DLPCTL_")}

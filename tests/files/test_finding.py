@@ -1,0 +1,134 @@
+"""What views show is one finding for each value, at the place where it stands."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dlpctl.config import FileLimits
+from dlpctl.files.finding import Ledger, Placed, place_all, scan_document
+from dlpctl.files.names import Names
+from dlpctl.formats.files import Node
+from dlpctl.formats.interface import Document, Limits, Piece, Segment, View
+from dlpctl.types import Category, Finding
+
+FINDERS = {
+    "SSN": re.compile(r"(?<=ssn: )\d{9}|\d{3}-\d\d-\d{4}"),
+    "EMAIL": re.compile(r"[\w.]+@[\w.]+\.(?:com|comsecond|org)\b"),
+}
+
+
+def scan(text: str) -> list[Finding]:
+    return [
+        Finding(name, Category.PII, *found.span(), 0.9, name.lower())
+        for name, finder in FINDERS.items()
+        for found in finder.finditer(text)
+    ]
+
+
+def node(document: Document, trail: str = "") -> Node:
+    return Node("a", trail, "", b"", document)
+
+
+def found(document: Document, trail: str = "") -> list[Placed]:
+    return place_all(node(document, trail), lambda one: scan_document(one, scan))
+
+
+def table(cells: str) -> Document:
+    segments = [Segment(cells, "column")]
+    return Document("t", segments, [View("v", [Piece(0, 0, len(cells))], segments, "SSN".lower())])
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        ("123456789", ["123456789"]),
+        ("123456789\n\n987654321\n\n", ["123456789", "987654321"]),
+        ("\n\nx\n\n987654321 y", ["987654321"]),
+        ("x 123456789", []),
+        ("", []),
+    ],
+)
+def test_a_label_speaks_for_each_of_its_cells(cells: str, values: list[str]) -> None:
+    assert [one.value for one in found(table(cells))] == values
+    for one in found(table(cells)):
+        assert cells[one.start : one.start + len(one.value)] == one.value
+
+
+def test_nothing_is_found_in_the_label_itself() -> None:
+    segments = [Segment("x", "p")]
+    assert not found(Document("t", segments, [View("v", [Piece(0, 0, 1)], segments, "a@b.com")]))
+
+
+def test_views_of_the_same_characters_show_one_value() -> None:
+    segments = [Segment("123-45-6789 and a@b.com", "page 1")]
+    whole = Piece(0, 0, len(segments[0].text))
+    document = Document("t", segments, [View("a", [whole], segments), View("b", [whole, " "], segments)])
+    assert [one.finding.type for one in found(document)] == ["SSN", "EMAIL"]
+
+
+def test_a_line_that_is_joined_without_a_space_adds_nothing_to_a_whole_value() -> None:
+    segments = [Segment("to a@b.com", "page 1"), Segment("second page", "page 2")]
+    first, second = (Piece(number, 0, len(one.text)) for number, one in enumerate(segments))
+    views = [View("pages", [first, "\n", second], segments), View("joined", [first, second], segments)]
+    assert [one.value for one in found(Document("t", segments, views))] == ["a@b.com"]
+
+
+def test_a_value_over_two_pages_is_found_where_they_are_joined() -> None:
+    segments = [Segment("number 123-45", "page 1"), Segment("-6789 it is", "page 2")]
+    first, second = (Piece(number, 0, len(one.text)) for number, one in enumerate(segments))
+    (one,) = found(Document("t", segments, [View("joined", [first, second], segments)]))
+    assert (one.value, one.place) == ("123-45-6789", "page 1")
+
+
+def test_a_cell_in_its_row_and_in_its_column_is_one_place() -> None:
+    segments = [
+        Segment("a@b.com", "Sheet1!B7"),
+        Segment("a@b.com", "Sheet1!B7"),
+        Segment("a@b.com", "Sheet1!C7"),
+    ]
+    views = [View(str(number), [Piece(number, 0, 7)], segments) for number in range(3)]
+    assert [one.place for one in found(Document("t", segments, views))] == ["Sheet1!B7", "Sheet1!C7"]
+
+
+def test_another_reading_adds_only_what_is_new() -> None:
+    segments = [Segment("a@b.com", "line 1")]
+    others = [Segment("a@b.com c@d.org", "strings")]
+    both = node(Document("t", segments, [View("v", [Piece(0, 0, 7)], segments)]))
+    both.others.append(Document("u", others, [View("v", [Piece(0, 0, 15)], others)]))
+    placed = place_all(both, lambda one: scan_document(one, scan))
+    assert [one.value for one in placed] == ["a@b.com", "c@d.org"]
+
+
+def test_a_ledger_is_a_text_of_the_values() -> None:
+    placed = found(table("123456789\n\n987654321"))
+    ledger = Ledger(placed, ["x", "y"])
+    assert [ledger.text[one.start : one.end] for one in ledger.findings] == [one.value for one in placed]
+    assert [one.locator for one in ledger.findings] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("page 3", "page 3"),
+        ("mail.zip > a@b.com.pdf > page 1", "mail.zip > [EMAIL].pdf > page 1"),
+        ("a@b.com", "[EMAIL]"),
+        ("123-45-6789/notes.txt", "[SSN]/notes.txt"),
+        ("", ""),
+    ],
+)
+def test_names_are_shown_without_the_values_in_them(name: str, shown: str) -> None:
+    assert Names(scan).shown([name, "other", name]) == [shown, "other", shown]
+
+
+def test_a_value_of_the_file_is_known_in_a_name_without_what_labels_it() -> None:
+    names = Names(scan)
+    names.know(found(table("123456789")))
+    assert names.shown(["of 123456789.pdf"]) == ["of [SSN].pdf"]
+
+
+def test_limits_that_nobody_set_are_those_of_the_formats() -> None:
+    defaults = Limits()
+    assert {name: getattr(defaults, name) for name in FileLimits._fields} == FileLimits()._asdict()
+    assert set(Limits.__dataclass_fields__) == set(FileLimits._fields)

@@ -1,0 +1,270 @@
+"""What is told of checks under a license, and that nothing else goes over the wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dlpctl.backend import sending
+from dlpctl.backend.address import Address
+from dlpctl.backend.connection import Connection
+from dlpctl.backend.licensing import LicenseClient
+from dlpctl.backend.remote import RemoteBackend
+from dlpctl.backend.spool import SILENT_SECONDS, Spool
+from dlpctl.control.access import LOCAL
+from dlpctl.errors import QuotaError, RequestError, ServerError, UnauthorizedError
+from tests.remote.conftest import Result, Service
+
+CONTENT = "Jane Doe, jane.doe@corp.example.net, SSN 536-22-8726, paid with 4111 1111 1111 1111.\n"
+FIELDS = {
+    "preflight_id",
+    "created_at",
+    "destination",
+    "decision",
+    "policy_id",
+    "policy_version",
+    "bytes",
+    "is_file",
+    "detected",
+}
+
+
+def _check(number: int) -> dict[str, object]:
+    return {
+        "preflight_id": f"pf_{number:024x}",
+        "created_at": "2026-03-10T11:00:00.000Z",
+        "destination": "VENDOR",
+        "decision": "ALLOWED",
+        "policy_id": "pol_" + 24 * "0",
+        "policy_version": "1.0",
+        "bytes": 1,
+        "is_file": False,
+        "detected": [],
+    }
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Spool:
+    return Spool(tmp_path / "data" / "license" / "x.spool")
+
+
+@pytest.fixture
+def licensed(
+    service: Service,
+    license_key: str,
+    dlpctl: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Result]:
+    """The command line with a license, whose sender is not started."""
+    monkeypatch.setenv("DLPCTL_SERVER", service.url)
+    monkeypatch.setenv("DLPCTL_LICENSE_KEY", license_key)
+    return dlpctl
+
+
+def test_a_check_stays_until_it_is_told(spool: Spool, service: Service, license_key: str) -> None:
+    for number in range(3):
+        assert spool.put(_check(number))
+    assert {file.stat().st_mode & 0o777 for file in spool.folder.iterdir()} == {0o600}
+    service.stop()
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        with pytest.raises(ServerError):
+            sending.send(spool, server, license_key)
+        service.start()
+        assert len(Spool(spool.folder).waiting(10)) == 3
+        receipt = sending.send(Spool(spool.folder), server, license_key)
+        assert receipt is not None
+        assert receipt["recorded"] == 3
+        assert spool.waiting(10) == {}
+        assert sending.send(spool, server, license_key) is None
+    assert service.control.audit.search(LOCAL).total == 3
+
+
+def test_many_go_in_batches_the_oldest_first(spool: Spool, service: Service, license_key: str) -> None:
+    for number in range(sending.BATCH + 5):
+        spool.put(_check(number))
+    first = spool.folder / f"{_check(7)['preflight_id']}.json"
+    os.utime(first, (1, 1))
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        sending.send(spool, server, license_key)
+    sizes = [len(json.loads(seen.body)["checks"]) for seen in service.seen]
+    assert sizes == [sending.BATCH, 5]
+    assert json.loads(service.seen[0].body)["checks"][0] == _check(7)
+
+
+def test_an_answer_that_was_lost_does_not_count_twice(
+    spool: Spool, service: Service, license_key: str
+) -> None:
+    spool.put(_check(1))
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        server.report_usage(license_key, list(spool.waiting(10).values()))
+        receipt = sending.send(spool, server, license_key)
+    assert receipt is not None
+    assert (receipt["recorded"], receipt["known"]) == (0, 1)
+    assert service.control.audit.search(LOCAL).total == 1
+
+
+def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(spool: Spool, service: Service) -> None:
+    spool.put(_check(1))
+    (spool.folder / "pf_0.json").write_bytes(b"")
+    assert list(spool.waiting(10).values()) == [_check(1)]
+    with (
+        closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server,
+        pytest.raises(UnauthorizedError),
+    ):
+        sending.send(spool, server, "dlp_lk_x")
+    assert list(spool.folder.glob("pf_*")) == []
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    assert not Spool(tmp_path / "x" / "spool").put(_check(1))
+
+
+def test_one_sender_at_a_time(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr("dlpctl.backend.spool._start", lambda command, environ: started.append(command))
+    spool.put(_check(1))
+    spool.start_sender("http://h")
+    spool.start_sender("http://h")
+    assert len(started) == 1
+    assert "-P" in started[0]
+    long_ago = time.time() - SILENT_SECONDS
+    os.utime(spool.folder / "sender", (long_ago, long_ago))
+    spool.start_sender("http://h")
+    spool.unmark()
+    spool.start_sender("http://h")
+    assert len(started) == 3
+
+
+@pytest.fixture
+def no_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dlpctl.backend.spool._start", lambda command, environ: None)
+
+
+@pytest.fixture
+def today(clock) -> None:
+    """The clock of the service goes as that of the command line does."""
+    from datetime import UTC, datetime
+
+    clock.now = datetime.now(UTC)
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_nothing_of_the_content_goes_over_the_wire(licensed, service, acme, license_key, tmp_path) -> None:
+    name = "contract-of-smith-536-22-8726.txt"
+    Path(name).write_text(CONTENT)
+    Path("data.csv").write_text(f"who,note\nJane,{json.dumps(CONTENT.strip())}\n")
+    answer = json.loads(licensed("check", name, "-d", "VENDOR", "-f", "json").out)
+    assert licensed("check", "data.csv", "-d", "CUSTOMER").status == 10
+    assert licensed("check", name, "--decision-only").status == 10
+    data = tmp_path / "home" / "data" / "dlpctl"
+    sending.main(LicenseClient(service.url, license_key, data).spool, service.url, license_key, 0)
+
+    usage = [seen for seen in service.seen if seen.path == "/v1/license/usage"]
+    told = [check for seen in usage for check in json.loads(seen.body)["checks"]]
+    assert len(told) == 3
+    assert all(set(check) == FIELDS for check in told)
+    assert all(set(one) == {"type", "count"} for check in told for one in check["detected"])
+    first = next(check for check in told if check["preflight_id"] == answer["preflight_id"])
+    assert first["bytes"] == len(CONTENT)
+    assert first["detected"] == [{"type": one["type"], "count": one["count"]} for one in answer["detected"]]
+    wire = " ".join(f"{seen.path} {dict(seen.headers)} {seen.body!r}" for seen in service.seen)
+    samples = [one["sample"] for one in answer["detected"] if one["sample"]]
+    assert samples
+    words = [word for word in CONTENT.split() if word != "SSN"]
+    for secret in (*words, *samples, "smith", "536", "data.csv", "Masked"):
+        assert secret.strip(".,") not in wire, secret
+    assert service.control.audit.search(LOCAL).total == 3
+    assert service.control.licenses.list(LOCAL, acme)[0].checks_this_month == 3
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_the_policies_of_the_organization_decide(licensed, service, acme) -> None:
+    Path("note.txt").write_text(CONTENT)
+    assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
+    rule = {"name": "All", "dataTypes": ["PII"], "destinations": ["VENDOR"], "action": "BLOCK"}
+    service.control.policies.create(LOCAL, acme, {"name": "strict", "rules": [rule]})
+    home = Path(os.environ["XDG_DATA_HOME"]) / "dlpctl" / "license"
+    for file in home.glob("*.json"):
+        file.unlink()
+    assert licensed("check", "note.txt", "-d", "VENDOR", "--policy", "strict").status == 20
+    assert licensed("check", "note.txt", "-d", "VENDOR", "--policy", "nowhere").status == 2
+    assert licensed("mask", "note.txt", "--policy", "strict", "-d", "AI_TOOL").out == CONTENT
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> None:
+    """Importing what it takes would cost ten times what the check may."""
+    Path("note.txt").write_text(CONTENT)
+    assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
+    run = (
+        "import sys; from dlpctl.cli.main import run; status = run(['check', 'note.txt', '-d', 'VENDOR']);"
+        "slow = {'http.client', 'ssl', 'socket', 'cryptography', 'jwt', 'sqlite3'} & set(sys.modules);"
+        "sys.exit(f'imported {slow}' if slow else status)"
+    )
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (10, b"")
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_without_the_server_and_a_token_the_default_policy_decides(licensed, service) -> None:
+    Path("note.txt").write_text(CONTENT)
+    service.stop()
+    try:
+        result = licensed("check", "note.txt", "-d", "VENDOR")
+    finally:
+        service.start()
+    assert result.status == 10
+    assert result.err.count("\n") == 1
+    assert "no valid license token is at hand" in result.err
+
+
+@pytest.mark.usefixtures("no_sender", "today")
+def test_a_license_that_is_no_good_is_an_error(licensed, service, acme, monkeypatch) -> None:
+    Path("note.txt").write_text(CONTENT)
+    service.control.licenses.revoke(LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id)
+    result = licensed("check", "note.txt")
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
+    monkeypatch.setenv("DLPCTL_LICENSE_KEY", "dlp_lk_x")
+    assert "the license key is unknown" in licensed("check", "note.txt").err
+
+
+@pytest.mark.usefixtures("today")
+def test_the_sender_works_in_the_background_and_stops_checks_beyond_the_quota(
+    licensed, service, license_key, acme, tmp_path
+) -> None:
+    (license_,) = service.control.licenses.list(LOCAL, acme)
+    service.control.licenses.extend(LOCAL, acme, license_.license_id, {"max_checks_per_month": 1})
+    Path("note.txt").write_text(CONTENT)
+    Path("json.py").write_text("raise SystemExit('imported from the working directory')")
+    assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
+    client = LicenseClient(service.url, license_key, tmp_path / "home" / "data" / "dlpctl")
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        try:
+            client.grant()
+        except QuotaError:
+            break
+        time.sleep(0.05)
+    assert service.control.audit.search(LOCAL).total == 1
+    result = licensed("check", "note.txt", "-d", "VENDOR")
+    assert result.status == 1
+    assert "monthly quota of 1 checks is used up" in result.err
+
+
+def test_a_report_that_the_server_cannot_read_stays(spool, service, license_key) -> None:
+    spool.put(_check(1) | {"decision": "OF TOMORROW"})
+    with (
+        closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server,
+        pytest.raises(RequestError),
+    ):
+        sending.send(spool, server, license_key)
+    assert len(spool.waiting(10)) == 1

@@ -1,0 +1,263 @@
+"""Scans of trees: the same whatever the number of workers, and complete or marked as not."""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlpctl.detect.allow import AllowList
+from dlpctl.errors import EngineError
+from dlpctl.scan import reader, scanner
+from dlpctl.scan.content import Examiner
+from dlpctl.scan.executor import InOrder
+from dlpctl.scan.results import Result, Skip, Why
+from dlpctl.scan.scanner import Scan
+from dlpctl.scan.walk import Selection
+
+BADGE = "AC-12345678"
+
+
+def scan(examiner: Examiner, *names: str, **options: Any) -> tuple[list[Result], dict[str, Skip], Scan]:
+    one = Scan(examiner, options.pop("selection", Selection()), **options)
+    found = list(one.files(names))
+    results = [each for each in found if isinstance(each, Result)]
+    return results, {each.path: each for each in found if isinstance(each, Skip)}, one
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_places_are_lines_and_characters(examiner: Examiner) -> None:
+    Path("a.txt").write_bytes(f"é {BADGE}\r\nx\r\n  ü {BADGE} {BADGE}\n".encode())
+    results, _, done = scan(examiner, "a.txt")
+    assert [(one.line, one.column, one.end_line, one.end_column) for one in results] == [
+        (1, 6, 1, 14),
+        (3, 8, 3, 16),
+        (3, 20, 3, 28),
+    ]
+    text = Path("a.txt").read_bytes().decode()
+    assert {text[one.start : one.end] for one in results} == {"12345678"}
+    assert (done.summary.files, done.summary.findings, done.summary.partial) == (1, 3, False)
+
+
+def test_no_result_holds_a_value(examiner: Examiner) -> None:
+    Path("a.txt").write_text(f"{BADGE} tok_abcdefghijkl\n")
+    results, _, _ = scan(examiner, "a.txt")
+    assert len(results) == 2
+    assert "12345678" not in repr(results)
+    assert "abcdefghijkl" not in repr(results)
+
+
+def test_identities_hold_while_lines_move_and_differ_in_one_file(examiner: Examiner) -> None:
+    Path("a.txt").write_text(f"badge: {BADGE}\nbadge: {BADGE}\nother {BADGE}\n")
+    before = [one.identity for one in scan(examiner, "a.txt")[0]]
+    assert len(set(before)) == 3
+    Path("a.txt").write_text(f"# new\n\nbadge: {BADGE.replace('8', '9')}\nbadge: {BADGE}\nother {BADGE}\n")
+    assert [one.identity for one in scan(examiner, "a.txt")[0]] == before
+
+
+def test_fingerprints_need_a_key(badges: Any) -> None:
+    Path("a.txt").write_text(f"{BADGE}\n\n{BADGE}")
+    keyed = Examiner(badges, 0.5, AllowList(), keys=[b"k" * 32])
+    prints = [one.fingerprint for one in scan(keyed, "a.txt")[0]]
+    assert prints[0] == prints[1] != ""
+    other = Examiner(badges, 0.5, AllowList(), keys=[b"l" * 32])
+    assert scan(other, "a.txt")[0][0].fingerprint != prints[0]
+
+
+def test_whatever_the_number_of_workers(examiner: Examiner) -> None:
+    for number in range(300):
+        file = Path(f"d{number % 7}/f{number}.txt")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"{'x ' * number}\nAC-{10_000_000 + number}\n" * 3)
+    alone = scan(examiner, ".", jobs=1)
+    several = scan(examiner, ".", jobs=3)
+    assert alone[0] == several[0]
+    assert len(alone[0]) == 900
+    assert alone[2].summary.to_dict() == several[2].summary.to_dict()
+
+
+def test_threads_where_nothing_forks(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dlpctl.scan.executor.FORKS", False)
+    test_whatever_the_number_of_workers(examiner)
+
+
+def test_large_files_are_read_in_parts(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the seams are, the places are those of the whole."""
+    text = "".join(
+        f"{'ü' * (number % 50)} AC-{10_000_000 + number}{' ' if number % 3 else chr(10)}"
+        for number in range(4000)
+    )
+    Path("a.txt").write_text(text, encoding="utf-8")
+    whole, _, _ = scan(examiner, "a.txt")
+    assert len(whole) == 4000
+    monkeypatch.setattr(scanner, "LARGE", 1000)
+    monkeypatch.setattr(scanner, "PART_SIZE", 9973)
+    parts, _, done = scan(examiner, "a.txt", jobs=2)
+    drop = {"identity": ""}
+    assert [one._replace(**drop) for one in parts] == [one._replace(**drop) for one in whole]
+    assert done.summary.files == 1
+    assert done.summary.bytes == len(text.encode())
+    monkeypatch.setattr(reader, "LARGE", 1000)
+    monkeypatch.setattr(reader, "PART_SIZE", 7919)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo("pipe")
+        writer = threading.Thread(target=Path("pipe").write_text, args=(text,), kwargs={"encoding": "utf-8"})
+        writer.start()
+        piped, _, _ = scan(examiner, "pipe")
+        writer.join()
+        drop["path"] = ""
+        assert [one._replace(**drop) for one in piped] == [one._replace(**drop) for one in whole]
+
+
+def test_a_sparse_file_costs_what_is_in_it(examiner: Examiner) -> None:
+    with Path("sparse").open("wb") as file:
+        file.write(b"\0" * 100)
+        file.seek(5 << 30)
+        file.write(f" {BADGE} ".encode())
+    began = time.monotonic()
+    results, _, done = scan(examiner, "sparse")
+    assert [one.inner for one in results] == [f"byte {(5 << 30) + 4:,}"]
+    assert time.monotonic() - began < 20
+    assert done.summary.files == 1
+
+
+def test_encodings_and_binaries(examiner: Examiner) -> None:
+    Path("utf16.txt").write_text(f"Grüße\n{BADGE}\n", encoding="utf-16")
+    Path("latin.txt").write_text(f"Grüße aus Köln\n{BADGE}\n", encoding="latin-1")
+    Path("program").write_bytes(b"\x7fELF\0\0\xff" + BADGE.encode() + b"\0\xfe")
+    Path("empty").write_bytes(b"")
+    results, skips, done = scan(examiner, ".")
+    assert [(one.path, one.line, one.inner[:5]) for one in results] == [
+        ("latin.txt", 2, ""),
+        ("program", 1, "byte "),
+        ("utf16.txt", 2, ""),
+    ]
+    assert not skips
+    assert done.summary.files == 4
+
+
+def test_archives_are_opened_unless_they_are_not_wanted(examiner: Examiner) -> None:
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.writestr("inner/note.txt", f"see {BADGE}\n")
+    results, _, _ = scan(examiner, "a.zip")
+    assert [one.type for one in results] == ["BADGE"]
+    assert "note.txt" in results[0].inner
+    results, skips, _ = scan(examiner, "a.zip", archives=False)
+    assert not results
+    assert skips["a.zip"].why is Why.ARCHIVE
+
+
+def test_text_that_is_labelled_or_encoded_elsewhere(examiner: Examiner) -> None:
+    encoded = base64.b64encode(f"see {BADGE}\n".encode()).decode()
+    Path("mail.eml").write_text(
+        f"From: a@example.com\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n{encoded}\n"
+    )
+    Path("table.csv").write_text(f"name,badge\nx,y\nz,{BADGE}\n")
+    Path("broken.csv").write_bytes(b"\0\1\2 " + BADGE.encode() + b" \0")
+    results, skips, _ = scan(examiner, ".")
+    assert [(one.path, one.line, bool(one.inner)) for one in results] == [
+        ("broken.csv", 1, True),
+        ("mail.eml", 1, True),
+        ("table.csv", 3, False),
+    ]
+    assert not skips
+
+
+def test_a_damaged_document_is_a_failure(examiner: Examiner) -> None:
+    Path("broken.zip").write_bytes(b"PK\x03\x04" + b"\x01" * 200)
+    _, skips, done = scan(examiner, ".")
+    assert skips["broken.zip"].why is Why.UNREADABLE
+    assert done.summary.failures == 1
+
+
+def test_what_vanishes_or_changes_on_the_way(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gone", "pipe", "stays"):
+        Path(name).write_text(f"{BADGE}\n")
+    run = Scan(examiner, Selection(), jobs=1)
+    walked = list(scanner.walk(["."], Selection()))
+    Path("gone").unlink()
+    Path("pipe").unlink()
+    os.mkfifo("pipe")
+    monkeypatch.setattr(scanner, "walk", lambda *_: iter(walked))
+    found = list(run.files(["."]))
+    assert [(one.path, one.why if isinstance(one, Skip) else one.type) for one in found] == [
+        ("stays", "BADGE"),
+        ("gone", Why.GONE),
+        ("pipe", Why.SPECIAL),
+    ]
+    assert run.summary.failures == 0
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_cannot_be_read_is_a_failure(examiner: Examiner) -> None:
+    Path("secret").write_text(BADGE)
+    Path("secret").chmod(0)
+    _, skips, done = scan(examiner, ".")
+    assert skips["secret"].why is Why.UNREADABLE
+    assert done.summary.failures == 1
+
+
+def test_accepted_results_are_counted_and_not_given(examiner: Examiner) -> None:
+    Path("a.txt").write_text(f"{BADGE}\ntok_abcdefghijkl\nAC-87654321 dlpctl:allow\n")
+    results, _, done = scan(examiner, "a.txt", accepts=lambda one: one.type == "TOKEN")
+    assert [one.line for one in results] == [1]
+    assert done.summary.accepted == 2
+    assert done.summary.types == {"BADGE": 1}
+
+
+class Job:
+    def __init__(self, do: Callable[[Any], Any]) -> None:
+        self._do = do
+
+    def __call__(self, task: Any, /) -> Any:
+        return self._do(task)
+
+    def close(self) -> None:
+        pass
+
+
+class Numbered:
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_work_comes_back_in_order_and_failures_stop_it(forks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if forks and not hasattr(os, "fork"):
+        pytest.skip("this system does not fork")
+    monkeypatch.setattr("dlpctl.scan.executor.FORKS", forks)
+
+    def slow(task: Any) -> Any:
+        time.sleep(0.01 if task % 5 == 0 else 0)
+        return [task, "ü\udcff"]
+
+    with InOrder(lambda: Job(slow), 3) as workers:
+        outcomes = [outcome for _, outcome in workers.run(Numbered(number) for number in range(40))]
+    assert [list(outcome) for outcome in outcomes] == [[number, "ü\udcff"] for number in range(40)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dlpctl.scan.executor.FORKS", True)
+
+    def dies(task: Any) -> Any:
+        if task == 7:
+            os._exit(9)
+        return task
+
+    with (
+        pytest.raises(EngineError, match="ended without an answer"),
+        InOrder(lambda: Job(dies), 2) as workers,
+    ):
+        list(workers.run(Numbered(number) for number in range(20)))
