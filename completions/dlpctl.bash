@@ -92,7 +92,7 @@ _dlpctl_spec() {
             arguments='@organizations @stored-policies'
             ;;
         'patterns')
-            commands='list types show test'
+            commands='list types stats show test'
             options='-h --help'
             ;;
         'patterns list')
@@ -102,6 +102,10 @@ _dlpctl_spec() {
         'patterns types')
             options='--category -f --format -h --help'
             valued='--category:@categories -f:human,json --format:human,json'
+            ;;
+        'patterns stats')
+            options='--seed -f --format --patterns -h --help'
+            valued='--seed: -f:human,json --format:human,json --patterns:@files'
             ;;
         'patterns show')
             options='-f --format --patterns -h --help'

@@ -218,6 +218,7 @@ complete -c dlpctl -n '__dlpctl_at policy delete' -f -a '(dlpctl __complete stor
 # dlpctl patterns
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a list -d 'List the patterns'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a types -d 'List what can be found, with the laws that make it sensitive'
+complete -c dlpctl -n '__dlpctl_exactly patterns' -a stats -d 'Measure the patterns'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a show -d 'Show one pattern whole, with its examples'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -a test -d 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly'
 complete -c dlpctl -n '__dlpctl_exactly patterns' -s h -l help -d 'Show this message and exit'
@@ -234,6 +235,12 @@ complete -c dlpctl -n '__dlpctl_at patterns list' -s h -l help -d 'Show this mes
 complete -c dlpctl -n '__dlpctl_at patterns types' -l category -r -f -a '(dlpctl __complete categories)' -d 'Only patterns with this'
 complete -c dlpctl -n '__dlpctl_at patterns types' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at patterns types' -s h -l help -d 'Show this message and exit'
+
+# dlpctl patterns stats
+complete -c dlpctl -n '__dlpctl_at patterns stats' -l seed -x -d 'What is planted and written depends on it'
+complete -c dlpctl -n '__dlpctl_at patterns stats' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at patterns stats' -l patterns -r -F -d 'Further patterns'
+complete -c dlpctl -n '__dlpctl_at patterns stats' -s h -l help -d 'Show this message and exit'
 
 # dlpctl patterns show
 complete -c dlpctl -n '__dlpctl_at patterns show' -s f -l format -r -f -a 'human json' -d 'For people or for programs'

@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('@organizations', '@stored-policies')
         }
         'patterns' = @{
-            commands = @{ 'list' = 'List the patterns'; 'types' = 'List what can be found, with the laws that make it sensitive'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
+            commands = @{ 'list' = 'List the patterns'; 'types' = 'List what can be found, with the laws that make it sensitive'; 'stats' = 'Measure the patterns'; 'show' = 'Show one pattern whole, with its examples'; 'test' = 'Compile each pattern in both engines, run its examples, and warn of what is broad or costly' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -129,6 +129,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             commands = @{}
             options = @{ '--category' = 'Only patterns with this'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--category' = '@categories'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
+        }
+        'patterns stats' = @{
+            commands = @{}
+            options = @{ '--seed' = 'What is planted and written depends on it'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--seed' = '--seed'; '-f' = 'human,json'; '--format' = 'human,json'; '--patterns' = '@files' }
             arguments = @()
         }
         'patterns show' = @{

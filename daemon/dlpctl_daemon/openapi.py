@@ -116,7 +116,10 @@ def _parameters(endpoint: Endpoint) -> Iterable[dict[str, Any]]:
 
 
 def _error(status: int) -> dict[str, Any]:
-    headers = {"X-Request-Id": "of the log line about it"}
+    headers = {
+        "X-Request-Id": "of the log line about it",
+        "X-Error-Code": "the kind of error, for programs; not of errors of HTTP itself",
+    }
     if status in (429, 503):
         headers["Retry-After"] = "seconds after which to try again"
     if status == 429:

@@ -41,7 +41,14 @@ def serve(folder: Path, make_detector: Callable[[], Detector], options: Options)
             gc.freeze()  # what is there now stays, and need not be looked through for garbage
             housekeeping = Housekeeping(control.maintenance, options.settings.keep_days, log)
             housekeeping.start()
-            log.info("listening", address=address(listening), folder=str(folder), admin_token=str(token_file))
+            where = address(listening)
+            log.info(
+                "listening",
+                address=where,
+                docs=f"{where}/docs",
+                folder=str(folder),
+                admin_token=str(token_file),
+            )
             try:
                 server.run()
             finally:

@@ -11,6 +11,8 @@ from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond to build.
 _NO_LETTER = r"[^0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}]"
+# `patientTakes`: the word ends where another begins in camel case.
+_NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
 
 
@@ -98,9 +100,7 @@ def _alternatives(words: tuple[str, ...]) -> str:
 
 @cache
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
-    regex = (
-        rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|$)"
-    )
+    regex = rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
     return compile_regex(regex, "context")
 
 

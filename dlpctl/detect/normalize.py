@@ -52,7 +52,7 @@ _ENCODED = (
     rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-_RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[0-9A-Fa-f]{{2}}|\\u00[0-9A-Fa-f]{{2}})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
+_RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = re.compile(r"[^0-9]+")
 _BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"

@@ -1,4 +1,4 @@
-"""The header of a column as the label of each value in it: CSV, tables of Markdown and of fixed columns, INSERT statements.
+"""The header of a column as the label of each value in it: CSV, Markdown, HTML, fixed columns, INSERT statements.
 
 A header may stand far above its value. Where one says what may be sensitive, a second text is made in which each cell of that column
 stands behind its header, as `header: cell`, and what is found there is reported where the cell is.
@@ -15,26 +15,51 @@ from typing import Any, NamedTuple
 from dlpctl.detect.matcher import compile_regex, direct
 
 _SENSITIVE_TEXT = """
-    ssn social tax tin ein itin passport passeport pasaporte passaporto reisepass licen permis conduc patente fuehrerschein führerschein
-    phone tel mobile cell fax telefon teléfono telefono téléphone handy móvil celular birth born dob geburt nacimiento naissance nascita
-    nascimento mrn patient paciente paziente medical chart account acct iban routing aba bic swift sort_code konto cuenta compte conto conta
-    card tarjeta carte carta cartão cartao karte cvv cvc expir pin password passwd pwd passwort contraseña senha secret token key credential
-    email mail ip address mac imei imsi vin plate kennzeichen matrícula matricula placa targa zip postal postcode plz salary income gehalt
-    salario salaire stipendio balance saldo blood diagnos icd npi dea medicare medicaid insurance versicher policy member nhs nino national
-    identity dni nie cpf cnpj rfc curp cuit rut nif nss cedula cédula steuer ausweis nir siret siren sécurité secu codice fiscale aadhaar
-    pan nric sin bsn pesel age edad alter âge user login username lat lon gps coord wallet bitcoin ethereum seed drug ndc loinc cpt health
+    aadhaar aadhar aaid aba abha ablaufdatum abn account acct ach acn address adoazonosito advertising
+    adóazonosító adószám afm african age ahv ajokortti alberta alter alv amex amka annual arzt asmens
+    ausweis ayushman balance bank benutzername betriebsstättennummer bic bilhete billing birth bitcoin
+    bloedgroep blood blutdruck blutgruppe bmi born bsb bsn bsnr btw burgerservicenummer bvn cadastro
+    card carnet carné carta carte cartão cccd ceam cedula cell celular cep chart chassi chi cholesterol
+    cie cif cin citizen civil clabe cmnd cnh cni cnic cnp cnpj cns codice compte condition conduc conta
+    conto contraseña contribuinte coord cpf cpr cpt credential credit crn ctc cuenta cui cuil cuit curp
+    cvc cvv cyprus cédula código dea device diagnos dic dič dl dln dni dob documento dowod dowód dpi
+    driver driving drug dui dva edad egn ehic ein election email embg emirates employer epic ethereum
+    ethernet exp expir fahrgestell fax fico fin fiscale fnr fodselsnummer fuehrerschein fuhrerschein
+    fødselsnummer førerkort führerschein fürerschein gaid geburt gehalt geo glucose gps handset handy
+    hba1c hcn health heart hetu hicn hkid hospital hsn iban ic icd ico identifikationsnummer
+    identiteitsnommer identity idfa idfv idnp idnr ifsc ihi iin imei immatriculation immun imsi imss
+    income inn insee insurance ip iqama ird isikukood itin iva ičo jmbg karte kennitala kennzeichen
+    kenteken kenya key kimlik konto koordinaten kt ktp kvnr körkort kørekort lab lanr lat licen login
+    lohn loinc lon mac maestro mail maltese matricula matricule matrícula mauritius medicaid medical
+    medicare medication meid member mobil mrn my_number mykad móvil nacido nacimiento naissance nas
+    nascimento nascita national ndc nhi nhs nic nid nie nif nik nin nino nip nipc nir nis nit npi nric
+    nss numero nummer numéro né née número obcansky občanský oib organisasjonsnummer organisationsnummer
+    orgnr osobni paciente pan partita pasaporte paspoort passaporto passeport passnummer passport passwd
+    password passwort paszport patente patient paziente pcn permis perso pesel philsys phin phn phone
+    pin pis piva placa plaque plate plz policy postal postcode pps ppsn prescri pressure procedure
+    provider psn pulse pwd qid ramq rcs reg_no registration registro regon reisepass resident rfc rg rif
+    rijbewijs rijksregisternummer rnokpp rodne rodné routing rrn rtn ruc rufnummer rut salaire salario
+    salary saldo savings schufa secret secu seed senha sin siren siret snils social sofi sort_code
+    sozialversicherungsnummer spi ssn steuer stipendio sueldo sv svnr swift szemelyi személyi sécurité
+    taj targa tarjeta tax tckn tel telefon teléfono tessera tfn tin titulo token tsi tva téléphone
+    título ubn ucid uen uid umid unique user ust ustid utr valid vantage vehicle velocity versicher
+    veterans vin visa vitals vkn vnr voter wage wallet wire zip âge αμκα αφμ ταυτότητα τηλέφωνο егн иин
+    инн пинфл рнокпп снилс телефон ח.פ תעודת رقم کد आधार บัตร เลข マイナンバー 手机 电话 統一編號 身份证 身分證 電話 사업자 전화 주민
+    휴대폰
     """
 _SENSITIVE = "|".join(re.escape(word) for word in _SENSITIVE_TEXT.split())
-_WORD = r"[A-Za-z\x{C0}-\x{17F}_#][\w\x{C0}-\x{17F}.#/()°º'-]*"
+_WORD = r"[A-Za-z_#\x{A1}-\x{10FFFF}][\w\x{A1}-\x{10FFFF}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
 _BLANK = r"[ \t]*"
 _HEADER = (
     rf"(?mi)^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
     rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
+    rf"|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
     rf"|\binsert\s+into\s+[^\s(]+\s*\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*values\s*"
 )
 _MARKED = rf"(?i)(?:^|[^A-Za-z\x{{C0}}-\x{{17F}}])(?:{_SENSITIVE})|(?:{_SENSITIVE})(?:$|[^A-Za-z\x{{C0}}-\x{{17F}}])"
 _LONGEST_NAME = 48
+_LONGEST_CELL = 2048
 _USUAL_NAME = 28
 """Characters that headers have on average at most; where there are more, commas are those of prose."""
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
@@ -122,15 +147,21 @@ def _cells(data: bytes, table: OpenTable) -> Iterator[Cell]:
             return
         line = data[start:end]
         place = end
-        if len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS))) and _is_marked(line):
+        if _may_name(line) and _is_marked(line):
             if line[:7].lower().split() == [b"insert"]:
                 rows = _sql_rows(data, start, end)
+            elif line[:1] == b"<":
+                rows = _marked_up(data, start, end)
             else:
                 table.header = line.rstrip()
                 rows = _rows(data, end, table.header)
             for cell in rows:
                 place = max(place, cell.end)
                 yield cell
+
+
+def _may_name(line: bytes) -> bool:
+    return line[:1] == b"<" or len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS)))
 
 
 def _rows(data: bytes, place: int, header: bytes) -> Iterator[Cell]:
@@ -207,6 +238,15 @@ def _sql_rows(data: bytes, start: int, end: int) -> Iterator[Cell]:
                 yield Cell(name, first, last)
             if value[3] == b")":
                 break
+
+
+def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cell]:
+    """The element of HTML behind one that names it."""
+    header = data[data.index(b">", start) + 1 : data.index(b"</", start)].strip(_QUOTES + b":")
+    stop = data.find(b"<", end, end + _LONGEST_CELL)
+    value = data[end:stop].rstrip() if stop > 0 else b""
+    if value:
+        yield Cell(header, end, end + len(value))
 
 
 def _name(header: bytes) -> bytes:

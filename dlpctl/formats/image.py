@@ -182,6 +182,10 @@ def _metadata(image: Image, data: bytes) -> Iterator[str]:
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
+    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no words of anybody.
+    for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
+        if not contents.startswith((b"Exif", b"ICC_PROFILE")):
+            values.append(contents)
     behind = _behind(data)
     if behind:
         values.append(behind)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +47,9 @@ class Blob(NamedTuple):
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raises `InputError` where the folder is in no repository that git is willing to read."""
+        """Raises `InputError` where the folder is in no repository that git is willing to read, or there is no git."""
+        if shutil.which("git") is None:
+            raise InputError("git is not installed, or not found on PATH; folders can be scanned without it")
         self._folder = folder
         self.root = ""
         with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:

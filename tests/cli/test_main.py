@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,16 +9,55 @@ from pathlib import Path
 import pytest
 
 import dlpctl as package
+from dlpctl.cli.main import COMMANDS, SECTIONS
 
 
 def test_version(dlpctl):
-    assert dlpctl("--version").out == f"dlpctl {package.__version__}\n"
+    for option in ("--version", "-V"):
+        assert dlpctl(option).out == f"dlpctl {package.__version__}\n"
 
 
 def test_an_unknown_command_names_the_nearest(dlpctl):
     result = dlpctl("chekc")
     assert result.status == 2
     assert "did you mean 'check'?" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "--polcy", "x"], "'--polcy' is not an option; did you mean '--policy'?"),
+        (["policy", "lst"], "Did you mean 'list'?"),
+        (["in.txt"], "'dlpctl check in.txt' decides about a file"),
+        (["scan", "--format", "jsn"], "'jsn' is not one of 'human', 'json'"),
+        (["check", "-d"], "option '-d' requires an argument"),
+        (["nonsense"], "(see 'dlpctl --help')"),
+    ],
+)
+def test_misuse_is_one_line_that_says_what_to_do(dlpctl, arguments, said):
+    Path("in.txt").write_text("a@example.com")
+    result = dlpctl(*arguments)
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith("dlpctl: ")
+    assert said in result.err
+
+
+def test_the_help_has_every_command_in_a_group(dlpctl):
+    out = dlpctl("--help").out
+    assert [name for name in (*COMMANDS, *SECTIONS) if name not in out] == []
+    assert {name for names in SECTIONS.values() for name in names} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("command", [["--help"], ["help", "files"], ["check", "d\u00e9j\u00e0.txt"]])
+def test_any_encoding_of_the_terminal_will_do(encoding, command):
+    Path("d\u00e9j\u00e0.txt").write_text("a@example.com")
+    environ = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "40"}
+    done = subprocess.run(
+        [sys.executable, "-m", "dlpctl", *command], env=environ, capture_output=True, timeout=60, check=False
+    )
+    assert done.stdout
+    assert done.stderr == b""
 
 
 @pytest.mark.parametrize(

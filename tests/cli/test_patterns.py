@@ -7,6 +7,7 @@ import pytest
 
 from dlpctl.detect.library import builtin_files, load_patterns
 from dlpctl.detect.lint import check_patterns
+from dlpctl.detect.measure import recall
 
 
 def test_the_library_keeps_its_own_promises():
@@ -24,6 +25,32 @@ def test_list_filters(dlpctl):
     pii = json.loads(dlpctl("patterns", "list", "--category", "pii", "--format", "json").out)
     assert {one["category"] for one in pii} == {"PII"}
     assert "iban" in dlpctl("patterns", "list", "--search", "bank account").out
+
+
+def test_types_name_laws_and_samples(dlpctl):
+    types = {one["name"]: one for one in json.loads(dlpctl("patterns", "types", "--format", "json").out)}
+    assert types["CREDIT_CARD"]["checksum"] is True
+    assert types["CREDIT_CARD"]["category"] == "FINANCIAL"
+    assert types["PASSWORD"]["sample"] is False
+    assert types["SSN"]["laws"]
+    shown = dlpctl("patterns", "types", "--category", "phi").out
+    assert "Medical record number" in shown
+    assert "Credit card" not in shown
+    assert dlpctl("patterns", "types", "--category", "x").status == 2
+
+
+def test_stats_print_both_tables(dlpctl, monkeypatch):
+    monkeypatch.setattr("dlpctl.detect.measure.clean.texts", lambda _: [("prose", "a word " * 1000)])
+    monkeypatch.setattr(
+        "dlpctl.detect.measure.recall.planted",
+        lambda _: [recall.Planted("EMAIL", "", "prose", "to ada@acme.io", "ada@acme.io")],
+    )
+    shown = dlpctl("patterns", "stats").out
+    assert "PER 200 KB" in shown
+    assert "RECALL" in shown
+    told = json.loads(dlpctl("patterns", "stats", "--format", "json").out)
+    assert told["precision"][0]["findings"] == 0
+    assert told["recall"] == [{"type": "EMAIL", "planted": 1, "found": 1, "recall": 1.0}]
 
 
 def test_show_one_or_name_the_nearest(dlpctl):

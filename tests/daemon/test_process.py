@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -272,8 +273,7 @@ class TestCommand:
 
     @pytest.fixture
     def environ(self, tmp_path, compiled_cache):
-        (tmp_path / "home").mkdir()
-        (tmp_path / "home" / "cache").symlink_to(compiled_cache)
+        shutil.copytree(compiled_cache, tmp_path / "home" / "cache")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("DLPCTL_")}
         return kept | {"DLPCTL_HOME": str(tmp_path / "home"), "DLPCTL_SERVE_LOG": "json"}
 

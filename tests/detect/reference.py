@@ -17,6 +17,8 @@ from dlpctl.detect.database import max_width
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 from dlpctl.types import Finding
 
+_NEXT_IN_CAMEL = re.compile("[A-Z][a-z]")
+
 
 class Match(NamedTuple):
     start: int
@@ -112,7 +114,8 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
 
 def whole_words(data: bytes, first: int, last: int, words: Sequence[tuple[str, float]]) -> Iterator[float]:
     """What each whole word in a part of the text is worth, from left to right; earlier named ones are preferred."""
-    text = folded(data[first:last].decode(errors="ignore"))
+    raw = data[first:last].decode(errors="ignore")
+    text = folded(raw)
     forms = [
         (re.compile(r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())), worth)
         for word, worth in words
@@ -120,7 +123,7 @@ def whole_words(data: bytes, first: int, last: int, words: Sequence[tuple[str, f
     position = 0
     while position <= len(text):
         for begin in _beginnings(text, position, at_start=first == 0):
-            ends = [(form, worth, _whole(form, text, begin, last == len(data))) for form, worth in forms]
+            ends = [(form, worth, _whole(form, text, raw, begin, last == len(data))) for form, worth in forms]
             taken = next(((worth, stop) for _, worth, stop in ends if stop is not None), None)
             if taken:
                 break
@@ -139,10 +142,12 @@ def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
             yield place + 1
 
 
-def _whole(form: re.Pattern[str], text: str, begin: int, at_end: bool) -> int | None:
-    """Where the word ends that begins here, if it is followed by the end of the whole text or by what is no letter."""
+def _whole(form: re.Pattern[str], text: str, raw: str, begin: int, at_end: bool) -> int | None:
+    """Where the word ends that begins here, if it is followed by the end of the whole text, by what is no letter, or by another word in camel case."""
     for stop in range(len(text), begin, -1):
-        followed = not is_letter(text[stop]) if stop < len(text) else at_end
+        followed = (
+            not is_letter(text[stop]) or bool(_NEXT_IN_CAMEL.match(raw, stop)) if stop < len(text) else at_end
+        )
         if followed and form.fullmatch(text, begin, stop):
             return stop
     return None

@@ -40,7 +40,7 @@ _TABLES: dict[str, dict[str, Any]] = {
     "accents": {"regex": "[\u00e0-\u00ff]{2,}", "width": 9},
     "far-plane": {"regex": r"[\x{1F600}-\x{1F64F}]+.", "width": 16},
     "no-ascii": {"regex": r"[^\x00-\x7f]{3}"},
-    "letters": {"regex": r"\b\p{Greek}{2}|\p{Lu}{3}"},
+    "letters": {"regex": r"\b\p{Greek}{2}|\p{Hebrew}{3}"},
     "not-space": {"regex": r"@\S{3}"},
     "not-space-class": {"regex": r"%[^\s%]{2}[\S]"},
     "space": {"regex": r"[a-z]\s[a-z]"},

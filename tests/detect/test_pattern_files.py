@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dlpctl.detect import engine
+from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns, parse_file, read_file
 from dlpctl.errors import PatternError
@@ -146,7 +147,7 @@ def refused_twice(first: str, second: str) -> str:
     return caught.value.message
 
 
-def test_id_of_the_library_is_taken(tmp_path: Path) -> None:
+def test_id_of_the_library_is_taken(tmp_path: Path, compiled_cache: Path) -> None:
     taken = load_patterns(builtin_files())[0]
     file = written(
         tmp_path,
@@ -155,7 +156,7 @@ def test_id_of_the_library_is_taken(tmp_path: Path) -> None:
     with pytest.raises(
         PatternError, match=f"mine.toml: pattern '{taken.id}': id is already used in {taken.source}"
     ):
-        Detector(files=[file])
+        Detector(files=[file], cache=Cache(compiled_cache))
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -187,10 +188,10 @@ def test_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
     assert read_file(written(tmp_path, b"\xef\xbb\xbf[fragments]\r\n")) == []
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_missing_file(tmp_path: Path, compiled_cache: Path) -> None:
     file = tmp_path / "none.toml"
     with pytest.raises(PatternError) as caught:
-        Detector(files=[file])
+        Detector(files=[file], cache=Cache(compiled_cache))
     assert caught.value.message == f"{file}: cannot be read: No such file or directory"
     assert refused_file(file) == f"{file}: cannot be read: No such file or directory"
 

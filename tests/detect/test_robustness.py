@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from synthetic import custom
 
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.library import builtin_files, load_patterns
+from dlpctl.detect.lint import examples
 from dlpctl.errors import PatternError, UsageError
 
 any_character = st.characters(categories=["L", "M", "N", "P", "S", "Z", "C"])
@@ -143,6 +145,41 @@ def taken(detector: Detector, text: str) -> float:
     began = time.thread_time()
     detector.scan(text)
     return time.thread_time() - began
+
+
+def examples_cut_short(step: int) -> Iterator[str]:
+    for pattern in load_patterns(builtin_files())[::step]:
+        for text in (*examples(pattern, "match"), *examples(pattern, "skip")):
+            for cut in range(1, min(len(text), 400), 7):
+                yield text[:cut]
+                yield text[cut:] + "\u200b\uff11%4"
+
+
+def takes(library: Detector, texts: Iterable[str]) -> None:
+    for text in texts:
+        for finding in library.scan(text, 0.0):
+            assert 0 <= finding.start < finding.end <= len(text)
+
+
+def test_examples_may_be_cut_anywhere(library: Detector) -> None:
+    takes(library, examples_cut_short(40))
+
+
+@pytest.mark.slow
+def test_every_example_may_be_cut_anywhere(library: Detector) -> None:
+    takes(library, examples_cut_short(1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "char",
+    ["a", "A", "0", " ", "-", "=", "%", "\\", '"', ",", "|", "\n", "\u200b", "\uff11", "\u00e9", "\0"],
+    ids=ascii,
+)
+def test_a_megabyte_of_one_character(library: Detector, char: str) -> None:
+    began = time.thread_time()
+    assert library.scan(char * 1_000_000) == []
+    assert time.thread_time() - began < 5
 
 
 def test_one_pattern_a_hundred_thousand_times(library: Detector) -> None:

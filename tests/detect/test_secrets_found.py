@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpora"))
-import secret_values
+from dlpctl.detect.measure import values
 
 CARRIERS = (
     "{name}={value}\n",
@@ -42,19 +36,19 @@ resolved "https://registry.example.org/token-types-2.0.0.tgz#b23618af744818299c6
 
 
 @pytest.fixture(scope="module")
-def detector() -> Detector:
-    return Detector(load_patterns([file for file in builtin_files() if file.parent.name == "secrets"]))
+def detector(library: Detector) -> Detector:
+    return library.for_types(["SECRETS", "URL_CREDENTIALS"])
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) -> None:
     missed = []
-    for pattern_id in secret_values.pattern_ids():
-        planted = secret_values.draw(pattern_id, CARRIERS.index(carrier))
+    for pattern_id in values.secret_ids():
+        planted = values.secret(pattern_id, CARRIERS.index(carrier))
         text = carrier.format(name=planted.name, value=planted.value) if planted.name else planted.value
         if not detector.scan(text):
             missed.append(pattern_id)
-    assert len(missed) <= 0.005 * len(secret_values.pattern_ids()), missed
+    assert len(missed) <= 0.005 * len(values.secret_ids()), missed
 
 
 @pytest.mark.parametrize("line", CODE.strip().splitlines())

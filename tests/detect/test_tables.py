@@ -26,6 +26,8 @@ TABLES = {
     "Markdown without edges": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
     "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
     "psql": " id | name | patient_id \n----+------+-----------\n".lstrip() + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
+    "HTML": "<table>" + "".join(f"<tr><th scope=row>Patient ID</th><td>{c}</td></tr>\n" for _, _, c in ROWS) + "</table>",
+    "definitions": "<dl>" + "".join(f"<dt><b>Patient ID:</b></dt>\n <dd>{c}</dd>" for _, _, c in ROWS) + "</dl>",
     "INSERT": "INSERT INTO people (id, name, patient_id) VALUES " + ", ".join(f"({a}, '{b}', '{c}')" for a, b, c in ROWS) + ";",
     "INSERT in lines": "insert into `people` (`id`, `name`, `patient_id`)\nvalues\n" + ",\n".join(f"  ({a}, '{b}', {c})" for a, b, c in ROWS),
 }  # fmt: skip

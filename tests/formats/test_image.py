@@ -61,6 +61,33 @@ def test_metadata_is_found_and_gone(
     assert not list(find(chosen.extract(masked, LIMITS)))
 
 
+def segment(marker: int, contents: bytes) -> bytes:
+    return bytes((0xFF, marker)) + (len(contents) + 2).to_bytes(2, "big") + contents
+
+
+JPEG_NOTES = {
+    "XMP": segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta><dc:creator>%s</dc:creator></x:xmpmeta>" % MAIL.encode()),
+    "IPTC": segment(0xED, b"Photoshop 3.0\x008BIM\x04\x04\0\0" + (len(MAIL) + 5).to_bytes(4, "big") + b"\x1c\x02\x50"
+                    + len(MAIL).to_bytes(2, "big") + MAIL.encode()),
+    "comment": segment(0xFE, MAIL.encode()),
+    "an unknown application's": segment(0xEB, b"Scanner\0" + MAIL.encode()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", JPEG_NOTES)
+def test_every_note_in_a_jpeg_is_found_and_gone(
+    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
+    output = io.BytesIO()
+    Image.new("RGB", (60, 60), "white").save(output, "JPEG")
+    data = output.getvalue()[:2] + JPEG_NOTES[kind] + output.getvalue()[2:]
+    chosen = format_named("image")
+    document = chosen.extract(data, LIMITS)
+    edits = edits_of(document, find(document))
+    assert edits
+    assert MAIL.encode() not in chosen.mask(data, document, edits, {})
+
+
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_what_stands_behind_the_end_is_found(
     kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None

@@ -124,15 +124,21 @@ def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
         "with Files() as files:\n    while True:\n        files.open(data, 'a.gz')\n"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    threading.Event().wait(0.4)
-    assert list(tmp_path.iterdir())
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    ) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            for _ in range(200):
+                if list(tmp_path.iterdir()):
+                    break
+                threading.Event().wait(0.1)
+            assert list(tmp_path.iterdir())
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert b"KeyboardInterrupt" in errors
     assert not list(tmp_path.iterdir())
 

@@ -166,6 +166,12 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Repository(str(tmp_path))
 
 
+def test_no_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    with pytest.raises(InputError, match="not installed"):
+        Repository(".")
+
+
 def test_a_shallow_clone_says_so(
     git: Git, examiner: Examiner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

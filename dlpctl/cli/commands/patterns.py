@@ -82,6 +82,52 @@ def types(category: ListOption = None, form: options.Format = options.Output.HUM
 
 
 @app.command()
+def stats(
+    seed: Annotated[int, typer.Option(metavar="N", help="What is planted and written depends on it.")] = 7,
+    form: options.Format = options.Output.HUMAN,
+    patterns: options.Patterns = None,
+) -> None:
+    """Measure the patterns: findings in clean text, and planted values that are found."""
+    from dlpctl.detect.measure import clean, recall
+
+    session = Session.begin(patterns)
+    detector = session.detector()
+    precision = clean.measure(detector, seed)
+    found = recall.measure(detector, seed)
+    printer = session.printer()
+    if form is options.Output.JSON:
+        printer.json(
+            {
+                "precision": [
+                    {
+                        "text": one.kind,
+                        "bytes": one.size,
+                        "findings": len(one.findings),
+                        "per_200_kb": one.rate,
+                    }
+                    for one in precision
+                ],
+                "recall": [
+                    {"type": one.type, "planted": one.planted, "found": one.found, "recall": one.share}
+                    for one in found
+                ],
+            }
+        )
+        return
+    size, count = sum(one.size for one in precision), sum(len(one.findings) for one in precision)
+    rows = [(one.kind, f"{one.size:,}", str(len(one.findings)), f"{one.rate:.2f}") for one in precision]
+    rows.append(("all", f"{size:,}", str(count), f"{count * clean.UNIT / size:.2f}"))
+    printer.table(rows, head=("CLEAN TEXT", "BYTES", "FINDINGS", "PER 200 KB"))
+    for pattern, times in clean.by_pattern(precision).most_common():
+        printer.line(f"  {times:>3}  {pattern}")
+    printer.line()
+    planted, kept = sum(one.planted for one in found), sum(one.found for one in found)
+    rows = [(one.type, f"{one.planted:,}", f"{one.found:,}", f"{one.share:.3f}") for one in found]
+    rows.append(("all", f"{planted:,}", f"{kept:,}", f"{kept / planted:.3f}"))
+    printer.table(rows, head=("PLANTED", "VALUES", "FOUND", "RECALL"))
+
+
+@app.command()
 def show(
     pattern_id: Annotated[str, typer.Argument(metavar="ID", help="As 'dlpctl patterns list' names it.")],
     form: options.Format = options.Output.HUMAN,

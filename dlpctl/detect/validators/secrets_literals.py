@@ -66,6 +66,8 @@ _KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
 _SENTENCE = frozenset(_SENTENCE_TEXT.split())
+# What a digest is of stands before it.
+_DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
 # Numbers of a program: hexadecimal, versions and ranges of them.
 _PROGRAM_NUMBER = re.compile(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?[.,+]?"
@@ -89,7 +91,7 @@ def password(value: str) -> bool:
         return (
             len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
         )
-    if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value):
+    if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
         return False
     letters = sum([char.isalpha() for char in value])
     digits = sum([char.isdigit() for char in value])
@@ -117,7 +119,12 @@ def unquoted_password(value: str) -> bool:
 
 def secret(value: str) -> bool:
     """A literal that stands where a key, a token or a secret is expected: generated, not written."""
-    if not 8 <= len(value) <= 4096 or judge.is_uuid(value) or judge.is_published(value):
+    if (
+        not 8 <= len(value) <= 4096
+        or judge.is_uuid(value)
+        or judge.is_published(value)
+        or _DIGEST.match(value)
+    ):
         return False
     if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
         return False

@@ -1,17 +1,17 @@
-"""Valid values of personal, health and financial types, drawn with a seed: what the recall of the library is measured on."""
+"""Valid values of every type, drawn with a seed: what the recall of the library is measured on."""
 
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.detect import validators
+from dlpctl.detect.placeholders import expand
+from dlpctl.detect.validators.secrets_examples import GENERATORS
 
-_TABLE = Path(__file__).with_name("values.toml")
 _TRIES = 200_000
 _DIGITS = "0123456789"
 _CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
@@ -26,9 +26,38 @@ class Kind(NamedTuple):
     label: str
 
 
+class Secret(NamedTuple):
+    """A value with the name of the variable that would hold it; without a name, a text that stands on its own."""
+
+    name: str
+    value: str
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    import tomllib
+
+    import dlpctl_patterns
+
+    file = Path(dlpctl_patterns.__path__[0]) / "planted" / name
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def secret_ids() -> list[str]:
+    """The patterns that a secret can be drawn for, in a stable order."""
+    return list(_table("secrets.toml"))
+
+
+def secret(pattern_id: str, seed: int) -> Secret:
+    """The same for the same pattern and seed."""
+    template = _table("secrets.toml")[pattern_id]
+    value = expand(template["value"], f"{pattern_id}/{seed}", lambda: GENERATORS)
+    return Secret(template.get("name", ""), value)
+
+
 @cache
 def kinds() -> tuple[Kind, ...]:
-    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    table = _table("values.toml")
     return tuple(
         Kind(type_, shape, tuple(names), label)
         for type_, rows in table.items()
