@@ -24,7 +24,7 @@ _dlpctl_spec() {
             arguments='@files'
             ;;
         'scan')
-            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --max-size --baseline --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
+            options='--types -p --policy -d --destination --min-score --fail-on --staged --history --diff --include --exclude --no-ignore --no-names --max-size --baseline --no-archives --keep-going -j --jobs -f --format --report -v --verbose -q --quiet --show-values --patterns -h --help'
             valued='--types:@types+ -p:@policies --policy:@policies -d:@destinations --destination:@destinations --min-score: --fail-on: --diff: --include: --exclude: --max-size: --baseline:@files -j: --jobs: -f:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --format:human,json,jsonl,sarif,junit,github,gitlab,html,markdown --report: --patterns:@files'
             arguments='@files...'
             ;;

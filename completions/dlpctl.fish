@@ -105,6 +105,7 @@ complete -c dlpctl -n '__dlpctl_at scan' -l diff -x -d 'Only lines that were add
 complete -c dlpctl -n '__dlpctl_at scan' -l include -x -d 'Only such files, as in .gitignore'
 complete -c dlpctl -n '__dlpctl_at scan' -l exclude -x -d 'No such files or folders'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-ignore -d 'Scan what .gitignore and .dlpctlignore leave out, too'
+complete -c dlpctl -n '__dlpctl_at scan' -l no-names -d 'Look for no names and addresses, which take the longest to find'
 complete -c dlpctl -n '__dlpctl_at scan' -l max-size -x -d 'Skip larger files'
 complete -c dlpctl -n '__dlpctl_at scan' -l baseline -r -F -d 'What is accepted by name'
 complete -c dlpctl -n '__dlpctl_at scan' -l no-archives -d 'Do not look into archives'

@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from importlib.util import find_spec
@@ -153,8 +154,16 @@ def _cache(folder: Path) -> Iterator[Verdict]:
     elif not os.access(folder, os.W_OK):
         yield Verdict("cache", State.ERROR, f"{folder} cannot be written", f"chmod u+w {folder}")
     else:
-        size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+        size = _size(folder)
         yield Verdict("cache", State.OK, f"{folder}, {size / 1e6:.1f} MB")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for file in folder.iterdir():
+        with suppress(FileNotFoundError):  # others may use the cache, too
+            total += file.stat().st_size
+    return total
 
 
 def _private_files(folder: Path) -> Iterator[Verdict]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.regex import lazy
@@ -16,6 +17,7 @@ Flags = Callable[[str], int]
 
 _SCORE = 0.85
 _MOST_COLUMNS = 200
+_LONGEST_HEADER = 4000
 _ENOUGH = 0.4
 """Of the values in a column, so many must look like names or addresses before all of them count."""
 
@@ -54,7 +56,8 @@ _VALUE = lazy(
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_NAME = lazy(r"(?:[^\W\d_]+['’.]?)+(?:[ -]{1,2}|, ?)?(?:(?:[^\W\d_]+['’.]?)+(?:[ -]{1,2}|, ?)?){0,5}")
+_NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
+_MOST_WORDS = 6
 
 
 def key_of(label: str) -> str:
@@ -87,6 +90,8 @@ def is_name(value: str, flags: Flags) -> bool:
     if not 1 < len(value) <= 60 or not _NAME.fullmatch(value):
         return False
     words = _WORDS.findall(value)
+    if len(words) > _MOST_WORDS or value.count(",") > 1:
+        return False
     known = [flags(word) for word in words]
     if any(map(_is_known, known)):
         return True
@@ -114,83 +119,92 @@ def is_address(value: str) -> bool:
     )
 
 
-def table(text: str, at: int, flags: Flags) -> Iterator[tuple[str, int, int]]:
-    """What stands in the columns of a table whose header holds the place `at`: type (none for other things), start, end."""
-    begin = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    header = text[begin : end if end >= 0 else len(text)].rstrip("\r")
+class Table(NamedTuple):
+    cells: dict[tuple[int, int], str]
+    """What stands in the columns whose labels are known: start and end, and its type, which is empty for other things."""
+    end: int
+    """Behind its last row."""
+
+
+def table(text: str, at: int, flags: Flags) -> Table:
+    """The table whose header holds the place `at`, if there is one."""
+    begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
+    end = text.find("\n", at, at + _LONGEST_HEADER)
+    if end < 0:
+        return Table({}, at)
+    header = text[begin:end].rstrip("\r")
     delimiter = max(",;\t|", key=header.count)
     labels = [label.strip(" \"'*") for label in header.split(delimiter)]
-    if end < 0 or not 1 < len(labels) <= _MOST_COLUMNS or not all(_is_label(label) for label in labels):
-        return
+    if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
+        return Table({}, end)
     keys = [key_of(label) for label in labels]
-    wanted = [
-        place
+    columns: dict[int, list[tuple[int, int]]] = {
+        place: []
         for place, key in enumerate(keys)
-        if key in _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS
-    ]
-    cell = re.compile(
-        rf'[ ]*(?:"((?:[^"\n]|"")*)"|([^{re.escape(delimiter)}\n]*))[ ]*(?:{re.escape(delimiter)}|\r?$)',
-        re.MULTILINE,
-    )
-    columns: dict[int, list[tuple[int, int]]] = {place: [] for place in wanted}
-    for cells in _rows(text, end + 1, cell, len(labels), delimiter):
-        for place in wanted:
-            if place < len(cells):
-                columns[place].append(cells[place])
-    for place, cells in columns.items():
-        key = keys[place]
-        values = [(start, stop) for start, stop in cells if stop > start]
-        if key in _COLUMNS_OF_OTHERS:
-            yield from (("", start, stop) for start, stop in values)
-            continue
-        kind = "ADDRESS" if key in _ADDRESS_KEYS else "PERSON_NAME"
-        fitting = [
-            (start, stop)
-            for start, stop in values
-            if (is_address(text[start:stop]) if kind == "ADDRESS" else is_name(text[start:stop], flags))
-        ]
-        speaking = len(fitting)
-        if key not in _PERSON_KEYS and kind == "PERSON_NAME":  # "name" is said of things, too
-            speaking = sum(
-                any(_is_known(flags(word)) for word in _WORDS.findall(text[start:stop]))
-                for start, stop in fitting
-            )
-        if speaking >= _ENOUGH * len(values):
-            yield from ((kind, start, stop) for start, stop in fitting)
+        if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
+    }
+    last = end
+    for cells, behind in _rows(text, end + 1, delimiter, len(labels)):
+        last = behind
+        for place, column in columns.items():
+            if place < len(cells) and cells[place][0] < cells[place][1]:
+                column.append(cells[place])
+    found: dict[tuple[int, int], str] = {}
+    for place, column in columns.items():
+        kind, spans = _column(text, keys[place], column, flags)
+        found.update(dict.fromkeys(spans, kind))
+    return Table(found, last)
+
+
+def _column(
+    text: str, key: str, cells: list[tuple[int, int]], flags: Flags
+) -> tuple[str, list[tuple[int, int]]]:
+    """The type of what a column holds, and the cells that hold it."""
+    if key in _COLUMNS_OF_OTHERS:
+        return "", cells
+    if key in _ADDRESS_KEYS:
+        fitting = [(start, end) for start, end in cells if is_address(text[start:end])]
+        return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
+    fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
+    speaking = len(fitting)
+    if key not in _PERSON_KEYS:  # "name" is said of things, too
+        speaking = sum(
+            any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end])) for start, end in fitting
+        )
+        if not speaking:
+            return "", cells
+    return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []
 
 
 def _is_label(label: str) -> bool:
     return len(label) <= 40 and (not label or label[0].isalpha()) and len(label.split()) <= 4
 
 
-def _rows(
-    text: str, start: int, cell: re.Pattern[str], count: int, delimiter: str
-) -> Iterator[list[tuple[int, int]]]:
-    """The cells of each row, as places without quotes and blanks, up to the first line that is no row."""
+def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
+    """The cells of each row, as places without quotes and blanks, up to the first line that is no row; and its end."""
+    cell = re.compile(rf'[ ]*+(?:"((?:[^"\n]|"")*+)"|([^{re.escape(delimiter)}\n]*+))[ ]*+')
     while start < len(text):
         stop = text.find("\n", start)
         stop = len(text) if stop < 0 else stop
-        if text.count(delimiter, start, stop) < count - 1:
-            if delimiter == "|" and set(text[start:stop]) <= set("-|: \r"):
-                start = stop + 1
-                continue
-            return
-        cells: list[tuple[int, int]] = []
-        place = start
-        while place <= stop and len(cells) < count:
-            match = cell.match(text, place, stop)
-            if not match or (match.end() == place and place < stop):
-                break
-            which = 1 if match[1] is not None else 2
-            value = match[which]
-            begin = match.start(which) + len(value) - len(value.lstrip())
-            cells.append((begin, max(begin, match.start(which) + len(value.rstrip()))))
-            place = match.end()
-            if match.end() == stop:
-                break
-        yield cells
+        if delimiter != "|" or not set(text[start:stop]) <= set("-|: \r"):
+            if text.count(delimiter, start, stop) < count - 1:
+                return
+            yield _cells(text, start, stop, cell, count), stop
         start = stop + 1
+
+
+def _cells(text: str, start: int, stop: int, cell: re.Pattern[str], count: int) -> list[tuple[int, int]]:
+    cells: list[tuple[int, int]] = []
+    while start <= stop and len(cells) < count:
+        match = cell.match(text, start, stop)
+        if match is None:
+            break
+        which = 2 if match[1] is None else 1
+        value = match[which]
+        first = match.start(which) + len(value) - len(value.lstrip())
+        cells.append((first, max(first, match.start(which) + len(value.rstrip()))))
+        start = match.end() + 1
+    return cells
 
 
 def joined(text: str, found: Iterable[Finding], headers: Iterable[int], flags: Flags) -> list[Finding]:
@@ -199,9 +213,9 @@ def joined(text: str, found: Iterable[Finding], headers: Iterable[int], flags: F
     reached = -1
     for at in sorted(headers):
         if at > reached:
-            for kind, start, stop in table(text, at, flags):
-                cells[start, stop] = kind
-                reached = max(reached, stop)
+            found_table = table(text, at, flags)
+            cells.update(found_table.cells)
+            reached = found_table.end
     if not cells:
         return list(found)
     kept = [_finding(kind, start, stop) for (start, stop), kind in cells.items() if kind]

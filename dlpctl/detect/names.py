@@ -37,6 +37,7 @@ _EVEN = 0.5
 _DOUBTED = (
     0.3  # the most that a single word without a cue is worth in source code, or with the cue of a place
 )
+_UNHEARD = 0.65  # what remains of the score of a single word that no list has
 _DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
 _LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
 _SURE = 0.7
@@ -130,7 +131,8 @@ class NameTagger:
                     doubtful = (code and _bare(region.words, left, right)) or _located(
                         region.words, left, right
                     )
-                    yield _finding(*span, min(score, _DOUBTED) if doubtful else score)
+                    worth = score * _UNHEARD if _unheard(region.words, left, right) else score
+                    yield _finding(*span, min(worth, _DOUBTED) if doubtful else worth)
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
         for word, start, end in zip(region.words, region.starts, region.ends, strict=True):
@@ -319,6 +321,13 @@ def _bare(words: Sequence[Word], first: int, behind: int) -> bool:
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+
+
+def _unheard(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word that no list of names has, and nothing in front that says what it is."""
+    if right - left != 1 or words[left].flags >> GIVEN & 15:
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
 
 
 def _located(words: Sequence[Word], left: int, right: int) -> bool:

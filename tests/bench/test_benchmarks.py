@@ -38,3 +38,9 @@ def test_leaks() -> None:
     assert judged["seen before"] > 0.9 * judged["planted"]
     assert not judged["leaks"] + judged["not clean"] + judged["refused"] + judged["pixels outside boxes"]
     assert judged["words lost"] == {"PDF": 0, "Office": 0}
+
+
+def test_tree() -> None:
+    measured = figures("tree.py")
+    assert measured["SECRETS"]["s"] > 0
+    assert measured["everything"]["MB"] > 0

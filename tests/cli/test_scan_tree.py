@@ -37,6 +37,22 @@ def test_a_tree_and_what_of_it(dlpctl):
     assert dlpctl("scan", ".", "--max-size", "much").status == 2
 
 
+@pytest.mark.skipif(os.name != "posix", reason="names of bytes are of POSIX")
+def test_names_that_are_no_text_are_kept_in_json(piped):
+    strange = os.fsdecode(b"\xff\xe9.txt")
+    Path(strange).write_text(MAIL)
+    done = piped("scan", ".", "-f", "json")
+    assert [one["file"] for one in records(done.stdout.decode())] == [strange]
+
+
+def test_stdin_where_nothing_is_named(piped):
+    assert (
+        json.loads(piped("scan", "-f", "jsonl", stdin=MAIL.encode()).stdout.splitlines()[0])["file"]
+        == "stdin"
+    )
+    assert b"stdin" in piped("scan", "-", stdin=MAIL.encode("utf-16")).stdout
+
+
 def test_reports_beside_each_other(dlpctl):
     Path("a.txt").write_text(MAIL)
     result = dlpctl("scan", "a.txt", "--report", "sarif=a.sarif", "--report", "html=a.html", "-f", "markdown")

@@ -68,10 +68,10 @@ def test_identities_hold_while_lines_move_and_differ_in_one_file(examiner: Exami
 
 def test_fingerprints_need_a_key(badges: Any) -> None:
     Path("a.txt").write_text(f"{BADGE}\n\n{BADGE}")
-    keyed = Examiner(badges, 0.5, AllowList(), key=b"k" * 32)
+    keyed = Examiner(badges, 0.5, AllowList(), keys=[b"k" * 32])
     prints = [one.fingerprint for one in scan(keyed, "a.txt")[0]]
     assert prints[0] == prints[1] != ""
-    other = Examiner(badges, 0.5, AllowList(), key=b"l" * 32)
+    other = Examiner(badges, 0.5, AllowList(), keys=[b"l" * 32])
     assert scan(other, "a.txt")[0][0].fingerprint != prints[0]
 
 

@@ -87,6 +87,10 @@ def scan(
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Scan what .gitignore and .dlpctlignore leave out, too.")
     ] = False,
+    no_names: Annotated[
+        bool,
+        typer.Option("--no-names", help="Look for no names and addresses, which take the longest to find."),
+    ] = False,
     max_size: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Skip larger files: 500k, 10M, 2G. Usually none is too large."),
@@ -137,6 +141,8 @@ def scan(
 
     session = Session.begin(patterns)
     detector, score = _narrowed(session, types, policy, destination)
+    if no_names:
+        detector = detector.without_names()
     if min_score is not None:
         score = min_score
     allow = session.allow_list()
@@ -207,7 +213,7 @@ def _from_git(run: Scan, paths: Sequence[str], *, staged: bool, base: str | None
     places = [Path(path) for path in paths if path not in ranges] or [Path()]
     repository = Repository(str(places[0] if places[0].is_dir() else places[0].parent))
     within = [inside for place in places if paths and (inside := repository.within(place)) != "."]
-    if not staged and repository.is_shallow:
+    if history and repository.is_shallow:
         run.summary.notes.append(
             "This is a shallow clone: what lies behind its oldest commit was not scanned."
         )
@@ -242,8 +248,22 @@ def _reports(
         reports.append(report_named(wanted, _encoded(write), setting))
     if not quiet:
         on_screen = setting._replace(coloured=coloured(sys.stdout, session.config.color))
-        reports.append(report_named(form.value, sys.stdout.write, on_screen))
+        shown = sys.stdout.write if form is Form.HUMAN else _encoded(_to_stdout(at_once=form is Form.JSONL))
+        reports.append(report_named(form.value, shown, on_screen))
     return reports
+
+
+def _to_stdout(*, at_once: bool) -> Callable[[bytes], object]:
+    """Bytes, since what programs read is UTF-8 everywhere."""
+    sys.stdout.flush()
+    stdout = sys.stdout.buffer
+
+    def write(data: bytes) -> None:
+        stdout.write(data)
+        if at_once:
+            stdout.flush()
+
+    return write
 
 
 def _encoded(write: Callable[[bytes], object]) -> Callable[[str], object]:

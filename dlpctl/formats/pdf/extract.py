@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
@@ -9,8 +10,17 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
 from dlpctl.formats.pdf.fonts import UNKNOWN
-from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
+from dlpctl.formats.pdf.model import (
+    ContentOrder,
+    DrawnText,
+    Dropped,
+    MarkText,
+    PdfDocument,
+    SeenText,
+    StrayText,
+)
 from dlpctl.formats.pdf.objects import number, stream_bytes
+from dlpctl.formats.pdf.seen import NO_OCR, SeenWord, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker
@@ -43,6 +53,7 @@ class Extraction:
         self._others: list[int] = []
         self._content_views: list[View] = []
         self._drawn: set[StreamKey] = set()
+        self._sight: Sight | None = None
 
     def run(self) -> PdfDocument:
         document = self.document
@@ -50,7 +61,8 @@ class Extraction:
             readable = self._data
             if pdf.is_encrypted or pdf.get_warnings():
                 readable = source.normalized(pdf)
-            with reading.opened(readable) as pages:
+            with reading.opened(readable) as pages, closing(Sight(readable, self._limits)) as sight:
+                self._sight = sight
                 if len(pages) != len(pdf.pages):
                     self._missing("document", "two readers do not agree on its pages")
                 for index, canvas in enumerate(source.page_canvases(pdf, self._budget)):
@@ -167,10 +179,31 @@ class Extraction:
                 self._missing(place, f"{count} characters in a font that does not say what they mean")
         if drawing.trouble:
             self._missing(place, drawing.trouble)
-        if any(_legible(picture.source, picture.matrix) for picture in drawing.pictures):
-            self._missing(place, "pictures, no OCR")
+        legible = [picture.matrix for picture in drawing.pictures if _legible(picture.source, picture.matrix)]
+        if legible:
+            self._look(found.canvas, legible)
         if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
             self._missing(place, "drawn shapes that may be letters")
+
+    def _look(self, canvas: Canvas, pictures: list[Matrix]) -> None:
+        """The words on the pictures of a page, line by line."""
+        words: list[SeenWord] | str = NO_OCR
+        if canvas.page is not None and self._sight is not None:
+            words = self._sight.words(canvas.page, pictures)
+        if isinstance(words, str):
+            self._missing(canvas.place, words)
+            return
+        segments = self.document.segments
+        parts: views.Parts = []
+        line = ""
+        for word in words:
+            if parts:
+                parts.append(" " if word.line == line else "\n")
+            line = word.line
+            parts.append(Piece(len(segments), 0, len(word.text)))
+            segments.append(Segment(word.text, f"{canvas.place}, picture", SeenText(canvas.key, word.box)))
+        if parts:
+            self._content_views.append(View("words on pictures", parts, segments))
 
     def _hidden_pages(self, hidden: list[Canvas]) -> None:
         for canvas in hidden:

@@ -21,6 +21,8 @@ _SAMPLE = 7
 _MARGIN = 0.02
 _LEAST_WIDTH = 4.0
 _STEP = 2.0
+_ROOM = 0.15
+"""OCR puts its boxes close around the ink."""
 
 
 @dataclass(slots=True)
@@ -329,6 +331,14 @@ class Locator:
         right = max(right, min(after, left + wanted))
         left = min(left, max(before, right - wanted))
         return left, right
+
+
+def seen(box: Box, label: str) -> Place:
+    """The place of a word that no glyph shows: what shows it are the pictures there."""
+    height = max(box.top - box.bottom, 1.0)
+    frame = (height, 0.0, 0.0, height, box.left, box.bottom)
+    wide = (box.right - box.left) / height
+    return Place(frame, -_ROOM, wide + _ROOM, -_ROOM, 1.0 + _ROOM, label, 0, invisible=True)
 
 
 def _middle(glyph: GlyphAt) -> Point:

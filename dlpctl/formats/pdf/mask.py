@@ -11,8 +11,16 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
-from dlpctl.formats.pdf.locate import Locator, Place, Removal
-from dlpctl.formats.pdf.model import ContentOrder, DrawnText, Dropped, MarkText, PdfDocument, StrayText
+from dlpctl.formats.pdf.locate import Locator, Place, Removal, seen
+from dlpctl.formats.pdf.model import (
+    ContentOrder,
+    DrawnText,
+    Dropped,
+    MarkText,
+    PdfDocument,
+    SeenText,
+    StrayText,
+)
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-Drawn = DrawnText | ContentOrder | MarkText | StrayText
+Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
 
 @dataclass(slots=True)
@@ -110,6 +118,9 @@ class Masking:
                             f"{canvas.place}: an operator has more strings than it can show."
                         )
                     self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
+                    continue
+                if isinstance(anchor, SeenText):
+                    removal.places.append(seen(anchor.box, each.replacement))
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]

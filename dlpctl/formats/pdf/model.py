@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.pdf.reading import Box
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import StreamKey
 
@@ -37,6 +38,14 @@ class StrayText:
 
     canvas: StreamKey
     index: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenText:
+    """A word that OCR sees on a picture, and where on the page."""
+
+    canvas: StreamKey
+    box: Box
 
 
 @dataclass(frozen=True, slots=True)

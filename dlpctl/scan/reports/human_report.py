@@ -38,7 +38,7 @@ class Human:
             self._write("\n")
         self._write(self._style(_total(summary, self._files), "bold") + "\n")
         if summary.accepted:
-            self._write(f"{counted(summary.accepted, 'finding')} accepted by an allow list\n")
+            self._write(f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n")
         if summary.skipped:
             listed = ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
             self._write(f"not scanned: {listed}\n")

@@ -113,6 +113,19 @@ def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
     return edits, values
 
 
+@pytest.fixture(autouse=True)
+def without_ocr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without tesseract, but for the tests of OCR itself."""
+    if "with_ocr" not in request.fixturenames:
+        monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: None)
+
+
+@pytest.fixture
+def with_ocr() -> None:
+    if shutil.which("tesseract") is None:
+        pytest.skip("tesseract is not installed")
+
+
 @pytest.fixture
 def check() -> Callable[..., Result]:
     """Extract, detect, mask."""

@@ -1,0 +1,275 @@
+"""Names and addresses as the detector finds them, among all that patterns find."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from streaming import in_pieces
+
+from dlpctl.detect import names, stream, taggers
+from dlpctl.detect.cache import Cache
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.explain import explain
+from dlpctl.errors import NameDataError
+from dlpctl.policy.model import Policy
+from dlpctl.preflight import Checker
+from dlpctl.types import Category, Decision, Destination
+
+
+def found(detector: Detector, text: str, type_name: str) -> list[str]:
+    return [text[one.start : one.end] for one in detector.scan(text) if one.type == type_name]
+
+
+NAMED = [
+    ("JOHN SMITH was admitted on Monday.", ["JOHN SMITH"]),
+    ("INVOICE FOR MR. PETER BROWN, DUE TODAY", ["PETER BROWN"]),
+    ("my name is john smith", ["john smith"]),
+    ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
+    ("customer: jane doe", ["jane doe"]),
+    ("J.R.R. Tolkien wrote it.", ["J.R.R. Tolkien"]),
+    ("Okafor, Amara; Meyer, Anna", ["Okafor, Amara", "Meyer, Anna"]),
+    ("Charles de Gaulle met Oscar de la Renta.", ["Charles de Gaulle", "Oscar de la Renta"]),
+    ("We met Jean-Luc Picard and Claire Bailey-Ross.", ["Jean-Luc Picard", "Claire Bailey-Ross"]),
+    ("Martin Luther King Jr. spoke.", ["Martin Luther King Jr."]),
+    ("Regards,\nTom Hall", ["Tom Hall"]),
+    ("Cheers,\n\nPriya Raghunathan\n+1 415 555 0100", ["Priya Raghunathan"]),
+    ('Cc: "Chen, Wei" <wc@example.com>', ["Chen, Wei"]),
+    ("Hi Jordan, can you call Paris from HR?", ["Jordan", "Paris"]),
+    ("// Copyright 2020 Linda Park. All rights reserved.", ["Linda Park"]),
+    ("Author: Anders Nilsson <an@example.com>\nDate: Mon", ["Anders Nilsson"]),
+    ("Prof. Dr. Klaus Weber hält die Vorlesung.", ["Klaus Weber"]),
+    ("Le dossier de François Lefèvre est complet.", ["François Lefèvre"]),
+    ("El paciente José Ángel Gutiérrez Ramírez ingresó ayer.", ["José Ángel Gutiérrez Ramírez"]),
+    ("Il signor Giuseppe Verdi abita a Milano.", ["Giuseppe Verdi"]),
+    ("A cliente Maria da Conceição Santos ligou.", ["Maria da Conceição Santos"]),
+    ("De heer Pieter van den Heuvel heeft gebeld.", ["Pieter van den Heuvel"]),
+]
+NOT_NAMED = [
+    "Flights from Paris to Berlin are cheap in winter.",
+    "The office in Jordan is open.",
+    "Johnson & Johnson, Goldman Sachs and Morgan Stanley",
+    "Louis Vuitton bags and Tommy Hilfiger shirts",
+    "Alzheimer's disease and Parkinson's disease",
+    "The Nobel Prize and the Turing Award",
+    "Dear Sir or Madam,",
+    "Product Manager\nSenior Software Engineer\nHuman Resources",
+    "Spring Boot, Ruby on Rails, Django",
+    "Thank you very much,\nCustomer Service",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), NAMED)
+def test_names(library: Detector, text: str, expected: list[str]) -> None:
+    assert found(library, text, "PERSON_NAME") == expected
+
+
+@pytest.mark.parametrize("text", NOT_NAMED)
+def test_what_is_no_name(library: Detector, text: str) -> None:
+    assert found(library, text, "PERSON_NAME") == []
+
+
+LABELLED = [
+    ("first_name,last_name,email\nXolani,Dlamini,a@example.com\n", ["Xolani", "Dlamini"], []),
+    (
+        "owner;address\nJulia Weber;Lindenstr. 5, 10969 Berlin\n",
+        ["Julia Weber"],
+        ["Lindenstr. 5, 10969 Berlin"],
+    ),
+    ('id,patient,address\r\n7,Ana Li,"12 Oak Lane, Ely"\r\n', ["Ana Li"], ["12 Oak Lane, Ely"]),
+    ("| Name | Role |\n|---|---|\n| Tom Hall | Designer |\n", ["Tom Hall"], []),
+    ("name,city\nThomas Anderson,Paris\nYuki Tanaka,Jackson\n", ["Thomas Anderson", "Yuki Tanaka"], []),
+    ('{"name": "amara okafor", "age": 30}', ["amara okafor"], []),
+    ('{"owner": {"firstName": "Julia", "lastName": "Xyzzq"}}', ["Julia", "Xyzzq"], []),
+    ('{"customer": {"address": {"street": "Lindenstr. 5"}}}', [], ["Lindenstr. 5"]),
+    ('{"shipping_address": "Flat 2, 14 Rue Cler, Paris"}', [], ["Flat 2, 14 Rue Cler, Paris"]),
+    ("first_name: string\nlastName: String\n", [], []),
+    ('{"owner": "platform-team", "author": "The Team"}', [], []),
+    ('{"name": "my-package", "description": "Fast Parser"}', [], []),
+    ("name,country\nWidget,France\nSprocket,Germany\n", [], []),
+    ('{"ip_address": "10.0.0.1", "address": "0xabc"}', [], []),
+    ("owner = self.owner\nauthor = request.user", [], []),
+]
+
+
+@pytest.mark.parametrize(("text", "persons", "addresses"), LABELLED)
+def test_columns_and_keys(library: Detector, text: str, persons: list[str], addresses: list[str]) -> None:
+    assert found(library, text, "PERSON_NAME") == persons
+    assert found(library, text, "ADDRESS") == addresses
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "15 Long Street, Cape Town 8001",
+        "12 O'Connell Street, Dublin D01 F5P2",
+        "Kärntner Ring 5/3, 1010 Wien",
+        "Laugavegur 20, 101 Reykjavík",
+        "Gedimino pr. 9, Vilnius LT-01103",
+        "Carrera 7 # 71-21, Bogotá",
+        "Flat 301, Lake View Apartments, Banjara Hills, Hyderabad 500034",
+        "Blk 123 Ang Mo Kio Ave 3 #05-67, Singapore 560123",
+        "ул. Тверская, д. 12, кв. 5, Москва",
+        "〒100-8117 東京都千代田区大手町1-1-2",
+        "서울특별시 강남구 테헤란로 123",
+        "PO Box 77, Nairobi 00100",
+        "12 Oak Lane, Apt 4\nPortland, OR 97205",
+    ],
+)
+def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: str) -> None:
+    assert found(library, address, "ADDRESS") == [address]
+
+
+def test_years_are_no_house_numbers(library: Detector) -> None:
+    assert found(library, "# Copyright 2009, 2010, 2011 Steffen Mueller", "ADDRESS") == []
+
+
+def test_what_a_pattern_finds_stands(library: Detector) -> None:
+    text = "Write to Paul Young (paul.young@example.com), 12 Main Street, Springfield, IL 62704, 4111 1111 1111 1111."
+    assert [(one.type, text[one.start : one.end]) for one in library.scan(text)] == [
+        ("PERSON_NAME", "Paul Young"),
+        ("EMAIL", "paul.young@example.com"),
+        ("ADDRESS", "12 Main Street, Springfield, IL 62704"),
+        ("CREDIT_CARD", "4111 1111 1111 1111"),
+    ]
+
+
+def test_a_part_of_a_name_is_found_where_it_stands_alone(library: Detector) -> None:
+    text = "Written by Dr. Amara Okwuosa.\n\nLater that year the Okwuosa plan was dropped."
+    assert found(library, text, "PERSON_NAME") == ["Amara Okwuosa", "Okwuosa"]
+
+
+TEXT = "Dear Anna Meyer,\nmail anna@example.com or write to 12 Oak Lane, Portland, OR 97205.\n"
+
+
+@pytest.mark.parametrize(
+    "wanted", [["PERSON_NAME"], ["ADDRESS"], ["EMAIL"], ["PII"], ["person-name", "EMAIL"]]
+)
+def test_narrowing_gives_the_same_of_those_types(library: Detector, wanted: list[str]) -> None:
+    types = (
+        {"PERSON_NAME", "ADDRESS", "EMAIL"}
+        if wanted == ["PII"]
+        else {name.upper().replace("-", "_") for name in wanted}
+    )
+    assert library.for_types(wanted).scan(TEXT) == [one for one in library.scan(TEXT) if one.type in types]
+
+
+def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:
+    text = "Größe 38 – Frau Jürgensmeier, Lindenstraße 12, 10969 Berlin"
+    data = text.encode()
+    assert [data[one.start : one.end].decode() for one in library.scan_bytes(data)] == [
+        text[one.start : one.end] for one in library.scan(text)
+    ]
+    assert found(library, text, "ADDRESS") == ["Lindenstraße 12, 10969 Berlin"]
+
+
+def test_names_cost_nothing_where_they_are_not_wanted(compiled_cache: Path) -> None:
+    detector = Detector(cache=Cache(compiled_cache))
+    detector.for_types(["SECRETS"]).scan(TEXT)
+    detector.scan("0123 4567 89\n" * 10)
+    assert "_tagger" not in vars(detector._taggers)
+
+
+def test_a_policy_and_an_explanation_know_them(library: Detector) -> None:
+    known = {one.type: one.category for one in library.known}
+    assert known["PERSON_NAME"] is known["ADDRESS"] is Category.PII
+    explained = explain(library, TEXT).counts
+    assert [one.finding.type for one in explained] == ["PERSON_NAME", "EMAIL", "ADDRESS"]
+    assert all(one.steps for one in explained)
+
+
+LETTER = (
+    "Dear Anna Meyer,\n\nplease send it to Paul Young, 12 Oak Lane, Apt 4\nPortland, OR 97205\n\n"
+    "and tell anna@example.com, or Frau Jürgensmeier.\n\nBest regards,\nHannah Schmidt\n\n"
+    + "and so on. " * 30
+    + "\n\n"
+)
+
+
+def test_a_stream_gives_what_the_whole_gives(library: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrowed = library.for_types(["PERSON_NAME", "ADDRESS", "EMAIL"])
+    data = (LETTER * 40).encode()
+    monkeypatch.setattr(stream, "CHUNK", 3000)
+    monkeypatch.setattr(narrowed, "widest", 300)
+    for size in (97, 1024, 5000):
+        pieces = (data[at : at + size] for at in range(0, len(data), size))
+        given, findings = in_pieces(narrowed, pieces)
+        assert given == data
+        assert findings == narrowed.scan_bytes(data)
+
+
+def test_a_line_of_a_log_is_tagged_at_once(library: Detector) -> None:
+    times = []
+
+    def lines() -> object:
+        for number in range(30):
+            times.append(time.perf_counter())
+            yield f"{number} INFO Anna Meyer of 12 Oak Lane, Portland, OR 97205 has logged in\n".encode()
+            yield b""
+
+    counts = [len(piece.findings) for piece in stream.scan_pieces(library, lines())]
+    assert counts == [2] * 30
+    assert sorted(b - a for a, b in pairwise(times))[len(times) // 2] < 0.05
+
+
+def test_windows_of_a_long_text_are_cut_between_lines(
+    library: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = library.scan(LETTER * 5)
+    monkeypatch.setattr(taggers, "_WINDOW", 1000)
+    assert library.scan(LETTER * 5) == whole
+
+
+@pytest.fixture
+def damaged(compiled_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
+    (tmp_path / "tagger.bin").write_bytes(b"x" * 100)
+    monkeypatch.setattr(names, "DATA", tmp_path / "tagger.bin")
+    return Detector(cache=Cache(compiled_cache))
+
+
+def policy(*types: str) -> Policy:
+    rule = {"name": "r", "dataTypes": [*types], "destinations": ["VENDOR"], "action": "MASK"}
+    return Policy.from_dict({"name": "test", "rules": [rule]})
+
+
+def test_damaged_data_blocks_where_the_policy_needs_names(damaged: Detector) -> None:
+    checker = Checker(damaged, policy("PERSON_NAME", "EMAIL"), Destination.VENDOR)
+    report = checker.check(TEXT)
+    assert report.decision is Decision.BLOCKED
+    assert "names and addresses were not inspected" in report.summary
+    assert [one.type for one in report.detected if one.type == "EMAIL"] == ["EMAIL"]
+    assert report.masked_content is None
+    assert checker.decide([TEXT.encode()]) is Decision.BLOCKED
+    with pytest.raises(NameDataError, match="nothing was given out"):
+        checker.mask(TEXT)
+    with pytest.raises(NameDataError, match="nothing was given out"):
+        list(checker.mask_pieces([TEXT.encode()]))
+
+
+def test_damaged_data_is_told_where_the_policy_needs_none(damaged: Detector) -> None:
+    checker = Checker(damaged, policy("EMAIL"), Destination.VENDOR)
+    report = checker.check(TEXT)
+    assert report.decision is Decision.ALLOWED_WITH_MASKING
+    assert "names and addresses were not inspected" in report.summary
+    assert "anna@example.com" not in checker.mask(TEXT)
+    assert damaged.for_types(["EMAIL"]).not_inspected == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,city\n" + "John Smith,Paris\n" * 3000,
+        "name,name\n" * 10_000,
+        "name," * 30_000,
+        '{"first_name": "' + "A" * 50 + '1"}\n' * 2000,
+        "12 Oak " * 10_000,
+        "Aa Bb, " * 10_000,
+    ],
+    ids=lambda text: f"{len(text)} of {text[:12]!a}",
+)
+def test_time_is_bounded(library: Detector, text: str) -> None:
+    began = time.process_time()
+    library.scan(text)
+    assert time.process_time() - began < 4

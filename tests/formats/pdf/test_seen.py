@@ -1,0 +1,105 @@
+"""Pages that are pictures: read by OCR and painted over where there is tesseract, and said to be not inspected where there is none."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.pdf import FORMAT
+
+SSN = "536-90-4399"
+
+
+def scan(lines: list[str], turn: int = 0) -> Image.Image:
+    image = Image.new("RGB", (1240, 700), "white")
+    draw = ImageDraw.Draw(image)
+    for number, line in enumerate(lines):
+        draw.text((80, 80 + 90 * number), line, fill="black", font=ImageFont.load_default(40))
+    return image.rotate(turn, expand=True)
+
+
+def scanned(image: Image.Image, turn: int = 0, strips: int = 1, text: str = "") -> bytes:
+    """A page that shows the picture, in strips as scanners store it."""
+    import pikepdf
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    buffer = io.BytesIO()
+    width, height = image.width * 0.4, image.height * 0.4
+    canvas = Canvas(buffer, pagesize=(width, height))
+    for number in range(strips):
+        top, bottom = (image.height * (number + more) // strips for more in (0, 1))
+        strip = image.crop((0, top, image.width, bottom))
+        canvas.drawImage(
+            ImageReader(strip), 0, height - bottom * 0.4, width=width, height=(bottom - top) * 0.4
+        )
+    if text:
+        canvas.drawString(20, 20, text)
+    canvas.save()
+    with pikepdf.open(buffer) as pdf:
+        pdf.pages[0].obj.Rotate = turn
+        turned = io.BytesIO()
+        pdf.save(turned)
+    return turned.getvalue()
+
+
+def seen_words(data: bytes) -> str:
+    document = FORMAT.extract(data, Limits())
+    return next((view.text for view in document.views if view.name == "words on pictures"), "")
+
+
+LINES = ["Dear customer, this is kept", f"Number {SSN} of the file", "Yours sincerely, kept too"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(lambda: scanned(scan(LINES)), id="upright"),
+        pytest.param(lambda: scanned(scan(LINES, 90), 90), id="turned", marks=pytest.mark.slow),
+        pytest.param(
+            lambda: scanned(scan(LINES), strips=9), id="in strips that cut lines", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_scan_is_read_and_painted_over(data, check, with_ocr, rendered):
+    original = data()
+    result = check(original)
+    assert not result.document.uninspected
+    assert result.values == {SSN}
+    words = seen_words(result.masked)
+    assert "kept" in words
+    assert "sincerely" in words
+    assert not re.search(r"\d{3}-|-\d{4}", words)
+    # What is left of the picture alone, without the box above it.
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        content = pdf.pages[0].Contents.read_bytes()
+        pdf.pages[0].Contents = pdf.make_stream(content[: content.rindex(b"/Artifact BMC")])
+        bare = io.BytesIO()
+        pdf.save(bare)
+    assert "4399" not in seen_words(bare.getvalue())
+    before, after = rendered(original), rendered(result.masked)
+    line = (0, before.height * 4 // 5, before.width, before.height)
+    if before.width > before.height:
+        assert before.crop(line).tobytes() == after.crop(line).tobytes()
+
+
+def test_text_beside_a_picture_is_no_word_of_the_picture(check, with_ocr):
+    data = scanned(scan(["A caption of the picture"]).crop((0, 0, 1240, 300)), text="beside")
+    assert not check(data).document.uninspected
+    assert "caption" in seen_words(data)
+
+
+def test_without_ocr_it_is_not_inspected(check):
+    document = check(scanned(scan(LINES))).document
+    assert [part.reason for part in document.uninspected] == ["pictures, no OCR"]
+
+
+def test_time_for_ocr_is_limited(with_ocr):
+    document = FORMAT.extract(scanned(scan(LINES)), Limits(seconds=0.0))
+    assert ["raise limits.seconds" in part.reason for part in document.uninspected] == [True]
