@@ -44,3 +44,9 @@ def test_tree() -> None:
     measured = figures("tree.py")
     assert measured["SECRETS"]["s"] > 0
     assert measured["everything"]["MB"] > 0
+
+
+def test_files() -> None:
+    measured = figures("files.py")
+    assert len(measured) == 5
+    assert all(each["cpu s"] > 0 for each in measured.values())
