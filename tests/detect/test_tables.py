@@ -23,6 +23,7 @@ TABLES = {
     "semicolons": "id;name;Patient ID\n" + "".join(";".join(row) + "\n" for row in ROWS),
     "tabs": "id\tname\tPatient ID\n" + "".join("\t".join(row) + "\n" for row in ROWS),
     "Markdown": "| id | name | Patient ID |\n|---|:---|---:|\n" + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
+    "Markdown of one column": "| Patient ID |\n|---|\n" + "".join(f"| {c} |\n" for _, _, c in ROWS),
     "Markdown without edges": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
     "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
     "psql": " id | name | patient_id \n----+------+-----------\n".lstrip() + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
@@ -99,6 +100,34 @@ def test_places_are_those_of_the_original(noise: str, table: str) -> None:
         place = columns.place(at, at + 2) if columns else None
         if columns and place:
             assert data[place[0] : place[1]] == columns.data[at : at + 2]
+
+
+WORDS = [
+    "ssn",
+    "id",
+    " ",
+    "  ",
+    ",",
+    ";",
+    "|",
+    "\t",
+    "\n",
+    '"',
+    "'",
+    "(",
+    ")",
+    "<th>",
+    "</th>",
+    "<td>",
+    "</td>",
+    "insert into t ",
+    " values ",
+]
+
+
+@given(st.lists(st.sampled_from([*WORDS, "7"]), max_size=40).map("".join))
+def test_any_text_may_look_like_a_table(text: str) -> None:
+    Columns.of(text.encode())
 
 
 @pytest.mark.parametrize(
