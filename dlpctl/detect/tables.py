@@ -166,7 +166,7 @@ def _may_name(line: bytes) -> bool:
 
 def _rows(data: bytes, place: int, header: bytes) -> Iterator[Cell]:
     """The cells below a line of headers, as long as the lines have as many."""
-    delimiter = next(each for each in _DELIMITERS if each in header.strip(b"|"))
+    delimiter = next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
     headers = _split(header, delimiter)
     names = {
         column: name for column, (first, last) in enumerate(headers) if (name := _name(header[first:last]))

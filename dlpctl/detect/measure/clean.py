@@ -52,12 +52,13 @@ class Precision(NamedTuple):
 
 
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Precision]:
-    """What is found in each kind of clean text."""
+    """What patterns find in each kind of clean text; the tagger of names is measured on real sentences, which these are not."""
+    patterns = detector.for_known({one.type for one in detector.patterns} - {"PERSON_NAME", "ADDRESS"})
     measured = []
     for kind, text in texts(seed):
         found = tuple(
             (one.pattern_id, text[max(0, one.start - 40) : one.end + 20].replace("\n", " "))
-            for one in detector.scan(text, threshold)
+            for one in patterns.scan(text, threshold)
         )
         measured.append(Precision(kind, len(text.encode()), found))
     return measured
