@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ASSIGNMENT = re.compile(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
-    r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'](?:\S|[ \t]++(?=[^\s\#]))*+)""",
+    r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'](?:\S|[ \t]++(?=[^\s\#])|(?!))*+)""",
     re.MULTILINE | re.DOTALL,
 )
 _NEEDS_QUOTES = re.compile(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")

@@ -17,11 +17,8 @@ _FEWEST_DIGITS = 7
 _WORK = 2 << 30
 _FORMS = 13
 _WORD = re.compile(r"\w+")
-_NOT_NOT_DIGITS = re.compile(r"[^0-9]+")
-_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]){6,}+")
-_DIGITS = re.compile(r"[^0-9]+")
 _NOT_DIGITS = re.compile(r"[^0-9]+")
-_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]){6,}+")
+_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
 _DIGITS = re.compile(r"[0-9]+")
 _STRETCH, _LONGEST_WORD = 1 << 14, 200
 

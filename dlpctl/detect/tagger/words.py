@@ -14,7 +14,7 @@ from dlpctl.regex import lazy
 # quantifiers and
 # bounds keep the matching linear.
 TOKEN = lazy(
-    r"(?>[^\W\d_]+)(?:['’](?![sS]\b)(?>[^\W\d_]+)){0,4}+(?![\d_])"
+    r"[^\W\d_]++(?:['’](?![sS]\b)[^\W\d_]++|(?!)){0,4}+(?![\d_])"
     r"|\w++"
     r"|[^\S\n]{0,40}+\n\s*+"
     r"|[^\S\n]{0,40}+\t[^\S\n]{0,40}+|[ ]{3,}+"

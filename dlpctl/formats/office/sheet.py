@@ -22,7 +22,7 @@ _APART = "\n\n"
 _DATA = re.compile(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _HEADER_WITHIN = 20
-_TAG = r"(?:[^>\"'/]|\"[^\"]*\"|'[^']*'|/(?!>))*+"
+_TAG = r"(?:[^>\"'/]|\"[^\"]*+\"|'[^']*+'|/(?!>)|(?!))*+"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 

@@ -12,7 +12,7 @@ from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded, whole
 from dlpctl.formats.office.writing import source_edits
 
 STRINGS = "strings"
-_TAG = r"(?:[^>\"'/]|\"[^\"]*\"|'[^']*'|/(?!>))*+"
+_TAG = r"(?:[^>\"'/]|\"[^\"]*+\"|'[^']*+'|/(?!>)|(?!))*+"
 _ITEM = re.compile(
     rf"<(?:[\w.-]+:)?si\b{_TAG}(?:/>|>(?:<t>([^<]*)</t></si>|(.*?)</(?:[\w.-]+:)?si\s*>))", re.DOTALL
 )

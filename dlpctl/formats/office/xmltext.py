@@ -16,9 +16,10 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import spliced
 
+# `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on from where its last try had failed.
 TOKEN = re.compile(
     r"<(?P<close>/)?(?P<prefix>[^\s/>:\"'<=!?]+:)?(?P<name>[^\s/>:\"'<=!?]+)"
-    r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*\"|'[^']*'|/(?!>))[^>\"'/]*+)*+)(?P<empty>/)?>"
+    r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+)(?P<empty>/)?>"
     r"|(?P<text>[^<]+)"
     r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>"
     r"|<!--(?P<comment>.*?)-->"

@@ -27,7 +27,7 @@ class Operation(NamedTuple):
 
 _WHITE = rb"\x00\t\n\x0c\r "
 _DELIMITER = _WHITE + rb"()<>\[\]{}/%"
-_NUMBER = rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_NUMBER = rb"[-+]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)"
 _LITERAL = rb"\((?:[^()\\]|\\.)*+\)"
 _HEX = rb"<[0-9A-Fa-f" + _WHITE + rb"]*+>"
 
@@ -35,10 +35,22 @@ _HEX = rb"<[0-9A-Fa-f" + _WHITE + rb"]*+>"
 # a name and an operator. `lastgroup` tells which.
 _COMMON = re.compile(
     rb"[" + _WHITE + rb"]*+(?:"
-    rb"(?P<numbers>(?:" + _NUMBER + rb"[" + _WHITE + rb"]++){0,8}+)(?P<plain>[A-Za-z'\"][A-Za-z0-9*'\"]*+)"
+    rb"(?P<numbers>(?:"
+    + _NUMBER
+    + rb"["
+    + _WHITE
+    + rb"]++|(?!)){0,8}+)(?P<plain>[A-Za-z'\"][A-Za-z0-9*'\"]*+)"
     rb"(?=[" + _DELIMITER + rb"]|\Z)"
     rb"|(?P<string>" + _LITERAL + rb"|" + _HEX + rb")[" + _WHITE + rb"]*+Tj"
-    rb"|\[(?P<array>(?:[-+.0-9" + _WHITE + rb"]|" + _HEX + rb"|" + _LITERAL + rb")*+)\][" + _WHITE + rb"]*+TJ"
+    rb"|\[(?P<array>(?:[-+.0-9"
+    + _WHITE
+    + rb"]|"
+    + _HEX
+    + rb"|"
+    + _LITERAL
+    + rb"|(?!))*+)\]["
+    + _WHITE
+    + rb"]*+TJ"
     rb"|/(?P<name>[A-Za-z0-9.+_-]++)[" + _WHITE + rb"]*+"
     rb"(?:<<["
     + _WHITE
@@ -53,7 +65,7 @@ _COMMON = re.compile(
     + _NUMBER
     + rb"["
     + _WHITE
-    + rb"]++)?+(?P<named>Tf|gs|Do|BMC|cs|CS))(?=["
+    + rb"]++|(?!))?+(?P<named>Tf|gs|Do|BMC|cs|CS))(?=["
     + _DELIMITER
     + rb"]|\Z))",
     re.DOTALL,
