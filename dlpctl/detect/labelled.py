@@ -50,12 +50,15 @@ _COLUMNS_OF_OTHERS = _set(
     "description title subject color colour currency month day weekday language airport station bank hospital "
     "stadt land ort ville pays ciudad pais citta paese cidade plaats"
 )
+LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
     r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NO_HEADER = lazy(r"[={}<\[\]\\]|[(:;,]\s*$|\w\(")
+"""What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MOST_WORDS = 6
 
@@ -134,6 +137,9 @@ def table(text: str, at: int, flags: Flags) -> Table:
         return Table({}, at)
     header = text[begin:end].rstrip("\r")
     delimiter = max(",;\t|", key=header.count)
+    count = header.count(delimiter)
+    if not count or _NO_HEADER.search(header) or not _goes_on(text, end + 1, delimiter, count):
+        return Table({}, end)
     labels = [label.strip(" \"'*") for label in header.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return Table({}, end)
@@ -154,6 +160,12 @@ def table(text: str, at: int, flags: Flags) -> Table:
         kind, spans = _column(text, keys[place], column, flags)
         found.update(dict.fromkeys(spans, kind))
     return Table(found, last)
+
+
+def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
+    """Whether the line behind a header has as many cells: most lines of source code that look like a header have no such line."""
+    stop = text.find("\n", start)
+    return text.count(delimiter, start, len(text) if stop < 0 else stop) >= count
 
 
 def _column(

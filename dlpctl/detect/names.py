@@ -135,10 +135,14 @@ class NameTagger:
                     yield _finding(*span, min(worth, _DOUBTED) if doubtful else worth)
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
-        for word, start, end in zip(region.words, region.starts, region.ends, strict=True):
-            label = word.key
-            if word.outline in ("id", "xX", "x") and len(label) > 3 and labelled.is_key(text[start:end]):
-                field = labelled.field(text, text[start:end], end, self._flags)
+        if not region.starts:
+            return
+        first, behind = region.starts[0], region.ends[-1]
+        if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
+            return
+        for match in labelled.LABEL.finditer(text, first, behind):
+            if labelled.is_key(match[1]):
+                field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
 
@@ -158,14 +162,16 @@ class NameTagger:
         next_taken = 0
         for region in tagged:
             previous = -2
-            for place, word in enumerate(region.words):
-                if word.kind != 1 or word.outline == "x":
+            if known.isdisjoint(region.tokens):
+                continue
+            for place, token in enumerate(region.tokens):
+                if token not in known:
                     continue
                 start, end = region.starts[place], region.ends[place]
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                if covered or text[start:end] not in known or _elsewhere(region.chances.get(place)):
+                if covered or _elsewhere(region.chances.get(place)):
                     continue
                 if previous == place - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
