@@ -159,7 +159,18 @@ def table(text: str, at: int, flags: Flags) -> Table:
     for place, column in columns.items():
         kind, spans = _column(text, keys[place], column, flags)
         found.update(dict.fromkeys(spans, kind))
+    if found:
+        found.update(dict.fromkeys(_places(text, begin, labels), ""))
     return Table(found, last)
+
+
+def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where the labels of a header stand; they are nobody's names."""
+    for label in labels:
+        if label:
+            start = text.index(label, start)
+            yield start, start + len(label)
+            start += len(label)
 
 
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:

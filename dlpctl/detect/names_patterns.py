@@ -66,7 +66,7 @@ PATTERNS = tuple(
     for kind, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
-        ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("label", rf"(?:{_LABELS})[\"']?(?:\s?[:=>|]| [-–])\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),

@@ -11,7 +11,7 @@ from math import exp
 from dlpctl.detect.tagger.model import FORBIDDEN, LANE, SCALE
 
 _OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
-_ADDRESS = 8 * SCALE  # no address starts where that label is this far below the best one
+_ADDRESS = 9 * SCALE  # no address starts where that label is this far below the best one
 _TAIL = 100 * SCALE
 _EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)
 

@@ -36,7 +36,7 @@ _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
 # An entity does not start at a token whose labels that can start one are this far below "outside".
-_START = 5 * SCALE
+_START = 8 * SCALE
 _STAY = 8 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _LONGEST = 64  # characters of a token that are looked at
