@@ -31,6 +31,51 @@ _POSTCODE = lazy(
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
+_STATES = (
+    *(
+        "al",
+        "ak",
+        "az",
+        "ar",
+        "ca",
+        "co",
+        "ct",
+        "de",
+        "fl",
+        "ga",
+        "hi",
+        "id",
+        "il",
+        "in",
+        "ia",
+        "ks",
+        "ky",
+        "la",
+        "me",
+    ),
+    *(
+        "md",
+        "ma",
+        "mi",
+        "mn",
+        "ms",
+        "mo",
+        "mt",
+        "ne",
+        "nv",
+        "nh",
+        "nj",
+        "nm",
+        "ny",
+        "nc",
+        "nd",
+        "oh",
+        "ok",
+        "or",
+        "pa",
+    ),
+    *("ri", "sc", "sd", "tn", "tx", "ut", "vt", "va", "wa", "wv", "wi", "wy", "dc"),
+)
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -50,7 +95,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for first, last, score in spans:
-        behind = _shortened(region, first, last)
+        behind = _lengthened(region, first, _shortened(region, first, last))
         start, end = _edges(text, region.starts[first], region.ends[behind - 1])
         if end - start < 6 or end - start > _LONGEST:
             continue
@@ -74,6 +119,22 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
         while last > first + 1 and words[last - 1].outline == "p":
             last -= 1
     return behind
+
+
+def _lengthened(region: Tagged, first: int, behind: int) -> int:
+    """The end behind what still belongs to the place: its state, its district, its postal code."""
+    words = region.words
+    if behind == len(words) or words[behind - 1].outline != "Xx":
+        return behind
+    following = words[behind]
+    coded = sum(word.outline[0] == "d" for word in words[first:behind]) > 1
+    if following.outline == "XX" and following.key in _STATES:
+        zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
+        return behind + 2 if zipped else behind + 1
+    last = behind + 1 == len(words) or words[behind + 1].kind != 1
+    if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
+        return behind + 1
+    return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:

@@ -188,7 +188,7 @@ class NameTagger:
         word = self._sequencer.word(part)
         return (
             len(part) > 2
-            and word.outline in ("Xx", "XX")
+            and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags >> GIVEN & 15)))
             and not word.flags >> COMMON & 3
             and not word.flags & (TITLE | COMPANY | CALENDAR)
         )
@@ -262,7 +262,13 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
             return place + 1
     if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
         given = words[behind + 1]
-        if given.flags >> GIVEN & 3 >= 2 and given.outline == last.outline and last.flags >> GIVEN & 3 != 3:
+        listed = behind + 3 < len(words) and words[behind + 2].key == ", " and words[behind + 3].kind == 1
+        if (
+            given.flags >> GIVEN & 3 >= 2
+            and given.outline == last.outline
+            and last.flags >> GIVEN & 3 != 3
+            and not listed
+        ):
             return behind + 2
     return behind
 
