@@ -61,6 +61,7 @@ _NO_HEADER = lazy(r"[={}<\[\]\\]|[(:;,]\s*$|\w\(")
 """What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MOST_WORDS = 6
+_RULE = frozenset("-|:+ \r")
 
 
 def key_of(label: str) -> str:
@@ -176,7 +177,13 @@ def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int,
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
     """Whether the line behind a header has as many cells: most lines of source code that look like a header have no such line."""
     stop = text.find("\n", start)
-    return text.count(delimiter, start, len(text) if stop < 0 else stop) >= count
+    line = text[start : len(text) if stop < 0 else stop]
+    return line.count(delimiter) >= count or (delimiter == "|" and _is_rule(line))
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is the one that Markdown and psql draw below a header."""
+    return bool(line) and set(line) <= _RULE
 
 
 def _column(
@@ -209,7 +216,7 @@ def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[l
     while start < len(text):
         stop = text.find("\n", start)
         stop = len(text) if stop < 0 else stop
-        if delimiter != "|" or not set(text[start:stop]) <= set("-|: \r"):
+        if delimiter != "|" or not _is_rule(text[start:stop]):
             if text.count(delimiter, start, stop) < count - 1:
                 return
             yield _cells(text, start, stop, cell, count), stop

@@ -305,14 +305,16 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     if (
         first == behind
         or _abbreviated(words[first:behind])
-        or any(_UNNAMED.match(word.outline) for word in words[first:behind])
+        or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
     ):
         return None
     end = region.ends[behind - 1]
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
         end += 1
     start = region.starts[first]
-    initials = _INITIALS.search(text, max(0, start - 12), start)
+    initials = (
+        _INITIALS.search(text, max(0, start - 12), start) if "." in text[max(0, start - 2) : start] else None
+    )
     if initials:
         start = initials.start()
     return (start, end) if end - start > 1 else None
@@ -351,7 +353,6 @@ def _everyday(word: Word) -> bool:
 
 
 _INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
-_UNNAMED = lazy(r"id|xX|[d0a]")
 
 
 def _named(word: Word) -> bool:
