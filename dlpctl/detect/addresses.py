@@ -10,9 +10,9 @@ from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from dlpctl.detect.tagger.sequence import Tagged
+    from dlpctl.detect.tagger.sequence import Tagged, Word
 
 _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250
@@ -31,6 +31,7 @@ _POSTCODE = lazy(
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
+_BESIDE = ("am", "im", "sur", "sous", "upon")
 _STATES = (
     *(
         "al",
@@ -127,14 +128,26 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
     if behind == len(words) or words[behind - 1].outline != "Xx":
         return behind
     following = words[behind]
-    coded = sum(word.outline[0] == "d" for word in words[first:behind]) > 1
+    if _coded_place(words, behind):
+        return behind + 3
+    coded = sum(word.outline[0] in "d0" for word in words[first:behind]) > 1
     if following.outline == "XX" and following.key in _STATES:
         zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
         return behind + 2 if zipped else behind + 1
     last = behind + 1 == len(words) or words[behind + 1].kind != 1
+    if coded and not last and following.key in _BESIDE and words[behind + 1].outline == "Xx":  # am Main
+        return behind + 2
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
         return behind + 1
     return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
+
+
+def _coded_place(words: Sequence[Word], place: int) -> bool:
+    """Whether a comma or a line break, a postal code and a place stand here."""
+    if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
+        return False
+    code, city = words[place + 1], words[place + 2]
+    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags >> PLACE & 3 > 0
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:

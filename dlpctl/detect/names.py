@@ -246,6 +246,8 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
 
 def _extended(words: Sequence[Word], first: int, behind: int) -> int:
     last = words[behind - 1]
+    if behind < len(words) and behind - first > 1 and words[behind].key in _GENERATIONS:
+        return behind + 1
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
         flags = words[behind].flags
         if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
@@ -289,6 +291,7 @@ def _opens(words: Sequence[Word], first: int) -> bool:
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
+_GENERATIONS = ("jr", "sr", "ii", "iii")
 _STOPS = (".", ". ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")

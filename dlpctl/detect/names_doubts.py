@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PLACE, TITLE
+from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PLACE, STREET, TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,10 +50,19 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates Foundation, St. Patrick's Day."""
     if right < len(words) and words[right].outline == "Xx":
         kind = words[right]
-        if kind.flags & COMPANY or kind.key in _INSTITUTIONS:
+        alone = right - left == 1
+        if kind.flags & COMPANY or kind.key in _INSTITUTIONS or (alone and kind.flags & STREET):
             return not any(word.flags & TITLE for word in words[max(0, left - 2) : left])
     if right - left > 1:
         return False
+    if (
+        right + 1 < len(words)
+        and words[right].key == " & "
+        and words[right + 1].key in (words[left].key, *_FIRMS)
+    ):
+        return True
+    if left > 1 and words[left - 1].key == " & " and words[left - 2].key == words[left].key:
+        return True
     owned = right + 1 < len(words) and words[right].key in _POSSESSIVES and words[right + 1].outline == "Xx"
     if owned and words[right + 1].key in _INSTITUTIONS:
         return True
@@ -68,7 +77,10 @@ def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
     return place < len(words) and words[place].key in _EPONYMS
 
 
-_SIGHTS = ("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river")
+_SIGHTS = (
+    *("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river"),
+    *("hurricane", "storm", "typhoon", "cyclone"),
+)
 _LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
 _POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as the keys of tokens are
 
@@ -81,6 +93,7 @@ _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
     "foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
 )
+_FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
 _EPONYMS = _set(
     "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
     "principle chain chains process processes model models transform transforms distribution filter filters number "
