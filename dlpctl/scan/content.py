@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,6 +67,7 @@ class Examiner:
         self._show_values = show_values
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self._labels: dict[str, str] = {}
+        self._run_key = os.urandom(16)
 
     def _detector_for(self, path: str) -> Detector:
         """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
@@ -160,6 +162,7 @@ class Examiner:
                     ),
                     self._fingerprint(finding, value),
                     place or "",
+                    value_id=self._value_id(value),
                 )
             )
         return Found(results, len(findings) - len(kept))
@@ -169,6 +172,11 @@ class Examiner:
         if label is None:
             label = self._labels[pattern_id] = self.detector.label(pattern_id)
         return label
+
+    def _value_id(self, value: str) -> str:
+        from hashlib import blake2b
+
+        return blake2b(value.encode("utf-8", "surrogatepass"), key=self._run_key, digest_size=8).hexdigest()
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
         if not self._keys:

@@ -37,6 +37,8 @@ class Result(NamedTuple):
     commit: str = ""
     date: str = ""
     """Of the commit that brought it, in ISO 8601; its author's."""
+    value_id: str = ""
+    """Tells values apart, within one run alone."""
 
 
 class Why(StrEnum):

@@ -58,14 +58,20 @@ class Scan:
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
         self._limits = limits
+        self._seen: set[tuple[str, str]] = set()
+        self._repeated = 0
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
         return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
 
     def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
-        """What is found in what git holds."""
-        return self._run(_blob_batches(blobs, self._selection), repository)
+        """What is found in what git holds; of a history, what a file goes on holding is given once, with the commit that brought it."""
+        yield from self._run(_blob_batches(blobs, self._selection), repository)
+        if self._repeated:
+            self.summary.notes.append(
+                f"Listed once, with the commit that brought it: what {self._repeated:,} findings in later contents repeat."
+            )
 
     def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Generator[Result | Skip]:
         def make_reader() -> Reader:
@@ -102,11 +108,20 @@ class Scan:
 
     def _counted(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
-            if self._accepts is not None and self._accepts(result):
+            if result.commit and self._is_repeated(result):
+                self._repeated += 1
+            elif self._accepts is not None and self._accepts(result):
                 self.summary.accepted += 1
             else:
                 self.summary.add(result)
                 yield result
+
+    def _is_repeated(self, result: Result) -> bool:
+        """Whether an earlier content of the file held the same value in the same line."""
+        named = (result.identity, result.value_id)
+        known = named in self._seen
+        self._seen.add(named)
+        return known
 
     def _skip(self, skip: Skip) -> Skip:
         self.summary.skip(skip)

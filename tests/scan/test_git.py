@@ -61,6 +61,26 @@ def test_every_content_once_with_its_first_commit_and_path(git: Git, examiner: E
     assert [one.path for one in history(examiner, paths=("a.txt",))] == ["a.txt"]
 
 
+def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner) -> None:
+    path = Path("a.txt")
+    path.write_text(badge(1))
+    first = commit(git)
+    path.write_text(f"a new line\n{badge(1)}{badge(1)}")
+    second = commit(git)
+    path.write_text(f"another line\n{badge(1)}{badge(2)}")  # in the same place, another value
+    third = commit(git)
+    repository = Repository(".")
+    scan = Scan(examiner, Selection(), jobs=2)
+    found = list(scan.blobs(repository, repository.history((), ())))
+    assert [(one.commit, one.line) for one in found if isinstance(one, Result)] == [
+        (first, 1),
+        (second, 3),
+        (third, 3),
+    ]
+    assert scan.summary.findings == 3
+    assert "what 2 findings in later contents repeat" in scan.summary.notes[0]
+
+
 def test_merges_and_other_branches_count(git: Git, examiner: Examiner) -> None:
     Path("a").write_text("x\n")
     commit(git)
