@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.scan.kinds import is_source
 from dlpctl.scan.results import Result
 
@@ -79,6 +80,10 @@ class Examiner:
 
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
+        if path.endswith(EXCEPTIONS_FILE):
+            from dlpctl.scan.baseline import without_bookkeeping
+
+            data = without_bookkeeping(data)
         findings = self._detector_for(path).scan_bytes(data, self.min_score)
         if not findings:
             return NOTHING
