@@ -29,6 +29,7 @@ _ENVIRONMENT = {
 _ALIKE = ("--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 _RAW = ("--raw", "-z", "--no-abbrev", *_ALIKE)
 _HUNK = re.compile(rb"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
+_NO_REPOSITORY = "not a git repository"
 _SUBMODULE, _LINK = b"160000", b"120000"
 _READ = 1 << 16
 _LONGEST_ERROR = 4096
@@ -52,8 +53,15 @@ class Repository:
             raise InputError("git is not installed, or not found on PATH; folders can be scanned without it")
         self._folder = folder
         self.root = ""
-        with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
-            said = os.fsdecode(stream.read())
+        try:
+            with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
+                said = os.fsdecode(stream.read())
+        except InputError as problem:
+            if _NO_REPOSITORY not in problem.message:
+                raise
+            raise InputError(
+                f"{folder}: is in no git repository; --staged, --history and --diff are for one"
+            ) from None
         bare, git_folder = said.rstrip("\n").split("\n", 1)
         self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
 

@@ -49,8 +49,9 @@ class Scan:
         jobs: int = 0,
         accepts: Callable[[Result], bool] | None = None,
         limits: FileLimits | None = None,
+        on_step: Callable[[Summary], object] | None = None,
     ) -> None:
-        """`accepts` says of a result whether it is known already, by a baseline say."""
+        """`accepts` says of a result whether it is known already, by a baseline say; `on_step` is told every now and then how far it is."""
         self.summary = Summary()
         self._examiner = examiner
         self._selection = selection
@@ -58,6 +59,7 @@ class Scan:
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
         self._limits = limits
+        self._on_step = on_step
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
 
@@ -104,6 +106,8 @@ class Scan:
                 yield from self._counted(results)
                 for path, why, detail in outcome.skipped:
                     yield self._skip(Skip(path, Why(why), detail))
+                if self._on_step is not None:
+                    self._on_step(self.summary)
         self.summary.partial = False
 
     def _counted(self, results: Iterable[Result]) -> Iterator[Result]:

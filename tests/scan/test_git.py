@@ -182,7 +182,7 @@ def test_ranges_that_are_none(git: Git) -> None:
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(InputError, match="not a git repository"):
+    with pytest.raises(InputError, match="in no git repository"):
         Repository(str(tmp_path))
 
 
