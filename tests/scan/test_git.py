@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -283,3 +284,25 @@ def test_a_bare_repository(
     git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path / "bare.git")
     assert len(history(examiner)) == 1
+
+
+def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) -> None:
+    Path("a").write_text(badge(1))
+    commit(git)
+    name = git("rev-parse", "HEAD:a").strip()
+    repository = Repository(".")
+
+    def listed(count: int) -> Iterator[Blob | Skip]:
+        for number in range(count):
+            yield Blob(name, f"folder/{number}") if number % 8 == 0 else Skip(f"link/{number}", Why.LINK)
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        given = sum(1 for _ in Scan(examiner, Selection(), jobs=2).blobs(repository, listed(count)))
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert given == count
+        return memory
+
+    peak(1_000)
+    assert peak(20_000) < peak(1_000) + (1 << 20)
