@@ -40,6 +40,11 @@ class Result(NamedTuple):
     value_id: str = ""
     """Tells values apart, within one run alone."""
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is known where in its line the value stands."""
+        return not self.inner and (self.end_line, self.end_column) > (self.line, self.column)
+
 
 class Why(StrEnum):
     """Why something was not scanned."""
