@@ -310,4 +310,4 @@ def _columns(groups: list[Group], spans: list[list[tuple[int, int, int]]], text:
             for row, start, end in cells:
                 if row > 0:
                     parts += ((start, end), "\n\n")
-            yield Plan("column", parts, header)
+            yield Plan("column", parts, header, repeats=True)

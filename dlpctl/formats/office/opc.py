@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Segment, Uninspected
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow
@@ -94,7 +94,7 @@ class OpenXml:
         drop_remarks = bool(wanted.pop((_ARCHIVE, _ARCHIVE), None))
         plan = Plan(package.parts)
         sources: dict[str, XmlSource] = {}
-        changes = self.changes(package.parts, plan, sources, wanted)
+        changes = self.changes(package.parts, plan, sources, wanted, document.segments)
         dropped = plan.dropped() | self.voided(package.parts, plan, changes)
         for part, gone in plan.without(dropped):
             changes[part] = without_overlap([*changes.get(part, []), *gone])
@@ -127,9 +127,10 @@ class OpenXml:
         plan: Plan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
     ) -> dict[str, list[TextEdit]]:
         """The edits of each part's source that the edits of its layers come to."""
-        del plan
+        del plan, segments
         found: dict[str, list[TextEdit]] = {}
         for part in dict.fromkeys(part for part, _ in wanted):
             source = source_of(parts, sources, part)

@@ -22,6 +22,8 @@ _JOINED_LITERALS = re.compile(r'"\s*&\s*"')
 _RUNS = re.compile(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
+# Those of cells that say nothing but where they stand are left out: a sheet has a million.
+_ATTRIBUTE = re.compile(rb"\s\w+=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\"")
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
@@ -108,9 +110,7 @@ def _characters(data: bytes) -> Iterator[str]:
     yield text
     if _RUNS.search(text):
         yield _RUNS.sub("", text)
-    yield from (
-        found[1].decode("utf-8", "replace") for found in re.finditer(rb"\s\w+=\"([^\"<]{5,})\"", data)
-    )
+    yield b"\n".join(dict.fromkeys(_ATTRIBUTE.findall(data))).decode("utf-8", "replace")
 
 
 def _spellings(text: str) -> str:
