@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from dlpctl.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,10 +18,10 @@ _SHORTEST, _SHORTEST_RAW = 5, 8
 _FEWEST_DIGITS = 7
 _WORK = 2 << 30
 _FORMS = 13
-_WORD = re.compile(r"\w+")
-_NOT_DIGITS = re.compile(r"[^0-9]+")
-_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
-_DIGITS = re.compile(r"[0-9]+")
+_WORD = lazy(r"\w+")
+_NOT_DIGITS = lazy(r"[^0-9]+")
+_RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
+_DIGITS = lazy(r"[0-9]+")
 _STRETCH, _LONGEST_WORD = 1 << 14, 200
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
 _FORMULAS = {
     "f",
@@ -39,12 +39,12 @@ _FORMULAS = {
     "calculatedColumnFormula",
     "totalsRowFormula",
 }
-_PIVOT_CACHE = re.compile(r"xl/pivotCache/pivotCache\w+\.xml")
-_CLAIM = re.compile(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
+_PIVOT_CACHE = lazy(r"xl/pivotCache/pivotCache\w+\.xml")
+_CLAIM = lazy(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
 _LOCATIONS = {"hyperlink@location"}
 _SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val", "lpstr"}
-_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
-_TELLING_PLACE = re.compile(r"@|\d{5}")
+_RANGE = lazy(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
+_TELLING_PLACE = lazy(r"@|\d{5}")
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spo
 from dlpctl.formats.office.reading import Plan as ViewPlan
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
+from dlpctl.regex import lazy
 
 _ARCHIVE, _NAMES = "archive", "names of parts"
 _MAIN_TYPE = re.compile(
@@ -31,13 +32,13 @@ _HEAD = 1 << 16
 # Fonts that a file brings along hold nothing that a person wrote.
 _FONTS = (".odttf", ".fntdata", ".ttf", ".otf")
 _VECTOR_PICTURES = (".emf", ".wmf", ".emz", ".wmz", ".pict", ".pct")
-_STYLES = re.compile(
+_STYLES = lazy(
     r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|webSettings|tableStyles|presProps|viewProps)\.xml"
     r"|(?:word|xl|ppt)/theme/.*|\[Content_Types\]\.xml"
 )
-_PROPERTIES = re.compile(r"docProps/(?:app|core|custom)\d*\.xml")
-_OFFICE_FOLDERS = re.compile(r"word/|xl/|ppt/|(?:.*/)?_rels/")
-_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_PROPERTIES = lazy(r"docProps/(?:app|core|custom)\d*\.xml")
+_OFFICE_FOLDERS = lazy(r"word/|xl/|ppt/|(?:.*/)?_rels/")
+_SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 # A file was within its limits when it was read; to mask it, it is read again.
 READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
 

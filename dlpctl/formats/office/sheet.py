@@ -17,18 +17,15 @@ from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Plan, Reading, Spot, portions
 from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
+from dlpctl.regex import lazy
 
 CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
 _APART = "\n\n"
-_DATA = re.compile(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_DATA = lazy(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
+_ESCAPE = lazy(r"_x([0-9A-Fa-f]{4})_")
 _HEADER_WITHIN = 20
 _TAG = r"[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-CellParts = tuple[int, int, int, str | None, str, str, str | None]
-"""Start in the source, row, column, style, type, value and `inner` of a cell. No class: a sheet has a million of them."""
 
 
 class Cell(NamedTuple):
@@ -63,6 +60,12 @@ class Shows:
     columns: array[int] = field(default_factory=_numbers)
     positions: array[int] = field(default_factory=_numbers)
     """Where in the source each cell begins."""
+
+    def add(self, text: str, row: int, column: int, position: int) -> None:
+        self.texts.append(text)
+        self.rows.append(row)
+        self.columns.append(column)
+        self.positions.append(position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +116,16 @@ def split(source: str) -> Split:
     return Split(source[: opening.end()] + source[closing:], opening.end(), closing, opening[1])
 
 
-def cells(source: str, part: Split) -> Iterator[CellParts]:
-    """Every cell that holds something, in order."""
-    row = column = 0
-    for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
-        letters, digits, style, kind, more, value, inner, row_tag = found.groups()
-        if row_tag is not None:
-            row, column = _row_number(row_tag, row), 0
-            continue
-        if more:
-            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
-        column = number_of(letters) if letters else column + 1
-        if digits:
-            row = int(digits)
-        if value or inner:
-            yield found.start(), row, column, style, kind or "n", value or "", inner
-
-
 def cell_at(source: str, part: Split, position: int) -> Cell:
     """The cell that begins there."""
     found = _cell_pattern(part.prefix).match(source, position)
-    if found is None or found[8] is not None:
+    if found is None or found[9] is not None:
         raise CannotMaskError("this is not what was read from the file: read it again")
-    letters, digits, style, kind, more, value, inner, _ = found.groups()
+    letters, digits, style, kind, more, value, inner, _, _ = found.groups()
     if more:
         _, _, _, kind = _attributes(more, letters, digits, style, kind)
     if inner is not None:
-        value = _inner(inner, kind or "n")[0]
+        value = _inner(inner, kind)[0]
     return Cell(found.start(), kind or "n", value or "", inner)
 
 
@@ -147,28 +133,38 @@ def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
     """What all cells show, and the formulas behind that; `used` is told which of the shared strings they show."""
+    # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
     add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
     add_position = result.positions.append
-    for start, row, column, style, kind, spelled, inner in cells(source, part):
-        text = spelled
-        if inner is not None:
+    row = column = 0
+    of_row = ""
+    for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
+        letters, digits, style, kind, more, text, inner, number, row_tag = found.groups()
+        if row_tag is not None:
+            row = int(number) if number else _row_number(row_tag, row)
+            column, of_row = 0, ""
+            continue
+        if more:
+            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
+        column = number_of(letters) if letters else column + 1
+        if digits and digits != of_row:
+            row, of_row = int(digits), digits
+        if inner:
             text, formula = _inner(inner, kind)
             if formula is not None:
-                formulas.texts.append(formula)
-                formulas.rows.append(row)
-                formulas.columns.append(column)
-                formulas.positions.append(start)
+                formulas.add(formula, row, column, found.start())
+        if not text:
+            continue
         if kind == "s":
             index = int(text) if text.isdigit() else -1
             if not 0 <= index < len(strings):
                 continue
             used[index] = 1
             text = strings[index]
-        elif kind == "n":
-            shows = shown.get(style) if style else None
-            if shows is not None:
-                text = shows(text)
+        elif kind is None or kind == "n":
+            if style is not None and style in shown:
+                text = shown[style](text)
             elif not text.isdigit():
                 text = plain(text)
         elif kind in {"b", "e"}:
@@ -179,7 +175,7 @@ def read(
             add_text(text)
             add_row(row)
             add_column(column)
-            add_position(start)
+            add_position(found.start())
     return result, formulas
 
 
@@ -209,7 +205,7 @@ def _layer(
     part: str, label: str, layer: str, text: str, shows: Shows, columns: array[int] | int
 ) -> tuple[Reading, CellSpot]:
     apart = len(_APART) if isinstance(columns, int) else 1
-    starts = array("I", accumulate((len(each) + apart for each in shows.texts), initial=0))
+    starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
     starts.pop()
     reading = Reading(layer, text, plans=[Plan(layer, [(0, len(text))])])
     return reading, CellSpot(part, layer, label, starts, "", apart, shows.rows, columns, shows.positions)
@@ -283,16 +279,16 @@ def number_of(letters: str) -> int:
     return number
 
 
-_FORMULA = re.compile(rf"<(?:[\w.-]+:)?f\b(?P<tag>{_TAG})(?:/>|>(?P<text>[^<]*)</(?:[\w.-]+:)?f\s*>)")
-_VALUE = re.compile(rf"<(?:[\w.-]+:)?v\b{_TAG}>([^<]*)<")
-_RUN = re.compile(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
-_SHARED = re.compile(r"\ssi=[\"'](\d+)[\"']")
+_FORMULA = lazy(rf"<(?:[\w.-]+:)?f\b(?P<tag>{_TAG})(?:/>|>(?P<text>[^<]*)</(?:[\w.-]+:)?f\s*>)")
+_VALUE = lazy(rf"<(?:[\w.-]+:)?v\b{_TAG}>([^<]*)<")
+_RUN = lazy(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
+_SHARED = lazy(r"\ssi=[\"'](\d+)[\"']")
 # The type, and metadata of a formula that spills or of a value that is more than a text.
-_NOT_KEPT = re.compile(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
-PHONETIC = re.compile(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
+_NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
+PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
-def _inner(inner: str, kind: str) -> tuple[str, str | None]:
+def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
     """What a cell shows, as the source spells it, and its formula."""
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
@@ -308,7 +304,7 @@ def _cell_pattern(prefix: str) -> re.Pattern[str]:
     return re.compile(
         rf"<{p}c\b(?: r=\"([A-Z]{{1,3}})(\d{{1,7}})\")?(?: s=\"(\d+)\")?(?: t=\"(\w+)\")?({_TAG})"
         rf"(?:/>|>(?:<{p}(?:v|is><{p}t)>([^<]*)</{p}(?:v|t></{p}is)></{p}c>|(.*?)</{p}c\s*>))"
-        rf"|<{p}row\b({_TAG})/?>",
+        rf"|<{p}row\b(?: r=\"(\d{{1,7}})\")?({_TAG})/?>",
         re.DOTALL,
     )
 
@@ -361,9 +357,8 @@ def cell_edits(
     for position, text in texts.items():
         yield _text_cell(source, split_at, position, text)
     if void:
-        formulas = [
-            Cell(start, kind, "", inner) for start, *_, kind, _, inner in cells(source, split_at) if inner
-        ]
+        cells = _cell_pattern(split_at.prefix).finditer(source, split_at.start, split_at.end)
+        formulas = [Cell(found.start(), "", "", found[7]) for found in cells if found[7]]
     for cell in formulas:
         formula = None if cell.start in texts else _FORMULA.search(cell.inner or "")
         if formula is None or cell.inner is None:

@@ -10,13 +10,14 @@ from dlpctl.formats.office.flow import TEXT
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
 from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded
 from dlpctl.formats.office.writing import source_edits
+from dlpctl.regex import lazy
 
 STRINGS = "strings"
 _TAG = r"(?:[^>\"'/]|\"[^\"]*+\"|'[^']*+'|/(?!>)|(?!))*+"
-_ITEM = re.compile(
+_ITEM = lazy(
     rf"<(?:[\w.-]+:)?si\b{_TAG}(?:/>|>(?:<t>([^<]*)</t></si>|(.*?)</(?:[\w.-]+:)?si\s*>))", re.DOTALL
 )
-_RUN = re.compile(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
+_RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
