@@ -80,24 +80,22 @@ def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
     """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else."""
     prefix = f"{' '.join(label.split())[:_LONGEST_LABEL]}: "
     # Many columns hold few values: each is looked at once.
-    places: dict[str, list[int]] = {}
-    at = 0
-    for cell in text.split(_CELLS_APART):
-        places.setdefault(cell, []).append(at)
-        at += len(cell) + len(_CELLS_APART)
-    cells = list(places)
+    all_cells = text.split(_CELLS_APART)
+    cells = list(dict.fromkeys(all_cells))
     apart = _CELLS_APART + prefix
-    starts = [
-        len(prefix),
-        *(len(prefix) + end for end in accumulate(len(cell) + len(apart) for cell in cells)),
-    ]
+    starts = [len(prefix) + at for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)]
+    within: dict[str, list[Finding]] = {}
     for finding in scan(prefix + apart.join(cells)):
         first = max(bisect_right(starts, finding.start) - 1, 0)
         last = max(bisect_right(starts, finding.end - 1) - 1, 0)
         for cell, begin in zip(cells[first : last + 1], starts[first:], strict=False):
             start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
             if start < end:
-                yield from (finding._replace(start=at + start, end=at + end) for at in places[cell])
+                within.setdefault(cell, []).append(finding._replace(start=start, end=end))
+    at = 0
+    for cell in all_cells if within else ():
+        yield from (one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ()))
+        at += len(cell) + len(_CELLS_APART)
 
 
 def place_all(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:
