@@ -10,9 +10,9 @@ from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from dlpctl.detect.tagger.sequence import Tagged
+    from dlpctl.detect.tagger.sequence import Tagged, Word
 
 _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250
@@ -30,6 +30,52 @@ _POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
+)
+_BESIDE = ("am", "im", "sur", "sous", "upon")
+_STATES = (
+    *(
+        "al",
+        "ak",
+        "az",
+        "ar",
+        "ca",
+        "co",
+        "ct",
+        "de",
+        "fl",
+        "ga",
+        "hi",
+        "id",
+        "il",
+        "in",
+        "ia",
+        "ks",
+        "ky",
+        "la",
+        "me",
+    ),
+    *(
+        "md",
+        "ma",
+        "mi",
+        "mn",
+        "ms",
+        "mo",
+        "mt",
+        "ne",
+        "nv",
+        "nh",
+        "nj",
+        "nm",
+        "ny",
+        "nc",
+        "nd",
+        "oh",
+        "ok",
+        "or",
+        "pa",
+    ),
+    *("ri", "sc", "sd", "tn", "tx", "ut", "vt", "va", "wa", "wv", "wi", "wy", "dc"),
 )
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
@@ -50,7 +96,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for first, last, score in spans:
-        behind = _shortened(region, first, last)
+        behind = _lengthened(region, first, _shortened(region, first, last))
         start, end = _edges(text, region.starts[first], region.ends[behind - 1])
         if end - start < 6 or end - start > _LONGEST:
             continue
@@ -74,6 +120,34 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
         while last > first + 1 and words[last - 1].outline == "p":
             last -= 1
     return behind
+
+
+def _lengthened(region: Tagged, first: int, behind: int) -> int:
+    """The end behind what still belongs to the place: its state, its district, its postal code."""
+    words = region.words
+    if behind == len(words) or words[behind - 1].outline != "Xx":
+        return behind
+    following = words[behind]
+    if _coded_place(words, behind):
+        return behind + 3
+    coded = sum(word.outline[0] in "d0" for word in words[first:behind]) > 1
+    if following.outline == "XX" and following.key in _STATES:
+        zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
+        return behind + 2 if zipped else behind + 1
+    last = behind + 1 == len(words) or words[behind + 1].kind != 1
+    if coded and not last and following.key in _BESIDE and words[behind + 1].outline == "Xx":  # am Main
+        return behind + 2
+    if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
+        return behind + 1
+    return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
+
+
+def _coded_place(words: Sequence[Word], place: int) -> bool:
+    """Whether a comma or a line break, a postal code and a place stand here."""
+    if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
+        return False
+    code, city = words[place + 1], words[place + 2]
+    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags >> PLACE & 3 > 0
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:

@@ -50,14 +50,18 @@ _COLUMNS_OF_OTHERS = _set(
     "description title subject color colour currency month day weekday language airport station bank hospital "
     "stadt land ort ville pays ciudad pais citta paese cidade plaats"
 )
+LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
     r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NO_HEADER = lazy(r"[={}<\[\]\\]|[(:;,]\s*$|\w\(")
+"""What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MOST_WORDS = 6
+_RULE = frozenset("-|:+ \r")
 
 
 def key_of(label: str) -> str:
@@ -134,6 +138,9 @@ def table(text: str, at: int, flags: Flags) -> Table:
         return Table({}, at)
     header = text[begin:end].rstrip("\r")
     delimiter = max(",;\t|", key=header.count)
+    count = header.count(delimiter)
+    if not count or _NO_HEADER.search(header) or not _goes_on(text, end + 1, delimiter, count):
+        return Table({}, end)
     labels = [label.strip(" \"'*") for label in header.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return Table({}, end)
@@ -153,7 +160,30 @@ def table(text: str, at: int, flags: Flags) -> Table:
     for place, column in columns.items():
         kind, spans = _column(text, keys[place], column, flags)
         found.update(dict.fromkeys(spans, kind))
+    if found:
+        found.update(dict.fromkeys(_places(text, begin, labels), ""))
     return Table(found, last)
+
+
+def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where the labels of a header stand; they are nobody's names."""
+    for label in labels:
+        if label:
+            start = text.index(label, start)
+            yield start, start + len(label)
+            start += len(label)
+
+
+def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
+    """Whether the line behind a header has as many cells: most lines of source code that look like a header have no such line."""
+    stop = text.find("\n", start)
+    line = text[start : len(text) if stop < 0 else stop]
+    return line.count(delimiter) >= count or (delimiter == "|" and _is_rule(line))
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is the one that Markdown and psql draw below a header."""
+    return bool(line) and set(line) <= _RULE
 
 
 def _column(
@@ -186,7 +216,7 @@ def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[l
     while start < len(text):
         stop = text.find("\n", start)
         stop = len(text) if stop < 0 else stop
-        if delimiter != "|" or not set(text[start:stop]) <= set("-|: \r"):
+        if delimiter != "|" or not _is_rule(text[start:stop]):
             if text.count(delimiter, start, stop) < count - 1:
                 return
             yield _cells(text, start, stop, cell, count), stop

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses, labelled
 from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.tagger.model import LABELS, Model
@@ -18,7 +19,6 @@ from dlpctl.detect.tagger.words import (
     GIVEN,
     LABEL,
     PARTICLE,
-    PLACE,
     STREET,
     SUFFIX,
     SURNAME,
@@ -81,7 +81,9 @@ class NameTagger:
             if region.chances:
                 found += self._names(text, region)
             found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
-        fields = [one for region in tagged for one in self._fields(text, region)]
+        fields = [
+            one for region in tagged for one in self._fields(text, region) if not _cut(text, one, found)
+        ]
         if fields:
             found = [*fields, *(one for one in found if not any(_overlap(one, field) for field in fields))]
         found += self._linked(text, tagged, found, set() if known is None else known)
@@ -128,17 +130,21 @@ class NameTagger:
             for left, right in _lines(region.words, first, behind):
                 span = _trim(text, region, left, right)
                 if span:
-                    doubtful = (code and _bare(region.words, left, right)) or _located(
+                    doubted = (code and bare(region.words, left, right)) or doubtful(
                         region.words, left, right
                     )
-                    worth = score * _UNHEARD if _unheard(region.words, left, right) else score
-                    yield _finding(*span, min(worth, _DOUBTED) if doubtful else worth)
+                    worth = score * _UNHEARD if unheard(region.words, left, right) else score
+                    yield _finding(*span, min(worth, _DOUBTED) if doubted else worth)
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
-        for word, start, end in zip(region.words, region.starts, region.ends, strict=True):
-            label = word.key
-            if word.outline in ("id", "xX", "x") and len(label) > 3 and labelled.is_key(text[start:end]):
-                field = labelled.field(text, text[start:end], end, self._flags)
+        if not region.starts:
+            return
+        first, behind = region.starts[0], region.ends[-1]
+        if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
+            return
+        for match in labelled.LABEL.finditer(text, first, behind):
+            if not _WRITTEN.fullmatch(match[1]) and labelled.is_key(match[1]):
+                field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
 
@@ -158,14 +164,16 @@ class NameTagger:
         next_taken = 0
         for region in tagged:
             previous = -2
-            for place, word in enumerate(region.words):
-                if word.kind != 1 or word.outline == "x":
+            if known.isdisjoint(region.tokens):
+                continue
+            for place, token in enumerate(region.tokens):
+                if token not in known:
                     continue
                 start, end = region.starts[place], region.ends[place]
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                if covered or text[start:end] not in known or _elsewhere(region.chances.get(place)):
+                if covered or _elsewhere(region.chances.get(place)):
                     continue
                 if previous == place - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
@@ -180,17 +188,26 @@ class NameTagger:
         word = self._sequencer.word(part)
         return (
             len(part) > 2
-            and word.outline in ("Xx", "XX")
+            and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags >> GIVEN & 15)))
             and not word.flags >> COMMON & 3
             and not word.flags & (TITLE | COMPANY | CALENDAR)
         )
 
 
+_WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # a label for people, as in a letter
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _overlap(one: Finding, other: Finding) -> bool:
     return one.start < other.end and other.start < one.end
+
+
+def _cut(text: str, field: Finding, found: Iterable[Finding]) -> bool:
+    """Whether a value that no quote ends goes on behind the comma that was taken for its end."""
+    return text[field.end : field.end + 1] in (",", ";") and any(
+        one.type == field.type and one.score >= _EVEN and one.start <= field.start and one.end > field.end
+        for one in found
+    )
 
 
 def _elsewhere(chances: list[float] | None) -> bool:
@@ -214,20 +231,23 @@ def _lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int
 
 
 def _completed(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First"."""
+    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First", at a hyphen."""
+    return _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
+
+
+def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     hyphen = behind - 1 if words[behind - 1].key == "-" else behind
-    if (
-        hyphen + 1 < len(words)
-        and words[hyphen].key == "-"
-        and hyphen - first > 1
-        and words[hyphen + 1].outline == "x"
-        and len(words[hyphen + 1].key) < 6
-        and not words[hyphen + 1].flags >> COMMON & 3
-    ):
-        return hyphen + 2  # Kim Jong-un
-    if hyphen + 1 < len(words) and words[hyphen].key == "-" and words[hyphen + 1].outline[0] == "X":
-        behind = hyphen + 2
+    if hyphen + 1 >= len(words) or words[hyphen].key != "-":
+        return behind
+    part = words[hyphen + 1]
+    syllable = part.outline == "x" and len(part.key) < 6 and not part.flags >> COMMON & 3  # Kim Jong-un
+    return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
+
+
+def _extended(words: Sequence[Word], first: int, behind: int) -> int:
     last = words[behind - 1]
+    if behind < len(words) and behind - first > 1 and words[behind].key in _GENERATIONS:
+        return behind + 1
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
         flags = words[behind].flags
         if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
@@ -244,7 +264,13 @@ def _completed(words: Sequence[Word], first: int, behind: int) -> int:
             return place + 1
     if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
         given = words[behind + 1]
-        if given.flags >> GIVEN & 3 >= 2 and given.outline == last.outline and last.flags >> GIVEN & 3 != 3:
+        listed = behind + 3 < len(words) and words[behind + 2].key == ", " and words[behind + 3].kind == 1
+        if (
+            given.flags >> GIVEN & 3 >= 2
+            and given.outline == last.outline
+            and last.flags >> GIVEN & 3 != 3
+            and not listed
+        ):
             return behind + 2
     return behind
 
@@ -265,6 +291,7 @@ def _opens(words: Sequence[Word], first: int) -> bool:
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
+_GENERATIONS = ("jr", "sr", "ii", "iii")
 _STOPS = (".", ". ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
@@ -281,14 +308,16 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     if (
         first == behind
         or _abbreviated(words[first:behind])
-        or any(_UNNAMED.match(word.outline) for word in words[first:behind])
+        or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
     ):
         return None
     end = region.ends[behind - 1]
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
         end += 1
     start = region.starts[first]
-    initials = _INITIALS.search(text, max(0, start - 12), start)
+    initials = (
+        _INITIALS.search(text, max(0, start - 12), start) if "." in text[max(0, start - 2) : start] else None
+    )
     if initials:
         start = initials.start()
     return (start, end) if end - start > 1 else None
@@ -327,38 +356,6 @@ def _everyday(word: Word) -> bool:
 
 
 _INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
-_UNNAMED = lazy(r"id|xX|[d0a]")
-
-
-def _bare(words: Sequence[Word], first: int, behind: int) -> bool:
-    """A single word, or words without a capital, and no title or label in front of them."""
-    named = [word for word in words[first:behind] if word.kind == 1]
-    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
-        return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
-
-
-def _unheard(words: Sequence[Word], left: int, right: int) -> bool:
-    """A single word that no list of names has, and nothing in front that says what it is."""
-    if right - left != 1 or words[left].flags >> GIVEN & 15:
-        return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
-
-
-def _located(words: Sequence[Word], left: int, right: int) -> bool:
-    """A single word behind "in", "Mount" and their like that is no usual given name."""
-    if right - left != 1 or not left:
-        return False
-    word, before = words[left], words[left - 1]
-    if before.outline == "Xx" and before.key in _SIGHTS:
-        return True
-    if word.flags >> GIVEN & 3 >= 2:
-        return False
-    return before.key in _LOCATIVES or (before.key == "in" and bool(word.flags >> PLACE & 3))
-
-
-_SIGHTS = ("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river")
-_LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
 
 
 def _named(word: Word) -> bool:

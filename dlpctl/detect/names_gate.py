@@ -34,15 +34,21 @@ Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
+_HEADERS = frozenset(place for place, kind in enumerate(_KINDS) if kind == "header")  # are not for the tagger
 
 _WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
 _NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
 _PAIR = lazy(r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}|[A-Z]\.? ){1,3}[^\W\d_]{1,2}$")
 _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
+_DIGIT = lazy(r"\d")
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
 _TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
-_AROUND = (0, 100, 0, 220)  # how far a region reaches at most, by the number of lines; lines end it sooner
+_Reach = tuple[int, int, int]
+"""How far a region goes around a hit: line breaks before and behind it, of which the last one ends it, and characters at most."""
+_LINES: _Reach = (2, 2, 100)
+_LINES_OF_CODE: _Reach = (2, 1, 100)  # what follows says nothing
+_ADDRESS: _Reach = (4, 4, 220)
 _INSIDE = 40  # a hit so far inside of the last region needs no other
 
 
@@ -53,6 +59,7 @@ class Gate:
         self._flags = flags
         self._verdicts: dict[str, int] = {}
         self._lower_verdicts: dict[str, bool] = {}
+        self._known_verdicts: dict[str, bool] = {}
 
     def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
         """The parts of `text` to tag: for each hit that stands a closer look, the lines around it.
@@ -64,7 +71,7 @@ class Gate:
         start = reach = -1
         verdicts = self._verdicts
         for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
-            if end < reach - _INSIDE:
+            if end < reach - _INSIDE or index in _HEADERS:
                 continue
             if index == _CAPITAL:
                 word = _WORD.match(text, end - 2)
@@ -72,9 +79,11 @@ class Gate:
                     word and verdicts.get(word[0]) == 0
                 ):  # by far the most frequent case, at least in source code
                     continue
-            lines = self._lines(_KINDS[index], text, end, code)
-            if lines:
-                low, high = _around(text, max(end - 2, 0), lines)
+            around = self._reach(_KINDS[index], text, end, code)
+            if around:
+                if around is _LINES and code[(end - 1) // BLOCK]:
+                    around = _LINES_OF_CODE
+                low, high = _around(text, max(end - 2, 0), around)
                 if low <= reach:
                     reach = max(reach, high)
                     start = min(start, low)
@@ -86,46 +95,46 @@ class Gate:
             found.append((start, reach))
         return found
 
-    def _lines(self, kind: str, text: str, end: int, code: list[bool]) -> int:
-        """How many lines around a hit the tagger should see besides its own; 0 if none at all."""
+    def _reach(self, kind: str, text: str, end: int, code: list[bool]) -> _Reach | None:
+        """What the tagger should see around a hit, if anything."""
         if kind == "capital":
             place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
             match = _WORD.match(text, place)
             verdict = self._judge(match[0]) if match else 0
             if not match or not verdict:
-                return 0
+                return None
             if verdict == 1 and _STARTS.search(text, max(0, place - 4), place) and self._common(match[0]):
-                return 1 if self._paired(text, match.end()) else 0
+                return _LINES if self._paired(text, match.end()) else None
             strict = verdict < 3 and code[place // BLOCK]
-            return 0 if strict and not (verdict == 2 and self._paired(text, match.end())) else 1
+            return None if strict and not (verdict == 2 and self._paired(text, match.end())) else _LINES
         if kind == "pair":
             pair = _PAIR.search(text, max(0, end - 90), end)
             if not pair:
-                return 0
+                return None
             verdict = self._judge(pair[1])
-            return 1 if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1))) else 0
+            return _LINES if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1))) else None
         if kind == "street":
-            return 3 if _digit_near(text, end) else 0
+            return _ADDRESS if _digit_near(text, end) else None
         if kind == "residence":
-            return 3 if not code[(end - 1) // BLOCK] and _digit_near(text, end) else 0
+            return _ADDRESS if not code[(end - 1) // BLOCK] and _digit_near(text, end) else None
         if kind == "postcode":
             place = end - 2
             sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
-            return 3 if sure and (not code[place // BLOCK] or self._place(text, place)) else 0
+            return _ADDRESS if sure and (not code[place // BLOCK] or self._place(text, place)) else None
         if kind == "capitals":
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
-            return 1 if any(self._known(word) for word in words) else 0
-        if kind == "header":
-            return 0
+            return _LINES if any(self._known(word) for word in words) else None
         if kind == "cue":
             match = _WORD.match(text, end - 1)
-            return 1 if match and self._lower(match[0]) else 0
+            return _LINES if match and self._lower(match[0]) else None
         if kind == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
-            return 1 if word and (self._judge(word) if word[0].isupper() else self._lower(word)) else 0
-        return 1
+            return (
+                _LINES if word and (self._judge(word) if word[0].isupper() else self._lower(word)) else None
+            )
+        return _LINES
 
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
         """Given names without a capital, which no pattern tells from other words; not in source code."""
@@ -175,10 +184,17 @@ class Gate:
         return bool(match and self._flags(match[0]) >> PLACE & 3)
 
     def _known(self, token: str) -> bool:
-        flags = self._flags(token)
-        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
-        named = (given == 3 and common < 3) if common else max(given, surname) >= 2
-        return (named and len(token) > 2) or (bool(flags & TITLE) and token.upper() in _TITLES)
+        """Whether a word in capitals is a name or the title of one."""
+        verdict = self._known_verdicts.get(token)
+        if verdict is None:
+            if len(self._known_verdicts) > 50_000:
+                self._known_verdicts.clear()
+            flags = self._flags(token)
+            given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+            named = (given == 3 and common < 3) if common else max(given, surname) >= 2
+            titled = bool(flags & TITLE) and token.upper() in _TITLES
+            verdict = self._known_verdicts[token] = (named and len(token) > 2) or titled
+        return verdict
 
     def _common(self, token: str) -> bool:
         return bool(self._flags(token) >> COMMON & 3)
@@ -205,15 +221,15 @@ class Gate:
 
 
 def _digit_near(text: str, end: int) -> bool:
-    piece = text[max(0, end - 60) : end + 40]
-    return any(c.isdigit() for c in piece)
+    return _DIGIT.search(text, max(0, end - 60), end + 40) is not None
 
 
-def _around(text: str, at: int, lines: int) -> Region:
+def _around(text: str, at: int, around: _Reach) -> Region:
     """The lines around a place, bounded and cut between words."""
-    low, high = max(0, at - _AROUND[lines]), min(len(text), at + _AROUND[lines])
+    before, behind, most = around
+    low, high = max(0, at - most), min(len(text), at + most)
     start = at
-    for _ in range(lines + 1):
+    for _ in range(before):
         found = text.rfind("\n", low, start)
         if found < 0:
             start = low
@@ -224,7 +240,7 @@ def _around(text: str, at: int, lines: int) -> Region:
     else:
         start += 1
     end = at
-    for _ in range(lines + 1):
+    for _ in range(behind):
         found = text.find("\n", end, high)
         if found < 0:
             end = high

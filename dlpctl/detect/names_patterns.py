@@ -65,8 +65,8 @@ PATTERNS = tuple(
     GatePattern(kind, regex)
     for kind, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
-        ("capitals", r"\b[A-Z][A-Z'.-]+,? [A-Z]{2}"),
-        ("label", rf"(?:{_LABELS})[\"']?\s?[:=>|]\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
+        ("label", rf"(?:{_LABELS})[\"']?(?:\s?[:=>|]| [-–])\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),

@@ -229,6 +229,7 @@ def merged(
     """
     if not tagged:
         return found
+    found = _without_guesses(data, found, tagged, type_of)
     kept: list[Candidate] = []
     place = 0
     for one in _apart(_widened(found, tagged, type_of)):
@@ -255,6 +256,25 @@ def merged(
         kept += _rest(data, one, start, one.end) if start > one.start else [one]
     kept += found[place:]
     return kept
+
+
+def _without_guesses(
+    data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> list[Candidate]:
+    """Without what a broad pattern took for an address where the tagger is sure of one that begins behind everyday words and ends with it.
+
+    Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
+    """
+    guesses = [one for one in found if one.score < _SURE and type_of(one.pattern) == "ADDRESS"]
+    sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if guesses else []
+    dropped = {
+        guess
+        for guess in guesses
+        for one in sure
+        if guess.start < one.start < guess.end <= one.end + 1
+        and any(word.islower() for word in data[guess.start : one.start].split())
+    }
+    return [one for one in found if one not in dropped] if dropped else found
 
 
 def _widened(
@@ -300,6 +320,8 @@ def _weight(one: Candidate) -> tuple[bool, float, int]:
 
 
 _EVEN = 0.5
+_SURE = 0.7
+_VERY_SURE = 0.9
 _EDGES = b" \t\r\n,;:-/|()[]<>\"'"
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dlpctl.detect.tagger.chain import Chain
 from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, Model, pack
 from dlpctl.detect.tagger.sequence import Sequencer
 from dlpctl.detect.tagger.words import GIVEN, SURNAME, TOKEN, shape
@@ -72,6 +73,28 @@ def test_probabilities_are_those_of_all_sequences(
     for place, row in enumerate(expected):
         if place in tagged.chances:
             assert tagged.chances[place] == pytest.approx(row, abs=0.02)
+        else:
+            assert row[0] > 0.8
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores=st.lists(st.lists(values, min_size=7, max_size=7), min_size=3, max_size=3), transitions=moves)
+def test_labels_of_addresses_are_left_out_where_they_are_out_of_reach(
+    scores: list[list[int]], transitions: list[list[int]]
+) -> None:
+    out_of_reach = [
+        [-600 if LABELS[place][-2:] == "-A" else value for place, value in enumerate(row)] for row in scores
+    ]
+    for before, after in itertools.product(range(len(LABELS)), repeat=2):
+        if LABELS[after][0] == "I" and LABELS[before][-1] != LABELS[after][-1]:
+            transitions[before][after] = FORBIDDEN
+    chances: dict[int, list[float]] = {}
+    run = list(range(len(WORDS)))
+    Chain(transitions, [0] * len(LABELS)).marginals(run, [tuple(row) for row in out_of_reach], chances)
+    expected = plain(dict(zip(WORDS, out_of_reach, strict=True)), transitions)
+    for place, row in enumerate(expected):
+        if place in chances:
+            assert chances[place] == pytest.approx(row, abs=0.01)
         else:
             assert row[0] > 0.8
 

@@ -150,6 +150,8 @@ class Composer:
             name for name, population, _ in lists.cities if population > 100_000 and keep(name)
         ]
         self.street_lists = [locale.streets for locale in lists.locales.values() if len(locale.streets) > 30]
+        self.double_given = [name for name, _ in self.given_all]
+        self.double_surnames = [name for name, _ in self.surnames_all]
         self.language = "en"
         self.makers: dict[str, Callable[[], str]] = {
             "c": self.city,
@@ -171,6 +173,12 @@ class Composer:
             "co": lambda: rng.choice(lists.countries + lists.states),
             "amt": lambda: f"{rng.randint(1, 9999):,}.{self.digits(2)}",
         }
+
+    def learn_doubles(self, given: Callable[[str], bool], surname: Callable[[str], bool]) -> None:
+        """Which names mean something else, too, as Austin, June, Park and Banks do: they are drawn where only a person can be meant."""
+        usual = sorted(self.given_all, key=lambda row: -row[1])[:1200]
+        self.double_given = [name for name, _ in usual if given(name)]
+        self.double_surnames = [name for name, _ in self.surnames_all[:3500] if surname(name)]
 
     def digits(self, count: int) -> str:
         return "".join(self.rng.choice("0123456789") for _ in range(count))
@@ -693,6 +701,8 @@ class Composer:
                 "a": self.address,
                 "a1": lambda: self.address().replace(",\n", ", ").replace("\n", ", "),
                 "in": self.initials,
+                "fa": lambda: self.rng.choice(self.double_given),
+                "la": lambda: self.rng.choice(self.double_surnames),
                 "ru": lambda: self.reversed().upper(),
                 "lu": lambda: self.surname().upper(),
             }.get(key)

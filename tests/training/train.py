@@ -17,11 +17,15 @@ import lists as word_lists
 
 from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
 from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    PLACE,
     TOKEN,
     far_feature,
     is_word,
     look_up_keys,
     neighbour_feature,
+    normalize,
     own_features,
     setting,
     shape,
@@ -208,6 +212,14 @@ def main() -> None:
     lists = word_lists.load()
     gazetteer = word_lists.gazetteer(lists, options.scowl)
     composer = compose.Composer(lists, rng, (lambda _: True) if options.all_names else kept_for_training)
+    composer.learn_doubles(
+        lambda name: (
+            gazetteer.get(normalize(name), 0) >> PLACE & 3 > 0
+            or gazetteer.get(normalize(name), 0) >> COMMON & 3 > 1
+            or bool(gazetteer.get(normalize(name), 0) & CALENDAR)
+        ),
+        lambda name: gazetteer.get(normalize(name), 0) >> COMMON & 3 > 1,
+    )
     rows: list[corpora.Row] = []
     for path in options.corpus:
         loaded = corpora.load(path, gazetteer)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from itertools import count
-from math import exp
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOTS, Model
+from dlpctl.detect.tagger.chain import Chain
+from dlpctl.detect.tagger.model import LABELS, LANE, SCALE, SLOTS, Model
 from dlpctl.detect.tagger.words import (
     COMMON,
     GIVEN,
@@ -35,11 +35,9 @@ _UNPACK = struct.Struct(f"<{_COUNT}H").unpack
 _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
-_START = (
-    5 * SCALE
-)  # an entity does not start at a token whose labels that can start one are this far below "outside"
-_STAY = 12 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
-_OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
+# An entity does not start at a token whose labels that can start one are this far below "outside".
+_START = 8 * SCALE
+_STAY = 8 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _LONGEST = 64  # characters of a token that are looked at
 _MOST_WORDS = 60_000
@@ -106,6 +104,7 @@ class Tagged(NamedTuple):
     starts: list[int]
     ends: list[int]
     chances: dict[int, list[float]]
+    tokens: list[str]
 
 
 class Sequencer:
@@ -129,13 +128,7 @@ class Sequencer:
         # compare.
         entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
         self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
-        self._matrix = [
-            [
-                0.0 if value == FORBIDDEN else exp((value - best) / SCALE)
-                for value, best in zip(row, entry, strict=True)
-            ]
-            for row in model.transitions
-        ]
+        self._chain = Chain(model.transitions, entry)
 
     def word(self, token: str) -> Word:
         token = token[:_LONGEST]
@@ -188,19 +181,14 @@ class Sequencer:
     def tag(self, text: str, start: int, end: int) -> Tagged:
         """The label probabilities in `text[start:end]`, which is taken for a text of its own."""
         known = self._words
-        words: list[Word] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        for match in TOKEN.finditer(text, start, end):
-            token = match[0]
-            word = known.get(token) or self.word(token)
-            words.append(word)
-            starts.append(match.start())
-            ends.append(match.end())
+        matches = list(TOKEN.finditer(text, start, end))
+        tokens = [match[0] for match in matches]
+        words = [known.get(token) or self.word(token) for token in tokens]
         chances: dict[int, list[float]] = {}
         if words:
             self._decode(words, chances)
-        return Tagged(words, starts, ends, chances)
+        starts, ends = [match.start() for match in matches], [match.end() for match in matches]
+        return Tagged(words, starts, ends, chances, tokens)
 
     def _decode(self, words: list[Word], chances: dict[int, list[float]]) -> None:
         border = self._border
@@ -211,12 +199,13 @@ class Sequencer:
         dull = [word.dull for word in words]
         triples, left, right = self._triples, self._left, self._right
         far_left, far_right = self._far_left, self._far_right
+        marginals = self._chain.marginals
         run: list[int] = []
         scores: list[tuple[int, ...]] = []
         for here in range(size):
             if dull[here] and (dull[here - 1] or here == 0) and (dull[here + 1] or here == size - 1):
                 if run:
-                    self._marginals(run, scores, chances)
+                    marginals(run, scores, chances)
                     run, scores = [], []
                 continue
             word, previous, following = words[here], words[here - 1], words[here + 1]
@@ -258,13 +247,13 @@ class Sequencer:
                 if score[0] - max(score[1], score[3], score[5], score[6]) > _START:
                     continue
             elif score[0] - max(score[1:]) > _STAY:
-                self._marginals(run, scores, chances)
+                marginals(run, scores, chances)
                 run, scores = [], []
                 continue
             run.append(here)
             scores.append(score)
         if run:
-            self._marginals(run, scores, chances)
+            marginals(run, scores, chances)
 
     @staticmethod
     def _before(words: list[Word], here: int) -> int:
@@ -312,67 +301,3 @@ class Sequencer:
             cache.clear()
         cache[key] = vote
         return vote
-
-    def _marginals(
-        self, run: list[int], scores: list[tuple[int, ...]], chances: dict[int, list[float]]
-    ) -> None:
-        """Forward-backward over a stretch between two tokens that are surely outside.
-
-        Written out for the seven labels (o outside, b and i of a person, a and j of an address, c place, g
-        organization): this is the innermost loop, and loops over labels take three times as long.
-        """
-        (
-            (oo, ob, _, oa, _, oc, og),
-            (bo, bb, bi, ba, _, bc, bg),
-            (io, ib, ii, ia, _, ic, ig),
-            (ao, ab, _, aa, aj, ac, ag),
-            (jo, jb, _, ja, jj, jc, jg),
-            (co, cb, _, ca, _, cc, cg),
-            (go, gb, _, ga, _, gc, gg),
-        ) = self._matrix
-        weight = _EXP
-        o, b, i, a, j, c, g = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        ahead, weights = [], []
-        for score in scores:
-            best = max(score)
-            wo, wb, wi, wa, wj, wc, wg = [weight[best - value] for value in score]
-            weights.append((wo, wb, wi, wa, wj, wc, wg))
-            ni = wi * (b * bi + i * ii)
-            nj = wj * (a * aj + j * jj)
-            no = wo * (o * oo + b * bo + i * io + a * ao + j * jo + c * co + g * go)
-            nb = wb * (o * ob + b * bb + i * ib + a * ab + j * jb + c * cb + g * gb)
-            na = wa * (o * oa + b * ba + i * ia + a * aa + j * ja + c * ca + g * ga)
-            nc = wc * (o * oc + b * bc + i * ic + a * ac + j * jc + c * cc + g * gc)
-            ng = wg * (o * og + b * bg + i * ig + a * ag + j * jg + c * cg + g * gg)
-            part = 1.0 / (no + nb + ni + na + nj + nc + ng)
-            o, b, i, a, j, c, g = no * part, nb * part, ni * part, na * part, nj * part, nc * part, ng * part
-            ahead.append((o, b, i, a, j, c, g))
-        o, b, i, a, j, c, g = oo, bo, io, ao, jo, co, go
-        for place in range(len(run) - 1, -1, -1):
-            fo, fb, fi, fa, fj, fc, fg = ahead[place]
-            fo, fb, fi, fa, fj, fc, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fc * c, fg * g
-            part = 1.0 / (fo + fb + fi + fa + fj + fc + fg)
-            if fo * part < _OUTSIDE:
-                votes = (fo, fb, fi, fa, fj, fc, fg)
-                chances[run[place]] = [vote * part for vote in votes]
-            wo, wb, wi, wa, wj, wc, wg = weights[place]
-            no, nb, ni, na, nj, nc, ng = (
-                wo * o * part,
-                wb * b * part,
-                wi * i * part,
-                wa * a * part,
-                wj * j * part,
-                wc * c * part,
-                wg * g * part,
-            )
-            o = no * oo + nb * ob + na * oa + nc * oc + ng * og
-            b = no * bo + nb * bb + ni * bi + na * ba + nc * bc + ng * bg
-            i = no * io + nb * ib + ni * ii + na * ia + nc * ic + ng * ig
-            a = no * ao + nb * ab + na * aa + nj * aj + nc * ac + ng * ag
-            j = no * jo + nb * jb + na * ja + nj * jj + nc * jc + ng * jg
-            c = no * co + nb * cb + na * ca + nc * cc + ng * cg
-            g = no * go + nb * gb + na * ga + nc * gc + ng * gg
-
-
-_TAIL = 100 * SCALE
-_EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)

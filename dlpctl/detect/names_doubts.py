@@ -1,0 +1,101 @@
+"""What speaks against a name that the tagger has found: places, institutions, diseases and methods that are called after persons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PLACE, STREET, TITLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.detect.tagger.sequence import Word
+
+
+def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
+    return _located(words, left, right) or _institution(words, left, right) or _eponym(words, left, right)
+
+
+def bare(words: Sequence[Word], first: int, behind: int) -> bool:
+    """A single word, or words without a capital, and no title or label in front of them."""
+    named = [word for word in words[first:behind] if word.kind == 1]
+    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+
+
+def unheard(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word that no list of names has, and nothing in front that says what it is."""
+    if right - left != 1 or words[left].flags >> GIVEN & 15:
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
+
+
+def _located(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word behind "in", "Mount" and their like that is no usual given name."""
+    if right - left != 1 or not left:
+        return False
+    word, before = words[left], words[left - 1]
+    if before.outline == "Xx" and before.key in _SIGHTS:
+        return True
+    place = word.flags >> PLACE & 3
+    if before.key in ("in", "of") and place == 3:
+        return True
+    if word.flags >> GIVEN & 3 >= 2:
+        return False
+    return before.key in _LOCATIVES or (before.key == "in" and place > 0)
+
+
+def _institution(words: Sequence[Word], left: int, right: int) -> bool:
+    """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates Foundation, St. Patrick's Day."""
+    if right < len(words) and words[right].outline == "Xx":
+        kind = words[right]
+        alone = right - left == 1
+        if kind.flags & COMPANY or kind.key in _INSTITUTIONS or (alone and kind.flags & STREET):
+            return not any(word.flags & TITLE for word in words[max(0, left - 2) : left])
+    if right - left > 1:
+        return False
+    if (
+        right + 1 < len(words)
+        and words[right].key == " & "
+        and words[right + 1].key in (words[left].key, *_FIRMS)
+    ):
+        return True
+    if left > 1 and words[left - 1].key == " & " and words[left - 2].key == words[left].key:
+        return True
+    owned = right + 1 < len(words) and words[right].key in _POSSESSIVES and words[right + 1].outline == "Xx"
+    if owned and words[right + 1].key in _INSTITUTIONS:
+        return True
+    return left > 1 and words[left - 1].key == ". " and words[left - 2].key == "st"
+
+
+def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
+    """What a disease, a law or a method is called after: Parkinson's disease, Markov chains."""
+    if right - left > 1:
+        return False
+    place = right + 1 if right < len(words) and words[right].key in _POSSESSIVES else right
+    return place < len(words) and words[place].key in _EPONYMS
+
+
+_SIGHTS = (
+    *("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river"),
+    *("hurricane", "storm", "typhoon", "cyclone"),
+)
+_LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
+_POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as the keys of tokens are
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_INSTITUTIONS = _set(
+    "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
+    "foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
+)
+_FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
+_EPONYMS = _set(
+    "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
+    "principle chain chains process processes model models transform transforms distribution filter filters number "
+    "numbers matrix series algorithm calendar era effect scale"
+)
