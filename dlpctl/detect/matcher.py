@@ -67,11 +67,14 @@ class Matcher:
         return groups
 
 
-def compile_regex(regex: str, where: str) -> Any:
+def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
+    """`megabytes` is for what reads whole texts: where the automaton of a large regex does not fit, RE2 makes it anew all the time."""
     import re2
 
     options = re2.Options()
     options.log_errors = False
+    if megabytes:
+        options.max_mem = megabytes << 20
     try:
         return re2.compile(regex, options)
     except re2.error as problem:

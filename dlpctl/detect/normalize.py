@@ -170,7 +170,7 @@ def _character(data: bytes, place: int) -> int:
 
 @cache
 def _matcher() -> tuple[Any, Any, Any]:
-    return direct(compile_regex(_RUNS, "normalize"))
+    return direct(compile_regex(_RUNS, "normalize", megabytes=32))
 
 
 def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
