@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from dlpctl.cli.outputs import writing
 from dlpctl.cli.places import Lines
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
-from dlpctl.errors import OutputError, UsageError
+from dlpctl.errors import DlpctlError, InputError, OutputError, UsageError
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -101,24 +102,30 @@ def check(
     checking = _Checking(session, session.checker(destination, policy, operator), wanted)
     printer = session.printer(quiet=quiet)
     answers = []
+    unreadable: list[InputError] = []
     for name in names:
-        answer = checking.check(name)
+        try:
+            answer = checking.check(name)
+        except InputError as missing:
+            unreadable.append(missing)
+            continue
         answers.append(answer)
         session.record(answer.decision, answer.report, answer.size, is_file=answer.file is not None)
         if decision_only:
             printer.line(printer.decision(answer.decision) + (f"  {answer.shown}" if len(names) > 1 else ""))
         elif form is options.Output.HUMAN:
             _show(answer, printer)
-    if form is options.Output.JSON and not decision_only:
+    if form is options.Output.JSON and not decision_only and answers:
         tables = [one.to_dict(findings=findings) for one in answers]
         many = [{"file": one.shown} | table for one, table in zip(answers, tables, strict=True)]
-        printer.json(tables[0] if len(tables) == 1 else many)
+        printer.json(tables[0] if len(names) == 1 else many)
     session.tell()
-    worst = max(EXIT_STATUS[one.decision] for one in answers)
-    problem = next((one.problem for one in answers if one.problem is not None), None)
-    if problem is not None:
-        raise problem
-    raise typer.Exit(worst)
+    problems: list[DlpctlError] = [*unreadable, *(one.problem for one in answers if one.problem is not None)]
+    for problem in problems[1:]:
+        sys.stderr.write(f"dlpctl: {problem.message}\n")
+    if problems:
+        raise problems[0]
+    raise typer.Exit(max(EXIT_STATUS[one.decision] for one in answers))
 
 
 class _Wanted(NamedTuple):
@@ -255,7 +262,7 @@ def _places_by_type(findings: Sequence[Finding], places: Sequence[str]) -> dict[
 
 def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:
     more = f" +{len(places) - _MOST_PLACES}" if len(places) > _MOST_PLACES else ""
-    listed = f"at {', '.join(places[:_MOST_PLACES])}{more}"
+    listed = f"at {'; '.join(places[:_MOST_PLACES])}{more}"
     return str(one.occurrences), one.type, one.sample or "(hidden)", listed
 
 
