@@ -330,7 +330,8 @@ def _abbreviated(words: Sequence[Word]) -> bool:
         return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
-        len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15 for word in named
+        word.outline == "X1" or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
+        for word in named
     )
 
 
