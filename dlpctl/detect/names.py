@@ -283,7 +283,7 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
     if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
         return False
     ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
-    return ends and (word.outline == "Xx" or _opens(words, first))
+    return ends and (word.outline[0] == "X" or _opens(words, first))
 
 
 def _opens(words: Sequence[Word], first: int) -> bool:
