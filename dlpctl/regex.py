@@ -6,18 +6,18 @@ Compiling one costs more than importing the module it stands in, and a command u
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, Generic, cast
 
 
-class _Lazy:
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._source = (pattern, flags)
+class _Lazy(Generic[AnyStr]):
+    def __init__(self, pattern: AnyStr, flags: int) -> None:
+        self._source: tuple[AnyStr, int] = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
         attribute = self.__dict__[name] = getattr(re.compile(*self._source), name)
         return attribute
 
 
-def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, later."""
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -27,7 +26,7 @@ _PLAIN = {
 }  # fmt: skip
 """Names of files that are read as they stand. All others are looked into by their format, text or not."""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
-_STRUCTURED = re.compile(
+_STRUCTURED = lazy(
     rb"(?i)\s*[\[{<]|From |(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|From|To|Subject|Date):"
 )
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))

@@ -8,10 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 _NAMES = re.compile(r'\[([A-Z0-9_]+)\]\ncategory = ".+"\nlabel = "(.+)"\nplural = "(.+)"\n')
-_NOTE = re.compile(r" \(.*\)$")
+_NOTE = lazy(r" \(.*\)$")
 
 
 class DetectionType(NamedTuple):

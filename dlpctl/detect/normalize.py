@@ -8,7 +8,6 @@ cannot be masked. Text without such runs costs one pass of an automaton.
 from __future__ import annotations
 
 import binascii
-import html
 import re
 import unicodedata
 from bisect import bisect_right
@@ -20,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.tables import Columns, OpenTable
+from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as a label or a word of context may stand."""
@@ -53,8 +53,8 @@ _ENCODED = (
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 _RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
-_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
-_SEPARATORS = re.compile(r"[^0-9]+")
+_HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_SEPARATORS = lazy(r"[^0-9]+")
 _BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
@@ -280,6 +280,8 @@ def _escaped(run: bytes) -> bytes:
 
 
 def _entities(run: bytes) -> bytes:
+    import html
+
     return html.unescape(run.decode()).encode("utf-8", "replace")
 
 

@@ -16,6 +16,7 @@ TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 WIDEST = 65_536
 _VALUE = re.compile(r"\(\?P?<value>")
 _BEFORE = re.compile(r"\{\{before:([a-z_]+)\}\}")
+_PARENTHESES = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()]", re.DOTALL)
 
 
 def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
@@ -72,7 +73,7 @@ def _known_validator(name: str) -> str | None:
 
 
 def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
-    """Where `{{before:value}}` is what the regex has before its value, and `{{before:gap}}` before its fragment `gap`."""
+    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and `{{before:gap}}` before its fragment `gap`."""
     regex = reader.text("regex")
 
     def before(found: re.Match[str]) -> str:
@@ -82,7 +83,23 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
             raise reader.error("trigger", f"names {found[1]!r}, which is not in the regex")
         return regex[: at.start()]
 
-    return _with_fragments(reader, _BEFORE.sub(before, reader.text("trigger")), fragments, "trigger")
+    trigger = _BEFORE.sub(before, reader.text("trigger"))
+    if "{{value}}" in trigger:
+        trigger = trigger.replace("{{value}}", f"(?:{_value_of(regex)})")
+    return _with_fragments(reader, trigger, fragments, "trigger")
+
+
+def _value_of(regex: str) -> str:
+    """What stands in the group `value`, or the whole regex without one."""
+    found = _VALUE.search(regex)
+    if not found:
+        return regex
+    depth = 1
+    for part in _PARENTHESES.finditer(regex, found.end()):
+        depth += {"(": 1, ")": -1}.get(part[0], 0)
+        if not depth:
+            return regex[found.end() : part.start()]
+    return regex[found.end() :]
 
 
 def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex") -> str:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dlpctl.detect.matcher import compile_regex, direct
+from dlpctl.regex import lazy
 
 _SENSITIVE_TEXT = """
     aadhaar aadhar aaid aba abha ablaufdatum abn account acct ach acn address adoazonosito advertising
@@ -63,9 +64,9 @@ _LONGEST_CELL = 2048
 _USUAL_NAME = 28
 """Characters that headers have on average at most; where there are more, commas are those of prose."""
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
-_RULE = re.compile(rb"[\s|:+=-]+")
+_RULE = lazy(rb"[\s|:+=-]+")
 _CELLS = {
-    delimiter: re.compile(
+    delimiter: lazy(
         rb"(?:^|(?<="
         + re.escape(delimiter)
         + rb'))(?:[ \t]*"(?:[^"]|"")*"[ \t]*|[^'
@@ -74,8 +75,8 @@ _CELLS = {
     )
     for delimiter in _DELIMITERS[:4]
 }
-_SQL_VALUE = re.compile(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
-_SQL_NEXT = re.compile(rb"\s*,?\s*\(")
+_SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
+_SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
 
 

@@ -252,8 +252,9 @@ class _Work:
             if not known:
                 yield from (Hit(number, one.finding.start, one.finding.end, "") for one in ruled)
                 continue
-            repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
-            ruled += (Ruled(one, verdicts[one.type]) for one in repeated)
+            if not view.repeats:
+                repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
+                ruled += (Ruled(one, verdicts[one.type]) for one in repeated)
             for start, end, text in replacements(view.text, self._checker.operators(ruled), self._masker):
                 if text:
                     self.written.add(text)

@@ -79,22 +79,25 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
 def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
     """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else."""
     prefix = f"{' '.join(label.split())[:_LONGEST_LABEL]}: "
-    cells = text.split(_CELLS_APART)
-    # Where the cells begin in what is scanned, and by how much that is moved.
+    # Many columns hold few values: each is looked at once.
+    places: dict[str, list[int]] = {}
+    at = 0
+    for cell in text.split(_CELLS_APART):
+        places.setdefault(cell, []).append(at)
+        at += len(cell) + len(_CELLS_APART)
+    cells = list(places)
+    apart = _CELLS_APART + prefix
     starts = [
-        start + len(prefix) * number
-        for number, start in enumerate(
-            accumulate((len(cell) + len(_CELLS_APART) for cell in cells[:-1]), initial=0), 1
-        )
+        len(prefix),
+        *(len(prefix) + end for end in accumulate(len(cell) + len(apart) for cell in cells)),
     ]
-    for finding in scan(prefix + (_CELLS_APART + prefix).join(cells)):
-        first = max(bisect_right(starts, finding.start + len(prefix)) - 1, 0)
+    for finding in scan(prefix + apart.join(cells)):
+        first = max(bisect_right(starts, finding.start) - 1, 0)
         last = max(bisect_right(starts, finding.end - 1) - 1, 0)
-        start = max(finding.start, starts[first]) - len(prefix) * (first + 1)
-        end = finding.end - len(prefix) * (last + 1)
-        end = min(end, starts[last] - len(prefix) * (last + 1) + len(cells[last]))
-        if start < end:
-            yield finding._replace(start=start, end=end)
+        for cell, begin in zip(cells[first : last + 1], starts[first:], strict=False):
+            start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
+            if start < end:
+                yield from (finding._replace(start=at + start, end=at + end) for at in places[cell])
 
 
 def place_all(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:

@@ -38,7 +38,7 @@ class Delimited(TextFormat):
                 for index in range(2, len(column), 2)
                 for part in (Piece(0, column[index], column[index + 1]), _CELLS_APART)
             )
-            yield View(f"column {header}", parts, segments, header)
+            yield View(f"column {header}", parts, segments, header, repeats=True)
 
     def tokens(self, source: str) -> Iterable[Token]:
         delimiter = _delimiter(source)

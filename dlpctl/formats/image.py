@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a", b"BM")
 _TOO_SMALL_FOR_TEXT = 400
 _MARGIN = 3
+_ENLARGED = ((1_000_000, 3), (4_000_000, 2))
+"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has more."""
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
@@ -65,7 +67,7 @@ class Picture:
                 document.uninspected.append(Uninspected("picture", ocr.MISSING))
                 return document
             for number, frame in enumerate(_frames(image)):
-                _add_words(document, number, ocr.words(_png(frame)))
+                _add_words(document, number, _words(frame))
         return document
 
     def mask(
@@ -75,7 +77,7 @@ class Picture:
 
         if children:
             raise CannotMaskError("a picture holds no files")
-        boxes = [box for edit in edits if isinstance(box := document.segments[edit.segment].anchor, _Box)]
+        boxes = _boxes(document, edits)
         with _opened(data, Limits()) as image:
             kind = image.format or "PNG"
             duration = image.info.get("duration")
@@ -91,7 +93,7 @@ class Picture:
                             box.right + _MARGIN,
                             box.bottom + _MARGIN,
                         )
-                        draw.rectangle(corners, fill="black")
+                        draw.rectangle(corners, fill=_shade(painted, box))
                 painted.info = {}
                 frames.append(painted)
         output = io.BytesIO()
@@ -108,11 +110,42 @@ class Picture:
         if ocr.program() is not None:
             with _opened(data, limits) as image:
                 if image.width * image.height >= _TOO_SMALL_FOR_TEXT:
-                    pictures = [_png(frame) for frame in _frames(image)]
                     texts += (
-                        " ".join(word.text for word in ocr.words(each, sparse=True)) for each in pictures
+                        " ".join(word.text for word in _words(frame, sparse=True)) for frame in _frames(image)
                     )
         return texts
+
+
+def _boxes(document: Document, edits: Sequence[Edit]) -> list[_Box]:
+    """What is painted over: words, and the room between two that follow each other, in which OCR may have missed a digit."""
+    boxes: list[_Box] = []
+    last: tuple[int, _Box] | None = None
+    for number in sorted({edit.segment for edit in edits}):
+        box = document.segments[number].anchor
+        if not isinstance(box, _Box):
+            continue
+        if last is not None and last[0] + 1 == number and _beside(last[1], box):
+            boxes.append(box._replace(left=last[1].right, right=box.left))
+        boxes.append(box)
+        last = number, box
+    return boxes
+
+
+def _beside(left: _Box, right: _Box) -> bool:
+    """Whether two words stand on one line with little between them."""
+    height = right.bottom - right.top
+    overlap = min(left.bottom, right.bottom) - max(left.top, right.top)
+    return left.frame == right.frame and overlap * 2 > height and 0 < right.left - left.right < 2 * height
+
+
+def _shade(picture: Image, box: _Box) -> str:
+    """What a box is filled with: near to what is around it, since OCR takes a black bar on white paper for words."""
+    if picture.mode in {"1", "CMYK"}:
+        return "black"
+    from PIL import ImageStat
+
+    light = ImageStat.Stat(picture.crop(box[1:]).convert("L")).median[0]
+    return "#e4e4e4" if light > 127 else "#2c2c2c"
 
 
 @contextmanager
@@ -147,7 +180,21 @@ def _paintable(frame: Image, kind: str) -> Image:
     return frame.convert("RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA")
 
 
-def _png(frame: Image) -> bytes:
+def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
+    """The words of a frame. On a screenshot letters are ten pixels high, of which tesseract reads few: it is shown a larger picture."""
+    times = next((times for pixels, times in _ENLARGED if frame.width * frame.height <= pixels), 1)
+    return [
+        word._replace(
+            left=word.left // times,
+            top=word.top // times,
+            width=-(-word.width // times) + (times > 1),
+            height=-(-word.height // times) + (times > 1),
+        )
+        for word in ocr.words(_png(frame, times), sparse=sparse)
+    ]
+
+
+def _png(frame: Image, times: int) -> bytes:
     import PIL.Image
 
     picture = frame
@@ -157,7 +204,11 @@ def _png(frame: Image) -> bytes:
         picture = PIL.Image.new("RGB", frame.size, "white")
         picture.paste(layers, mask=layers.getchannel("A"))
     output = io.BytesIO()
-    picture.convert("RGB").save(output, "PNG", compress_level=1)
+    picture = picture.convert("RGB")
+    if times > 1:
+        size = frame.width * times, frame.height * times
+        picture = picture.resize(size, PIL.Image.Resampling.LANCZOS)
+    picture.save(output, "PNG", compress_level=1)
     return output.getvalue()
 
 

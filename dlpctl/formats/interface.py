@@ -95,14 +95,22 @@ class View:
     Pieces are kept as plain numbers: a table of a million cells has a million of them.
     """
 
-    __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "text")
+    __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "repeats", "text")
 
     def __init__(
-        self, name: str, parts: Iterable[Piece | str], segments: Sequence[Segment], context: str = ""
+        self,
+        name: str,
+        parts: Iterable[Piece | str],
+        segments: Sequence[Segment],
+        context: str = "",
+        *,
+        repeats: bool = False,
     ) -> None:
         self.name = name
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
+        self.repeats = repeats
+        """Whether all of it stands in another view too, and is here for its label: what is known to be a value is looked for there alone."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")

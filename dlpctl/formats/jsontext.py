@@ -10,21 +10,20 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
-_TOKEN = re.compile(
+_TOKEN = lazy(
     rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
     r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++",
     re.DOTALL | re.MULTILINE,
 )
-_BRACKET = re.compile(rf"{_STRING}|([][{{}}])", re.DOTALL)
-_ESCAPE = re.compile(
-    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
-)
+_BRACKET = lazy(rf"{_STRING}|([][{{}}])", re.DOTALL)
+_ESCAPE = lazy(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WHOLE_CHECK = 8 << 20
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from dlpctl.formats.jsontext import within_quotes
 from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dlpctl.formats.encoding import Edit
 
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = lazy(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
     r"""(?P<value>"(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"'](?:\S|[ \t]++(?=[^\s\#])|(?!))*+)""",
     re.MULTILINE | re.DOTALL,
 )
-_NEEDS_QUOTES = re.compile(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")
-_UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_NEEDS_QUOTES = lazy(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")
+_UNICODE = lazy(r"\\u([0-9a-fA-F]{4})")
 
 
 class DotEnv(TextFormat):

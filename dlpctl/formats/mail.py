@@ -10,6 +10,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, entity, unfolded, written
 from dlpctl.formats.source import Readable, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ _TELLING = re.compile(
     rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
     re.MULTILINE | re.IGNORECASE,
 )
-_CUT_NAME = re.compile(r";\s*(?:file)?name\*[^;]*")
+_CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 
 class Mail:

@@ -14,6 +14,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit
 from dlpctl.formats.interface import Limits, Piece, Segment, View
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
 # What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of nothing but openings would take
 # time that grows with its square.
 _QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
     rf"""|<!(?P<declaration>[A-Za-z](?:{_QUOTED}|\[(?:{_QUOTED}|<!--.*?(?:-->|\Z)|[^\]"'])*+(?:\]|\Z)|[^<>\["'])*+)(?:>|\Z|(?=<))"""
     rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
-_NAME = re.compile(r"</?([^\s/>]+)")
-_ATTRIBUTE = re.compile(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-_RAW_ELEMENTS = re.compile(
+_NAME = lazy(r"</?([^\s/>]+)")
+_ATTRIBUTE = lazy(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+_RAW_ELEMENTS = lazy(
     r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE
 )
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
-_CUSTOM_ENTITY = re.compile(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
+_ENTITY = lazy(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
+_CUSTOM_ENTITY = lazy(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
 _INLINE = frozenset(
     [
         "a",

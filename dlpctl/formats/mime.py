@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.source import Resolved
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +24,9 @@ _HEADER_END = re.compile(rb"\r?\n(?=\r?\n)|\r\n\r\n|\A(?=\r?\n)")
 _FIELD = re.compile(rb"[^\r\n:]{1,200}:[^\n]*(?:\n[ \t][^\n]*)*\n?|[^\n]*\n|[^\n]+\Z")
 _CONTENT_FIELD = re.compile(rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE)
 _LONGEST_CONTENT_FIELD = 1 << 14
-_FOLD = re.compile(r"\r?\n(?=[ \t])")
-_ENCODED_WORDS = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
-_CONTINUED = re.compile(r";\s*(?:file)?name\*\d*\*?=")
+_FOLD = lazy(r"\r?\n(?=[ \t])")
+_ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
+_CONTINUED = lazy(r";\s*(?:file)?name\*\d*\*?=")
 _SUFFIXES = {"text/plain": ".txt", "text/html": ".html", "message/rfc822": ".eml", "text/calendar": ".ics"}
 _MAX_MULTIPARTS = 30
 

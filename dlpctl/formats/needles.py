@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from dlpctl.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,10 +18,10 @@ _SHORTEST, _SHORTEST_RAW = 5, 8
 _FEWEST_DIGITS = 7
 _WORK = 2 << 30
 _FORMS = 13
-_WORD = re.compile(r"\w+")
-_NOT_DIGITS = re.compile(r"[^0-9]+")
-_RUN = re.compile(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
-_DIGITS = re.compile(r"[0-9]+")
+_WORD = lazy(r"\w+")
+_NOT_DIGITS = lazy(r"[^0-9]+")
+_RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
+_DIGITS = lazy(r"[0-9]+")
 _STRETCH, _LONGEST_WORD = 1 << 14, 200
 
 
@@ -53,7 +55,9 @@ class Needles:
                 self._words.setdefault(found[0], []).append(_Worded(value, found.start()))
             else:
                 self._others.append(value)
-        self._most_digits = max(map(len, self._numbers), default=0)
+        self._beginnings = {
+            number[:length] for number in self._numbers for length in range(1, len(number) + 1)
+        }
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
@@ -86,14 +90,16 @@ class Needles:
 
     def _grouped(self, folded: str) -> Iterator[tuple[int, int, str]]:
         """Numbers, from the start of one group of digits to the end of the same or a later one."""
-        numbers, most = self._numbers, self._most_digits
+        numbers, beginnings = self._numbers, self._beginnings
         for run in _RUN.finditer(folded):
+            if beginnings.isdisjoint(_DIGITS.findall(folded, *run.span())):
+                continue
             # Those that began before and may still go on: where, and their digits so far.
             begun: list[tuple[int, str]] = []
             for match in _DIGITS.finditer(folded, *run.span()):
                 digits = match[0]
-                begun = [(at, joined) for at, before in begun if len(joined := before + digits) <= most]
-                if len(digits) <= most:
+                begun = [(at, joined) for at, before in begun if (joined := before + digits) in beginnings]
+                if digits in beginnings:
                     begun.append((match.start(), digits))
                 for at, joined in begun:
                     value = numbers.get(joined)

@@ -53,5 +53,22 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
         cells = row.split("\t")
         if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
             left, top, width, height = map(int, cells[6:10])
-            found.append(Word(cells[11], "/".join(cells[1:5]), left, top, width, height))
+            word = Word(cells[11], "/".join(cells[1:5]), left, top, width, height)
+            if found and _goes_on(found[-1], word):
+                word = _joined(found.pop(), word)
+            found.append(word)
     return found
+
+
+def _goes_on(last: Word, word: Word) -> bool:
+    """Whether two words are an address: a space is often seen before an `@` where there is none."""
+    if last.line != word.line or not (word.text[:1] == "@" or last.text[-1:] == "@"):
+        return False
+    return abs(word.left - last.left - last.width) * 2 < max(last.height, word.height)
+
+
+def _joined(last: Word, word: Word) -> Word:
+    left, top = min(last.left, word.left), min(last.top, word.top)
+    right = max(last.left + last.width, word.left + word.width)
+    bottom = max(last.top + last.height, word.top + word.height)
+    return Word(last.text + word.text, last.line, left, top, right - left, bottom - top)

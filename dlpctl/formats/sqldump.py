@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +19,12 @@ _QUOTED = (
     r"""[NnEeBbXx]?'(?:[^'\\]|''|\\.)*+(?:'|\\?\Z)|"(?:[^"]|"")*+(?:"|\Z)|`[^`]*+(?:`|\Z)"""
     r"""|\[[A-Za-z_][\w ]*+\]|\$(\w*+)\$.*?(?:\$\1\$|\Z)"""
 )
-_TOKEN = re.compile(
+_TOKEN = lazy(
     rf"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)|(?P<quoted>{_QUOTED})"
     r"|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
     re.DOTALL | re.MULTILINE,
 )
-_COPY = re.compile(
+_COPY = lazy(
     r"^COPY\s+(\S+)\s*\(([^();]*+)\)\s+FROM\s+stdin;\n(.*?)(?:^\\\.$|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )

@@ -11,19 +11,20 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, decode
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r'(?P<multi>"""(?:[^\\]|\\.)*?"""(?!")|'
     r"'''.*?'''(?!'))"
     r"""|(?P<string>"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
     r"|(?P<comment>\#[^\n]*+)|(?P<bare>[\w+:.-]++)",
     re.DOTALL,
 )
-_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|$)|'[^'\n]*+(?:'|$)|([][{}])", re.MULTILINE)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
+_BRACKET = lazy(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|$)|'[^'\n]*+(?:'|$)|([][{}])", re.MULTILINE)
+_ESCAPE = lazy(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 

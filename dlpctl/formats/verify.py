@@ -90,16 +90,15 @@ def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: lis
                 segment, start = _first_place(document, hit)
                 yield Leak(node.place(document, segment, start), "detection")
         for view in document.views:
-            for start, end in needles.spans(view.text):
+            for start, end in () if view.repeats else needles.spans(view.text):
                 pieces = view.pieces_of(start, end)
                 if pieces:
                     yield Leak(node.place(document, pieces[0].segment, pieces[0].start), "the first reader")
-        if len(document.segments) == 1 or not needles.in_text(
-            "\n".join(one.text for one in document.segments)
-        ):
-            continue
-        for index, one in enumerate(document.segments):
-            if needles.in_text(one.text):
+        # A segment that a view shows as it is was searched there.
+        searched = {view.text for view in document.views}
+        rest = [(index, one.text) for index, one in enumerate(document.segments) if one.text not in searched]
+        for index, text in rest if needles.in_text("\n".join(text for _, text in rest)) else ():
+            if needles.in_text(text):
                 yield Leak(node.place(document, index, 0), "the first reader")
 
 

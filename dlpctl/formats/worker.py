@@ -168,6 +168,7 @@ class Worker:
         watchdog.start()
         try:
             channel.send(request)
+            del request
             reply = channel.receive()
         except (EOFError, OSError):
             status = self._end()
@@ -269,10 +270,9 @@ def main(memory_bytes: int) -> None:
     _confine(memory_bytes)
     while True:
         try:
-            request = _read(requests)
+            _write(replies, _answer(_read(requests)))
         except EOFError:
             return
-        _write(replies, _answer(request))
 
 
 def _serve_connection(connection: Connection, memory_bytes: int, folder: str) -> None:
@@ -285,10 +285,9 @@ def _serve_connection(connection: Connection, memory_bytes: int, folder: str) ->
     _confine(memory_bytes)
     while True:
         try:
-            request = connection.recv_bytes()
+            connection.send_bytes(_answer(connection.recv_bytes()))
         except EOFError:
             return
-        connection.send_bytes(_answer(request))
 
 
 def _confine(memory_bytes: int) -> None:
@@ -314,6 +313,8 @@ def _limit_processor_time(seconds: float) -> None:
 
 def _answer(request: bytes) -> bytes:
     operation, home, name, rest = _Unpickler(io.BytesIO(request)).load()
+    # A file and what was read from it: once is enough.
+    del request
     limits = next((item for item in rest if isinstance(item, Limits)), Limits())
     _limit_processor_time(limits.seconds)
     # Millions of small tuples and few cycles: the collector would take a third of the time to find nothing.

@@ -11,16 +11,17 @@ from dlpctl.formats.encoding import Decoded, Edit, decode
 from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View
 from dlpctl.formats.jsontext import within_quotes
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n[ \t]*+)|(.))")
+_ESCAPE = lazy(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n[ \t]*+)|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "_": "\xa0", "N": "\x85"}
-_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n\r]*", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z](?:[\w ./@+-]*[\w./@+-])?")
+_COMMENT = lazy(r"(?:^|(?<=\s))#[^\n\r]*", re.MULTILINE)
+_PLAIN = lazy(r"[A-Za-z](?:[\w ./@+-]*[\w./@+-])?")
 _RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
-_FOLD = re.compile(r"[ \t]*\r?\n[ \t]*")
+_FOLD = lazy(r"[ \t]*\r?\n[ \t]*")
 _FOLDED = {"plain", "'", '"', ">"}
 
 

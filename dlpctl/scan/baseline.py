@@ -34,6 +34,10 @@ _MAX_BYTES = 64 << 20
 _FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _FIELD = re.compile(r'\s*([a-z]+)=("(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)')
 _PLAIN = re.compile(r'[^\s"#][^\s]*')
+_BOOKKEEPING = re.compile(
+    rb"(?m)^(?:salt [0-9a-f]{64}|[0-9a-f]{32}(?= [A-Z]))|(?<= )expires=[0-9]{4}-[0-9]{2}-[0-9]{2}\b"
+    rb'|(?<= )owner=(?:"(?:[^"\\\n]|\\.)*"|[^\s"]\S*)'
+)
 _FIELDS = ("owner", "expires", "reason", "path", "destination")
 
 
@@ -180,6 +184,11 @@ class Acceptance:
         except ValueError:  # another drive
             relative = path
         return fnmatchcase(path, entry.path) or fnmatchcase(relative.replace(os.sep, "/"), entry.path)
+
+
+def without_bookkeeping(content: bytes) -> bytes:
+    """The content of such a file with its hashes, days and owners blanked: a scan of it shall find what else people wrote there."""
+    return _BOOKKEEPING.sub(lambda found: b" " * len(found[0]), content)
 
 
 def expiry(text: str, today: date) -> date | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.scan.kinds import is_source
 from dlpctl.scan.results import Result
 
@@ -66,6 +68,7 @@ class Examiner:
         self._show_values = show_values
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self._labels: dict[str, str] = {}
+        self._run_key = os.urandom(16)
 
     def _detector_for(self, path: str) -> Detector:
         """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
@@ -77,6 +80,10 @@ class Examiner:
 
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
+        if path.endswith(EXCEPTIONS_FILE):
+            from dlpctl.scan.baseline import without_bookkeeping
+
+            data = without_bookkeeping(data)
         findings = self._detector_for(path).scan_bytes(data, self.min_score)
         if not findings:
             return NOTHING
@@ -160,6 +167,7 @@ class Examiner:
                     ),
                     self._fingerprint(finding, value),
                     place or "",
+                    value_id=self._value_id(value),
                 )
             )
         return Found(results, len(findings) - len(kept))
@@ -169,6 +177,11 @@ class Examiner:
         if label is None:
             label = self._labels[pattern_id] = self.detector.label(pattern_id)
         return label
+
+    def _value_id(self, value: str) -> str:
+        from hashlib import blake2b
+
+        return blake2b(value.encode("utf-8", "surrogatepass"), key=self._run_key, digest_size=8).hexdigest()
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
         if not self._keys:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.regex import lazy
+from dlpctl.scan.kinds import is_structured
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -43,16 +44,21 @@ class Documents:
         names.know(placed)
         ledger = Ledger(placed, names.shown([one.place for one in placed]))
         found = self._examiner.place(path, ledger.text, ledger.findings)
-        results = [_at_its_place(one) for one in found.results]
+        lines = data.decode("utf-8", "replace").split("\n") if is_structured(name) else []
+        results = [_at_its_place(one, ledger.text[one.start : one.end], lines) for one in found.results]
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
         return found._replace(results=results), reasons
 
 
-def _at_its_place(one: Result) -> Result:
-    """Places of documents are words; only those of lines are numbers too."""
+def _at_its_place(one: Result, value: str, lines: list[str]) -> Result:
+    """Places of documents are words; only those of lines are numbers too, with a column where the line holds the value as it is."""
     named = _LINE.fullmatch(one.inner)
     line = int(named[1]) if named else 1
     inner = "" if named else one.inner
-    return one._replace(line=line, column=1, end_line=line, end_column=1, start=0, end=0, inner=inner)
+    column = lines[line - 1].find(value) + 1 if named and line <= len(lines) else 0
+    end = column + len(value) if column else 1
+    return one._replace(
+        line=line, column=column or 1, end_line=line, end_column=end, start=0, end=0, inner=inner
+    )

@@ -29,6 +29,7 @@ _ENVIRONMENT = {
 _ALIKE = ("--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 _RAW = ("--raw", "-z", "--no-abbrev", *_ALIKE)
 _HUNK = re.compile(rb"@@ -[0-9,]+ \+([0-9]+)(?:,([0-9]+))? @@")
+_NO_REPOSITORY = "not a git repository"
 _SUBMODULE, _LINK = b"160000", b"120000"
 _READ = 1 << 16
 _LONGEST_ERROR = 4096
@@ -52,8 +53,15 @@ class Repository:
             raise InputError("git is not installed, or not found on PATH; folders can be scanned without it")
         self._folder = folder
         self.root = ""
-        with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
-            said = os.fsdecode(stream.read())
+        try:
+            with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
+                said = os.fsdecode(stream.read())
+        except InputError as problem:
+            if _NO_REPOSITORY not in problem.message:
+                raise
+            raise InputError(
+                f"{folder}: is in no git repository; --staged, --history and --diff are for one"
+            ) from None
         bare, git_folder = said.rstrip("\n").split("\n", 1)
         self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
 
@@ -70,7 +78,7 @@ class Repository:
                 yield from _blobs(change)
 
     def added(self, base: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """What was added since this branch left `base`, with the lines that are new."""
+        """What was added since this branch left `base`, with the lines that are new; raises at once what is wrong with `base`."""
         if not self._exists(base):
             raise UsageError(f"{base}: no such commit here; in a shallow clone, fetch it first")
         since = self._answer("merge-base", base, "HEAD")
@@ -78,6 +86,9 @@ class Repository:
             raise UsageError(
                 f"{base}: has no commit in common with HEAD; in a shallow clone, fetch more of it"
             )
+        return self._added(since, paths)
+
+    def _added(self, since: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
         trees = (since, "HEAD", "--", *paths)
         patch = ("-p", "-U0", "--no-color", "--text", "--diff-filter=ACMR", *_ALIKE)
         with (
@@ -92,10 +103,16 @@ class Repository:
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
 
     def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Every blob once, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`."""
+        """Every blob once, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`.
+
+        Raises at once what is wrong with a range.
+        """
         for each in ranges:
             if not self._answer("rev-list", "-n1", "--end-of-options", each, "--"):
                 raise UsageError(f"{each}: is no file, and no range with commits in it")
+        return self._history(ranges, paths)
+
+    def _history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
         if not ranges and not self._answer("rev-list", "-n1", "--all"):
             return
         # Parents come first, whatever their clocks said; merges show what is like none of their parents.

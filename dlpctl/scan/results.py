@@ -37,6 +37,13 @@ class Result(NamedTuple):
     commit: str = ""
     date: str = ""
     """Of the commit that brought it, in ISO 8601; its author's."""
+    value_id: str = ""
+    """Tells values apart, within one run alone."""
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is known where in its line the value stands."""
+        return not self.inner and (self.end_line, self.end_column) > (self.line, self.column)
 
 
 class Why(StrEnum):

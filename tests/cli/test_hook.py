@@ -43,6 +43,10 @@ def test_a_commit_with_a_key_is_refused(dlpctl):
     assert result.status == 0
     assert commits("a.txt", "nothing\n")
     assert not commits("b.txt", KEY)
+    Path("b.txt").write_text(KEY)
+    git("add", "b.txt")
+    assert "git commit --no-verify" in git("commit", "-qm", "b", check=False).stderr
+    git("rm", "-qf", "--cached", "b.txt")
     assert dlpctl("hook", "install", "git").out.startswith("renewed ")
     assert dlpctl("hook", "uninstall", "git").status == 0
     assert commits("c.txt", KEY)

@@ -231,3 +231,28 @@ def test_fragments_are_put_in() -> None:
     table = GOOD | {"regex": "AC-{{number}}"}
     (pattern,) = parse_file({"fragments": {"number": "[0-9]{8}"}, "pattern": [table]}, "mine.toml")
     assert pattern.regex == GOOD["regex"]
+
+
+def test_each_pattern_shows_what_it_finds_and_what_it_does_not() -> None:
+    few = [
+        pattern.id
+        for file in builtin_files()
+        for pattern in read_file(file)
+        if min(len(pattern.match), len(pattern.skip)) < 2
+    ]
+    assert not few
+
+
+@pytest.mark.parametrize(
+    ("regex", "trigger", "expected"),
+    [
+        (r"x(?P<value>(?:a|[)(]|\))+)(?:$|b)", r"{{apart}}{{value}}", r"^(?:(?:a|[)(]|\))+)"),
+        (r"(?P<value>[]()]{2})y", r"{{value}}", r"(?:[]()]{2})"),
+        (r"AC-[0-9]{8}", r"{{value}}", r"(?:AC-[0-9]{8})"),
+        (r"x{{apart}}y(?P<value>AC)", r"{{before:value}}|{{before:apart}}", r"x^y|x"),
+    ],
+)
+def test_triggers_are_put_together(regex: str, trigger: str, expected: str) -> None:
+    table = GOOD | {"regex": regex, "trigger": trigger}
+    (pattern,) = parse_file({"fragments": {"apart": "^"}, "pattern": [table]}, "mine.toml")
+    assert pattern.trigger == expected

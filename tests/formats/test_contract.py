@@ -67,6 +67,14 @@ def test_the_verifier_catches_every_sample_as_it_was(
     assert not verify(sample.make(), sample.name, VALUES, lambda _: []).clean
 
 
+def test_what_a_view_repeats_stands_in_another_one(sample: Sample) -> None:
+    with Files() as files:
+        for one in files.open(sample.make(), sample.name).walk():
+            rest = "\n".join(view.text for view in one.document.views if not view.repeats)
+            for view in one.document.views:
+                assert not view.repeats or all(cell in rest for cell in view.text.split("\n\n"))
+
+
 @pytest.mark.parametrize("found", formats(), ids=lambda found: found.name)
 def test_formats_keep_the_contract(found: Format) -> None:
     assert isinstance(found, Format)

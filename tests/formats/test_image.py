@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -118,3 +119,42 @@ def test_words_are_painted_over(kind: str, find: Callable[[Document], list[Hit]]
     assert before.size == after.size
     if kind != "JPEG":
         assert before.crop((0, 0, 150, 160)).tobytes() == after.crop((0, 0, 150, 160)).tobytes()
+
+
+@with_tesseract
+def test_a_screenshot_with_small_letters_is_read(find: Callable[[Document], list[Hit]]) -> None:
+    image = Image.new("RGB", (560, 70), "white")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(13)
+    draw.text((10, 10), f"Send it to {MAIL} today", fill="black", font=font)
+    draw.text((10, 40), f"The number is {SSN} as before", fill="#444", font=font)
+    output = io.BytesIO()
+    image.save(output, "PNG")
+    with Files() as files:
+        node = files.open(output.getvalue(), "a.png")
+        (view,) = node.document.views
+        assert {view.text[hit.start : hit.end] for hit in find(node.document)} == {MAIL, SSN}
+        masked = files.masked(node, find)
+    assert verify(masked, "a.png", [SSN, MAIL], find).clean
+    after = Image.open(io.BytesIO(masked)).convert("RGB")
+    assert image.crop((0, 0, 40, 70)).tobytes() == after.crop((0, 0, 40, 70)).tobytes()
+
+
+def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (
+        ("jane.roe", 10, 80, 1),
+        ("@acme.example", 94, 120, 1),
+        ("or", 220, 20, 1),
+        ("@bob", 300, 40, 1),
+        ("@x", 342, 20, 2),
+    )
+    table = "header\n" + "\n".join(
+        f"5\t1\t1\t1\t{line}\t1\t{left}\t5\t{width}\t20\t90\t{text}" for text, left, width, line in rows
+    )
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(
+        ocr.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, table.encode())
+    )
+    words = ocr.words(b"")
+    assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
+    assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)

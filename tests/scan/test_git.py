@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,6 +60,26 @@ def test_every_content_once_with_its_first_commit_and_path(git: Git, examiner: E
     assert history(examiner, jobs=2) == found
     assert [one.path for one in history(examiner, f"{first}..{second}")] == ["b.txt", "c.txt"]
     assert [one.path for one in history(examiner, paths=("a.txt",))] == ["a.txt"]
+
+
+def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner) -> None:
+    path = Path("a.txt")
+    path.write_text(badge(1))
+    first = commit(git)
+    path.write_text(f"a new line\n{badge(1)}{badge(1)}")
+    second = commit(git)
+    path.write_text(f"another line\n{badge(1)}{badge(2)}")  # in the same place, another value
+    third = commit(git)
+    repository = Repository(".")
+    scan = Scan(examiner, Selection(), jobs=2)
+    found = list(scan.blobs(repository, repository.history((), ())))
+    assert [(one.commit, one.line) for one in found if isinstance(one, Result)] == [
+        (first, 1),
+        (second, 3),
+        (third, 3),
+    ]
+    assert scan.summary.findings == 3
+    assert "what 2 findings in later contents repeat" in scan.summary.notes[0]
 
 
 def test_merges_and_other_branches_count(git: Git, examiner: Examiner) -> None:
@@ -162,7 +183,7 @@ def test_ranges_that_are_none(git: Git) -> None:
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(InputError, match="not a git repository"):
+    with pytest.raises(InputError, match="in no git repository"):
         Repository(str(tmp_path))
 
 
@@ -263,3 +284,25 @@ def test_a_bare_repository(
     git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path / "bare.git")
     assert len(history(examiner)) == 1
+
+
+def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) -> None:
+    Path("a").write_text(badge(1))
+    commit(git)
+    name = git("rev-parse", "HEAD:a").strip()
+    repository = Repository(".")
+
+    def listed(count: int) -> Iterator[Blob | Skip]:
+        for number in range(count):
+            yield Blob(name, f"folder/{number}") if number % 8 == 0 else Skip(f"link/{number}", Why.LINK)
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        given = sum(1 for _ in Scan(examiner, Selection(), jobs=2).blobs(repository, listed(count)))
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert given == count
+        return memory
+
+    peak(1_000)
+    assert peak(20_000) < peak(1_000) + (1 << 20)

@@ -171,6 +171,10 @@ def test_text_that_is_labelled_or_encoded_elsewhere(examiner: Examiner) -> None:
         ("mail.eml", 1, True),
         ("table.csv", 3, False),
     ]
+    assert [(one.column, one.end_column, one.has_columns) for one in results[1:]] == [
+        (1, 1, False),
+        (6, 14, True),
+    ]
     assert not skips
 
 

@@ -20,6 +20,7 @@ from dlpctl.errors import DlpctlError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from dlpctl.cli.progress import Progress
     from dlpctl.detect.engine import Detector
     from dlpctl.scan.baseline import Acceptance
     from dlpctl.scan.reports import Report
@@ -135,6 +136,7 @@ def scan(
         )
     if sum((staged, history, diff is not None)) > 1:
         raise UsageError("--staged, --history and --diff exclude each other")
+    from dlpctl.cli.progress import Progress
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
     from dlpctl.scan.walk import Selection
@@ -154,6 +156,7 @@ def scan(
         ignore_files=not no_ignore,
     )
     keys, known = exceptions.acceptance(baseline, destination)
+    progress = Progress(None if quiet else sys.stderr)
     run = Scan(
         Examiner(detector, score, allow, keys=keys, show_values=show_values),
         selection,
@@ -161,6 +164,7 @@ def scan(
         jobs=jobs,
         accepts=known.accepts if known else None,
         limits=session.config.limits,
+        on_step=progress,
     )
     if staged or history or diff is not None:
         found = _from_git(run, paths or [], staged=staged, base=diff)
@@ -168,7 +172,7 @@ def scan(
         found = run.files(paths or [_usual_path()])
     with ExitStack() as stack:
         writers = _reports(session, stack, form, reports or [], quiet=quiet, fail_on=fail_on, verbose=verbose)
-        stopped = _write(found, run.summary, writers, known)
+        stopped = _write(found, run.summary, writers, known, progress)
     say_gaps(detector)
     if stopped is not None:
         raise stopped
@@ -275,6 +279,7 @@ def _write(
     summary: Summary,
     reports: Sequence[Report],
     known: Acceptance | None,
+    progress: Progress,
 ) -> KeyboardInterrupt | DlpctlError | None:
     """Hand on what is found, and say at the end how far that got; gives what stopped it, once the reports are whole."""
     from dlpctl.scan.results import Skip
@@ -283,6 +288,7 @@ def _write(
     with closing(found):
         try:
             for one in found:
+                progress.erase()
                 for report in reports:
                     if isinstance(one, Skip):
                         report.skip(one)
@@ -290,6 +296,7 @@ def _write(
                         report.add(one)
         except (KeyboardInterrupt, DlpctlError) as problem:
             stopped = problem
+    progress.erase()
     if isinstance(stopped, DlpctlError):
         summary.notes.append(stopped.message)
     if known is not None:

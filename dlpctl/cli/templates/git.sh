@@ -15,4 +15,7 @@ fi
 status=$?
 # 10 says that all findings are below --fail-on.
 [ "$status" -eq 10 ] && exit 0
+if [ "$status" -eq 20 ]; then
+    echo "dlpctl: not committed. To accept what was found: dlpctl baseline update; to commit all the same: git commit --no-verify" >&2
+fi
 exit "$status"

@@ -46,6 +46,8 @@ _NETWORKS = (
     (508, 508, {16}),
     (353, 353, {16}),
 )
+_RANGES = [(int(f"{first:0<4}"), int(f"{last:9<4}"), lengths) for first, last, lengths in _NETWORKS]
+"""The same, by the first four digits."""
 _GROUPS = re.compile(r"[0-9]+")
 _SEPARATED = {
     (4, 4, 4, 4),
@@ -100,8 +102,9 @@ _WORDS_LIKE_BIC = frozenset(_WORDS_LIKE_BIC_LISTED.split())
 
 
 def _network_takes(bare: str) -> bool:
-    for first, last, lengths in _NETWORKS:
-        if len(bare) in lengths and first <= int(bare[: len(str(first))]) <= last:
+    prefix, length = int(bare[:4]), len(bare)
+    for first, last, lengths in _RANGES:
+        if first <= prefix <= last and length in lengths:
             return True
     return False
 

@@ -8,7 +8,11 @@ of made-up values: runs of one character, sequences, repetition, keyboard rows a
 from __future__ import annotations
 
 import re
+import sys
+from array import array
+from functools import cache
 from itertools import pairwise
+from operator import sub
 
 from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
 from dlpctl.detect.validators.secrets_words import WORDS
@@ -37,6 +41,17 @@ def _kind(code: int) -> int:
 
 
 _KINDS = bytes(_kind(code) for code in range(256))
+
+
+@cache
+def _pair_weights() -> list[int]:
+    """The table by what two bytes, one behind the other, are as one number of this machine."""
+    weights = [0] * (1 << 16)
+    for before, row in enumerate(_WEIGHTS):
+        for after, weight in enumerate(row):
+            weights[int.from_bytes((before, after), sys.byteorder)] = weight
+    return weights
+
 
 _HEX = re.compile(r"[0-9a-fA-F]+")
 # Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
@@ -74,10 +89,11 @@ def wordiness(value: str) -> float:
     kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
     if not kinds:
         return 0.0
-    total = _WEIGHTS[JOINT][kinds[0]] + _WEIGHTS[kinds[-1]][JOINT]
-    for before, after in pairwise(kinds):
-        total += _WEIGHTS[before][after]
-    return total / len(kinds)
+    framed = b"%c%b%c" % (JOINT, kinds, JOINT)
+    # The pairs as numbers of two bytes, first those that begin at even places: loops in C take a fifth of the time.
+    even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
+    weight = _pair_weights().__getitem__
+    return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(kinds)
 
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -101,7 +117,7 @@ def is_patterned(value: str) -> bool:
     # With many different characters the pairs are different, too.
     if distinct * 2 < length and len(set(pairwise(codes))) < 0.5 * (length - 1):
         return True
-    steps = [after - before for before, after in pairwise(codes)]
+    steps = list(map(sub, codes[1:], codes))
     limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True

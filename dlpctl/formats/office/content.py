@@ -5,7 +5,7 @@ Structure is full of numbers that look like identifiers: sizes, random ids, coor
 
 from __future__ import annotations
 
-import re
+from dlpctl.regex import lazy
 
 # Words of a person whatever they look like.
 _CONTENT = {
@@ -32,7 +32,7 @@ _STRUCTURE = {
 # Their names read like names of people: Cambria Math.
 _FONTS = {"mathFont", "font", "altName"}
 # What programs call the shapes that they make.
-_NUMBERED = re.compile(
+_NUMBERED = lazy(
     r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"
     r"|Chart|Group|Shape|Object|Rectangle|Oval|Line|Arrow|Connector|Straight|Graphic|Diagram|Media)[ ]?)+\d*"
 )
@@ -42,15 +42,15 @@ STRUCTURAL_TEXTS = {
     "Column", "sqref", "Words", "Characters", "CharactersWithSpaces", "Lines", "Paragraphs", "Pages", "TotalTime", "AppVersion", "Slides",
     "Notes", "HiddenSlides", "MMClips", "DocSecurity", "ptCount", "editing-cycles", "editing-duration",
 }  # fmt: skip
-_NUMBER = re.compile(
+_NUMBER = lazy(
     r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|[0-9A-F]{20}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
 )
-_TELLING = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
+_TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
 # Formats of numbers are full of zeroes.
-_NO_ZEROES = re.compile(r"[1-9@%]")
-_VALUE = re.compile(r"@|%40|(?:\d[ \-./()]?){7,}")
-_STANDARD = re.compile(
+_NO_ZEROES = lazy(r"[1-9@%]")
+_VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}")
+_STANDARD = lazy(
     r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
 )
 

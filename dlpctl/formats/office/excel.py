@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Limits
+from dlpctl.formats.interface import Limits, Segment
 from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
@@ -24,11 +23,12 @@ from dlpctl.formats.office.opc import (
     source_of,
 )
 from dlpctl.formats.office.parts import Plan, tags
-from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint, portions
+from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
 _FORMULAS = {
     "f",
@@ -39,13 +39,12 @@ _FORMULAS = {
     "calculatedColumnFormula",
     "totalsRowFormula",
 }
-_PIVOT_CACHE = re.compile(r"xl/pivotCache/pivotCache\w+\.xml")
-_CLAIM = re.compile(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
-_OF_CELLS = {sheet.CELLS, sheet.FORMULAS}
+_PIVOT_CACHE = lazy(r"xl/pivotCache/pivotCache\w+\.xml")
+_CLAIM = lazy(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
 _LOCATIONS = {"hyperlink@location"}
 _SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val", "lpstr"}
-_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
-_TELLING_PLACE = re.compile(r"@|\d{5}")
+_RANGE = lazy(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
+_TELLING_PLACE = lazy(r"@|\d{5}")
 
 
 @dataclass(slots=True)
@@ -70,6 +69,14 @@ class _Sheet:
             for table in self.tables
             for column in range(table.first_column, table.last_column + 1)
         }
+
+
+@dataclass(frozen=True, slots=True)
+class StringsSpot(Spot):
+    """The anchor of strings that no cell shows."""
+
+    used: bytes = b""
+    """Which of them all cells show."""
 
 
 class _Workbook:
@@ -132,39 +139,28 @@ class Excel(OpenXml):
     ) -> Iterator[tuple[Reading, Spot]]:
         book = _Workbook(parts, plan)
         strings = book.strings()
-        used = bytearray(len(strings.texts))
+        texts = strings.texts()
+        used = bytearray(len(texts))
         for part in in_reading_order(parts):
             if part in book.sheets:
-                yield from self._sheet(book, book.sheets[part], strings, used, limits)
+                yield from self._sheet(book, book.sheets[part], texts, used, limits)
             elif plan.is_xml(part) and part != book.strings_part:
                 for reading in part_readings(part, parts[part], limits):
                     yield reading, Spot(part, reading.layer, label_of(part), reading.places, reading.unit)
         if book.strings_part:
             reading = strings.reading(used)
-            yield reading, Spot(book.strings_part, reading.layer, book.strings_part, reading.places)
+            label = book.strings_part
+            yield reading, StringsSpot(label, reading.layer, label, reading.places, "", bytes(used))
 
     def _sheet(
-        self, book: _Workbook, one: _Sheet, strings: Strings, used: bytearray, limits: Limits
+        self, book: _Workbook, one: _Sheet, strings: Sequence[str], used: bytearray, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
         source = decoded(book.parts[one.part], one.part).text
         split = sheet.split(source)
-        cells = sheet.read(source, split, strings.texts, book.shown, used)
+        shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
         del source
-        headers = one.headers()
-        spot = sheet.CellSpot(one.part, sheet.CELLS, one.label, cells.starts, "", cells.rows, cells.columns)
-        yield sheet.rows_of(cells), spot
-        for column in sheet.columns_of(cells, headers):
-            rows = array("q", (cells.rows[index] for index in column.cells))
-            numbers = array("q", [column.number]) * len(rows)
-            layer = column.reading.layer
-            yield (
-                column.reading,
-                sheet.CellSpot(one.part, layer, one.label, column.reading.starts, "", rows, numbers),
-            )
-        for reading in (
-            sheet.whole(sheet.FORMULAS, cells.formulas),
-            *Flow(split.shell, Dialect.OFFICE, limits, one.part).readings(),
-        ):
+        yield from sheet.layers_of(one.part, one.label, shows, formula_texts, one.headers())
+        for reading in Flow(split.shell, Dialect.OFFICE, limits, one.part).readings():
             yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
 
     def changes(
@@ -173,8 +169,9 @@ class Excel(OpenXml):
         plan: Plan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
     ) -> dict[str, list[TextEdit]]:
-        return _Masking(parts, plan, sources, wanted).changes()
+        return _Masking(parts, plan, sources, wanted, segments).changes()
 
     def voided(self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]) -> set[str]:
         """The order of calculation lists cells whose formulas may be gone."""
@@ -192,6 +189,7 @@ class _Masking:
         plan: Plan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
     ) -> None:
         self._parts = parts
         self._plan = plan
@@ -200,25 +198,25 @@ class _Masking:
         self._book = _Workbook(parts, plan)
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
-        self._cells: dict[str, sheet.CellText] = {}
+        self._cells: dict[str, dict[str, tuple[sheet.CellSpot, str]]] = {}
+        """What cells of a sheet were read as, by layer."""
+        self._used = b""
+        self._splits: dict[str, sheet.Split] = {}
         self._overrides: dict[str, dict[int, str]] = {}
-        """New texts of cells by sheet and position, of those that are not shared strings."""
+        """New texts of cells by sheet and where they begin, of those that are not shared strings."""
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
         self._found: dict[str, list[TextEdit]] = {}
+        for text, _, spot, _ in segments:
+            if isinstance(spot, sheet.CellSpot):
+                self._cells.setdefault(spot.part, {})[spot.layer] = spot, text
+            elif isinstance(spot, StringsSpot):
+                self._used = spot.used
 
     def changes(self) -> dict[str, list[TextEdit]]:
-        used = bytearray(len(self._strings.texts))
         self._rename()
-        needs_all = bool(self._wanted.get((self._book.strings_part, STRINGS)))
-        for part, one in self._book.sheets.items():
-            touched = any(
-                owner == part and (layer in _OF_CELLS or layer.startswith(sheet.COLUMN))
-                for owner, layer in self._wanted
-            )
-            if touched or needs_all or one.tables or self._renames:
-                self._read(part, used)
-                self._cell_edits(part, one)
+        for part in self._book.sheets:
+            self._cell_edits(part)
         for one in self._book.sheets.values():
             for table in one.tables:
                 self._match_headers(one, table)
@@ -228,7 +226,7 @@ class _Masking:
             elif part != self._book.strings_part and self._plan.is_xml(part):
                 self._write_part(part)
         if self._book.strings_part:
-            self._write_strings(used)
+            self._write_strings()
         self._withdraw_claims()
         return self._found
 
@@ -248,11 +246,17 @@ class _Masking:
     def _source(self, part: str) -> str:
         return source_of(self._parts, self._sources, part).text
 
-    def _read(self, part: str, used: bytearray) -> None:
-        source = self._source(part)
-        self._cells[part] = sheet.read(
-            source, sheet.split(source), self._strings.texts, self._book.shown, used
-        )
+    def _layer(self, part: str, layer: str) -> tuple[sheet.CellSpot, str]:
+        nothing = sheet.CellSpot(part, layer, "", array("I"), columns=array("I"))
+        return self._cells.get(part, {}).get(layer, (nothing, ""))
+
+    def _split(self, part: str) -> sheet.Split:
+        if part not in self._splits:
+            self._splits[part] = sheet.split(self._source(part))
+        return self._splits[part]
+
+    def _cell_at(self, part: str, position: int) -> sheet.Cell:
+        return sheet.cell_at(self._source(part), self._split(part), position)
 
     def _rename(self) -> None:
         """Names of sheets and ranges that are masked, and what they are called then."""
@@ -269,37 +273,39 @@ class _Masking:
                 elif leaf.kind == "definedName@name":
                     self._renames.names[leaf.text] = formulas.defined_name(text, names)
 
-    def _cell_edits(self, part: str, one: _Sheet) -> None:
+    def _cell_edits(self, part: str) -> None:
         """Edits by the text of all cells and by those of columns come together at each cell."""
-        layers = {layer: edits for (owner, layer), edits in self._wanted.items() if owner == part}
-        cell_text = self._cells[part]
-        by_cell = portions(cell_text.starts, cell_text.lengths.__getitem__, layers.get(sheet.CELLS, ()))
-        if any(layer.startswith(sheet.COLUMN) for layer in layers):
-            for column in sheet.columns_of(cell_text, one.headers(), layers):
-                edits = layers.get(column.reading.layer, ())
-                lengths = [cell_text.lengths[index] for index in column.cells]
-                for at, found in portions(column.reading.starts, lengths.__getitem__, edits).items():
-                    index = column.cells[at]
-                    if by_cell.setdefault(index, found) != found:
-                        by_cell[index] = disjoint([*by_cell[index], *found])
-        source = self._source(part)
-        split = sheet.split(source)
-        for index, found in by_cell.items():
-            cell = sheet.cell_at(source, split, cell_text.positions[index])
+        by_cell: dict[int, tuple[str, list[TextEdit]]] = {}
+        for layer, (spot, text) in self._cells.get(part, {}).items():
+            wanted = self._wanted.get((part, layer))
+            if not wanted or layer == sheet.FORMULAS:
+                continue
+            for index, found in spot.touched(wanted, text):
+                shown, known = by_cell.setdefault(spot.positions[index], (spot.text_of(index, text), found))
+                if known != found:
+                    by_cell[spot.positions[index]] = shown, disjoint([*known, *found])
+        for position, (shown, found) in by_cell.items():
+            cell = self._cell_at(part, position)
             if cell.type == "s":
                 self._string_edits.setdefault(int(cell.value), []).extend(found)
             else:
-                self._overrides.setdefault(part, {})[index] = spliced(cell_text.of(index), found)
+                self._overrides.setdefault(part, {})[position] = spliced(shown, found)
 
-    def _text_now(self, part: str, index: int) -> str:
+    def _text_now(self, part: str, position: int, shown: str) -> str:
         """The text of a cell as it will be."""
-        if index in self._overrides.get(part, {}):
-            return self._overrides[part][index]
-        cell_text = self._cells[part]
-        source = self._source(part)
-        cell = sheet.cell_at(source, sheet.split(source), cell_text.positions[index])
+        if position in self._overrides.get(part, {}):
+            return self._overrides[part][position]
+        cell = self._cell_at(part, position)
         edits = self._string_edits.get(int(cell.value), ()) if cell.type == "s" else ()
-        return spliced(cell_text.of(index), disjoint(edits))
+        return spliced(shown, disjoint(edits))
+
+    def _header_cells(self, part: str, row: int) -> dict[int, tuple[int, str]]:
+        """The cells of a row by column: where each begins in the source, and what it shows."""
+        spot, text = self._layer(part, sheet.CELLS)
+        return {
+            column: (spot.positions[index], spot.text_of(index, text))
+            for column, index in spot.in_row(row).items()
+        }
 
     def _match_headers(self, one: _Sheet, table: _Table) -> None:
         """The names of a table's columns are the texts of its header cells, all different."""
@@ -311,18 +317,14 @@ class _Masking:
             if reading.layer == ATTRIBUTES
             for leaf, text in reading.changed(edits)
         }
-        cell_text = self._cells[one.part]
-        indexes = {
-            cell_text.columns[index]: index
-            for index in range(len(cell_text.starts))
-            if cell_text.rows[index] == table.row
-        }
+        cells = self._header_cells(one.part, table.row)
         now: dict[str, str] = {}
         for number, name in enumerate(table.columns):
-            index = indexes.get(table.first_column + number)
-            text = name if index is None else self._text_now(one.part, index)
-            if index is not None and cell_text.of(index) == text:
-                text = changed.get(name, name)
+            text = changed.get(name, name)
+            if table.first_column + number in cells:
+                position, shown = cells[table.first_column + number]
+                new = self._text_now(one.part, position, shown)
+                text = text if new == shown else new
             now[name] = text
         taken = {text.casefold() for name, text in now.items() if text == name}
         for number, (name, text) in enumerate(now.items()):
@@ -331,9 +333,9 @@ class _Masking:
             new = formulas.column_name(text, taken)
             self._table_columns.setdefault(table.part, {})[name] = new
             self._renames.columns[name] = new
-            index = indexes.get(table.first_column + number)
-            if index is not None:
-                self._overrides.setdefault(one.part, {})[index] = new
+            if table.first_column + number in cells:
+                position, _ = cells[table.first_column + number]
+                self._overrides.setdefault(one.part, {})[position] = new
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text
@@ -378,35 +380,29 @@ class _Masking:
                     )
 
     def _write_sheet(self, part: str) -> None:
-        source = self._source(part)
-        split = sheet.split(source)
+        split = self._split(part)
         shell = Flow(split.shell, Dialect.OFFICE, READ_BEFORE, part).readings()
         self._write(part, split.shell, shell, split.start, split.end - split.start)
-        cell_text = self._cells.get(part)
-        if cell_text is None:
-            return
-        texts = {cell_text.positions[index]: text for index, text in self._overrides.get(part, {}).items()}
-        formula_edits = sheet.whole(sheet.FORMULAS, cell_text.formulas).portions(
-            self._wanted.get((part, sheet.FORMULAS), ())
-        )
+        spot, text = self._layer(part, sheet.FORMULAS)
+        formula_edits = dict(spot.touched(self._wanted.get((part, sheet.FORMULAS), ()), text))
         new_formulas: dict[int, str | None] = {}
-        for index, leaf in enumerate(cell_text.formulas):
-            new = formulas.masked(leaf.text, formula_edits.get(index, []), self._renames)
-            if new != leaf.text:
-                new_formulas[leaf.start] = new
-        edits = sheet.cell_edits(
-            source, split, texts, new_formulas, [leaf.start for leaf in cell_text.formulas]
-        )
-        self._found.setdefault(part, []).extend(edits)
+        for index, position in enumerate(spot.positions):
+            formula = spot.text_of(index, text)
+            new = formulas.masked(formula, formula_edits.get(index, []), self._renames)
+            if new != formula:
+                new_formulas[position] = new
+        texts = self._overrides.get(part, {})
+        changed = sheet.cell_edits(self._source(part), split, texts, new_formulas, spot.positions)
+        self._found.setdefault(part, []).extend(changed)
 
-    def _write_strings(self, used: bytearray) -> None:
+    def _write_strings(self) -> None:
         part = self._book.strings_part
         edits = list(
             self._strings.edits({index: disjoint(found) for index, found in self._string_edits.items()})
         )
         wanted = self._wanted.get((part, STRINGS))
         if wanted:
-            changed = self._strings.reading(used).changed(wanted)
+            changed = self._strings.reading(self._used).changed(wanted)
             edits += source_edits(
                 self._source(part), TEXT, [(leaf, sheet.encoded(text)) for leaf, text in changed]
             )

@@ -21,6 +21,7 @@ from dlpctl.formats.office.content import (
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
 from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
+from dlpctl.regex import lazy
 
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
@@ -46,9 +47,9 @@ _TABLES, _ROWS, _CELLS = {"tbl", "table"}, {"tr", "table-row"}, {"tc", "table-ce
 _LISTED = "keyword"
 _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
-_CHARACTER = re.compile(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
-_REPEATED = re.compile(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
-_NAME = re.compile(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_CHARACTER = lazy(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
+_REPEATED = lazy(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
+_NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 class Dialect(Enum):
@@ -310,4 +311,4 @@ def _columns(groups: list[Group], spans: list[list[tuple[int, int, int]]], text:
             for row, start, end in cells:
                 if row > 0:
                     parts += ((start, end), "\n\n")
-            yield Plan("column", parts, header)
+            yield Plan("column", parts, header, repeats=True)

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"(?P<literal>\"(?:[^\"]|\"\")*\")"
     r"|(?P<quoted>'(?:[^']|'')*'(?=!))"
     r"|(?P<sheet>[^\W\d][\w.]*(?::[^\W\d][\w.]*)?(?=!))"
     r"|(?P<columns>\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\])"
     r"|(?P<name>[^\W\d][\w.\\]*)"
 )
-_COLUMN = re.compile(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
-_PLAIN_COLUMN = re.compile(r"[\w ]+")
-_PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
+_COLUMN = lazy(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
+_PLAIN_COLUMN = lazy(r"[\w ]+")
+_PLAIN_SHEET = lazy(r"[^\W\d][\w.]*")
 _ILLEGAL = str.maketrans({"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " "})
 _LONGEST_SHEET = 31
 

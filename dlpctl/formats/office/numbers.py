@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 from dlpctl.formats.office.parts import tags
 from dlpctl.formats.office.xmltext import TOKEN
+from dlpctl.regex import lazy
 
 Shown = Callable[[str], str]
 _BUILT_IN_DATES = {*range(14, 18), 22, *range(27, 37), *range(50, 59)}
-_NOT_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
-_CONDITION = re.compile(r"\[(<=|>=|<|>|=)(-?\d+(?:\.\d+)?)\]")
-_LITERAL = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|\[[^\]]*\]|(.)')
+_NOT_CODE = lazy(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
+_CONDITION = lazy(r"\[(<=|>=|<|>|=)(-?\d+(?:\.\d+)?)\]")
+_LITERAL = lazy(r'"([^"]*)"|\\(.)|_.|\*.|\[[^\]]*\]|(.)')
 _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30, tzinfo=UTC), datetime(1904, 1, 1, tzinfo=UTC)
 _LAST_DAY = 2_958_466
 _WHOLE = 1e18

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Segment, Uninspected
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow
@@ -22,6 +22,7 @@ from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spo
 from dlpctl.formats.office.reading import Plan as ViewPlan
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
+from dlpctl.regex import lazy
 
 _ARCHIVE, _NAMES = "archive", "names of parts"
 _MAIN_TYPE = re.compile(
@@ -31,13 +32,13 @@ _HEAD = 1 << 16
 # Fonts that a file brings along hold nothing that a person wrote.
 _FONTS = (".odttf", ".fntdata", ".ttf", ".otf")
 _VECTOR_PICTURES = (".emf", ".wmf", ".emz", ".wmz", ".pict", ".pct")
-_STYLES = re.compile(
+_STYLES = lazy(
     r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|webSettings|tableStyles|presProps|viewProps)\.xml"
     r"|(?:word|xl|ppt)/theme/.*|\[Content_Types\]\.xml"
 )
-_PROPERTIES = re.compile(r"docProps/(?:app|core|custom)\d*\.xml")
-_OFFICE_FOLDERS = re.compile(r"word/|xl/|ppt/|(?:.*/)?_rels/")
-_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_PROPERTIES = lazy(r"docProps/(?:app|core|custom)\d*\.xml")
+_OFFICE_FOLDERS = lazy(r"word/|xl/|ppt/|(?:.*/)?_rels/")
+_SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 # A file was within its limits when it was read; to mask it, it is read again.
 READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
 
@@ -94,7 +95,7 @@ class OpenXml:
         drop_remarks = bool(wanted.pop((_ARCHIVE, _ARCHIVE), None))
         plan = Plan(package.parts)
         sources: dict[str, XmlSource] = {}
-        changes = self.changes(package.parts, plan, sources, wanted)
+        changes = self.changes(package.parts, plan, sources, wanted, document.segments)
         dropped = plan.dropped() | self.voided(package.parts, plan, changes)
         for part, gone in plan.without(dropped):
             changes[part] = without_overlap([*changes.get(part, []), *gone])
@@ -127,9 +128,10 @@ class OpenXml:
         plan: Plan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
     ) -> dict[str, list[TextEdit]]:
         """The edits of each part's source that the edits of its layers come to."""
-        del plan
+        del plan, segments
         found: dict[str, list[TextEdit]] = {}
         for part in dict.fromkeys(part for part, _ in wanted):
             source = source_of(parts, sources, part)

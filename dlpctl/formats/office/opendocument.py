@@ -18,14 +18,15 @@ from dlpctl.formats.office.package import opened, rewritten
 from dlpctl.formats.office.reading import Collector, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
+from dlpctl.regex import lazy
 
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument."
 _MANIFEST = "META-INF/manifest.xml"
-_SIGNATURES = re.compile(r"META-INF/.*signatures.*\.xml")
+_SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
 _ARCHIVE = "archive"
 _CELLS = {"table-cell", "covered-table-cell"}
 _TYPED = {"value", "date-value", "time-value", "boolean-value", "string-value", "currency", "formula"}
-_ENTRY = re.compile(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
+_ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
 
 
 class OpenDocument:

@@ -16,6 +16,7 @@ from dlpctl.formats.interface import Child, Limits
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DATA_DESCRIPTORS = (0, 12, 16, 20, 24)
 _ENCRYPTED = 0x1
+_LARGE = 1 << 20
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -91,7 +92,8 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
                 stored = info.compress_type == zipfile.ZIP_STORED
                 copy.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
                 copy.comment = info.comment if remarks else b""
-                result.writestr(copy, contents)
+                # Of a large part, one level less than usual takes half the time for the same size.
+                result.writestr(copy, contents, compresslevel=5 if len(contents) > _LARGE else None)
     except _BROKEN as error:
         raise CannotMaskError("the file cannot be written again: its ZIP archive is damaged") from error
     return output.getvalue()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.office.xmltext import TOKEN, XmlSource, attributes, decoded, local, unescaped
+from dlpctl.regex import lazy
 
 CONTENT_TYPES = "[Content_Types].xml"
 _XML_ENDINGS = (".xml", ".rels", ".vml")
 _SIGNATURES = "_xmlsignatures/"
 _THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
-MAIN = re.compile(
+MAIN = lazy(
     r"(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$|ms-excel.*\.main$"
 )
 FAMILIES = {

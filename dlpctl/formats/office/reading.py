@@ -34,6 +34,8 @@ class Plan(NamedTuple):
     name: str
     parts: Iterable[tuple[int, int] | str]
     context: str = ""
+    repeats: bool = False
+    """Whether all of it stands in another view too."""
 
 
 @dataclass(slots=True)
@@ -164,7 +166,9 @@ class Collector:
         self.segments.append(Segment(reading.text, spot.label, spot, context))
         for plan in reading.plans:
             parts = (part if isinstance(part, str) else Piece(number, *part) for part in plan.parts)
-            self.views.append(View(f"{spot.label}: {plan.name}", parts, self.segments, plan.context))
+            self.views.append(
+                View(f"{spot.label}: {plan.name}", parts, self.segments, plan.context, repeats=plan.repeats)
+            )
 
 
 def edits_by_layer(

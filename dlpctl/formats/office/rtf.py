@@ -14,8 +14,9 @@ from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.xmltext import character
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"\\bin(?P<binary>\d+) ?"
     r"|(?P<bytes>(?:\\'[0-9a-fA-F]{2})+)"
     r"|\\u(?P<code>-?\d{1,5}) ?(?![a-zA-Z])"

@@ -13,15 +13,18 @@ from xml.parsers import expat
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
+from dlpctl.regex import lazy
 
 _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
 _TABLE_DATA = re.compile(rb"<(?:\w+:)?(?:sheetData|sst|pivotCacheRecords)\b")
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_JOINED_LITERALS = re.compile(r'"\s*&\s*"')
+_ESCAPED = lazy(r"_x([0-9A-Fa-f]{4})_")
+_JOINED_LITERALS = lazy(r'"\s*&\s*"')
 # What ends between the text of a run and that of the next one, in the list of all that `_characters` meets.
-_RUNS = re.compile(
+_RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
+# Those of cells that say nothing but where they stand are left out: a sheet has a million.
+_ATTRIBUTE = re.compile(rb"\s\w+=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\"")
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
@@ -53,19 +56,28 @@ def _part(data: bytes) -> Iterator[str]:
     if _TABLE_DATA.search(data):
         yield from _characters(data)
         return
-    yield data.decode("utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace")
+    remarks: list[str] = []
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True
+    parser.CommentHandler = remarks.append
+    parser.ProcessingInstructionHandler = lambda target, rest: remarks.append(f"{target} {rest}")
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
     try:
         parser.Parse(data, True)
     except expat.ExpatError:
+        yield data.decode("utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace")
         return
     root = builder.close()
+    yield from remarks
     yield "".join(root.itertext())
+    # Most paragraphs read the same in all ways.
+    yield from dict.fromkeys(_of_elements(root))
+
+
+def _of_elements(root: ElementTree.Element) -> Iterator[str]:
     for element in root.iter():
         yield from element.attrib.values()
         yield " ".join(filter(None, (element.text, element.tail)))
@@ -104,13 +116,15 @@ def _characters(data: bytes) -> Iterator[str]:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise FormatError("a part cannot be read a second time") from error
-    text = "\n".join(pieces)
-    yield text
-    if _RUNS.search(text):
+    distinct = dict.fromkeys(pieces)
+    if "r" in distinct or any(name.endswith(":r") for name in distinct):
+        text = "\n".join(pieces)
+        yield text
         yield _RUNS.sub("", text)
-    yield from (
-        found[1].decode("utf-8", "replace") for found in re.finditer(rb"\s\w+=\"([^\"<]{5,})\"", data)
-    )
+    else:
+        # No text goes on in the next one.
+        yield "\n".join(distinct)
+    yield b"\n".join(dict.fromkeys(_ATTRIBUTE.findall(data))).decode("utf-8", "replace")
 
 
 def _spellings(text: str) -> str:

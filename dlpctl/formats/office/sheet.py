@@ -5,35 +5,33 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple
 
-from dlpctl.errors import FormatError
+from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
-from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading, Spot
+from dlpctl.formats.office.reading import Plan, Reading, Spot, portions
 from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
+from dlpctl.regex import lazy
 
 CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
 _APART = "\n\n"
-_DATA = re.compile(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_DATA = lazy(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
+_ESCAPE = lazy(r"_x([0-9A-Fa-f]{4})_")
 _HEADER_WITHIN = 20
-_TAG = r"(?:[^>\"'/]|\"[^\"]*+\"|'[^']*+'|/(?!>)|(?!))*+"
+_TAG = r"[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Cell(NamedTuple):
-    """A cell that holds something, where it stands in the source, and what it holds as the source spells it."""
+    """A cell that is looked at again: what it holds as the source spells it."""
 
     start: int
-    end: int
-    row: int
-    column: int
-    style: str | None
     type: str
     value: str
     inner: str | None
@@ -49,45 +47,60 @@ class Split(NamedTuple):
     prefix: str
 
 
+def _numbers() -> array[int]:
+    return array("I")
+
+
 @dataclass(slots=True)
-class CellText:
-    """The cells of a sheet as one text, row by row."""
+class Shows:
+    """What cells of a sheet show, row by row."""
 
-    text: str = ""
-    starts: array[int] = field(default_factory=lambda: array("q"))
-    lengths: array[int] = field(default_factory=lambda: array("q"))
-    rows: array[int] = field(default_factory=lambda: array("q"))
-    columns: array[int] = field(default_factory=lambda: array("q"))
-    positions: array[int] = field(default_factory=lambda: array("q"))
+    texts: list[str] = field(default_factory=list)
+    rows: array[int] = field(default_factory=_numbers)
+    columns: array[int] = field(default_factory=_numbers)
+    positions: array[int] = field(default_factory=_numbers)
     """Where in the source each cell begins."""
-    formulas: list[Leaf] = field(default_factory=list)
-    """Each stands for the cell that it fills."""
 
-    def of(self, index: int) -> str:
-        start = self.starts[index]
-        return self.text[start : start + self.lengths[index]]
-
-
-class Column(NamedTuple):
-    """The cells below a header, as a layer of their own."""
-
-    reading: Reading
-    header: str
-    cells: array[int]
-    """By their position in the text of all cells."""
-    number: int
+    def add(self, text: str, row: int, column: int, position: int) -> None:
+        self.texts.append(text)
+        self.rows.append(row)
+        self.columns.append(column)
+        self.positions.append(position)
 
 
 @dataclass(frozen=True, slots=True)
 class CellSpot(Spot):
-    """The anchor of the cells of a sheet."""
+    """The anchor of cells. All that masking needs to know of them is here, so that it reads none but those that change."""
 
-    rows: array[int] = field(default_factory=lambda: array("q"))
-    columns: array[int] = field(default_factory=lambda: array("q"))
+    apart: int = 1
+    """How many characters stand between the texts of two cells."""
+    rows: array[int] = field(default_factory=_numbers)
+    columns: array[int] | int = 0
+    """The column of each cell, or of all of them."""
+    positions: array[int] = field(default_factory=_numbers)
+    """Where in the source each cell begins."""
 
     def place_at(self, offset: int) -> str:
         index = max(bisect_right(self.places, offset) - 1, 0)
-        return f"{self.label}!{letters_of(self.columns[index])}{self.rows[index]}"
+        column = self.columns if isinstance(self.columns, int) else self.columns[index]
+        return f"{self.label}!{letters_of(column)}{self.rows[index]}"
+
+    def text_of(self, index: int, text: str) -> str:
+        """What one cell shows; `text` is that of all."""
+        return text[self.places[index] : self._end(index, text)]
+
+    def _end(self, index: int, text: str) -> int:
+        return self.places[index + 1] - self.apart if index + 1 < len(self.places) else len(text)
+
+    def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
+        """The cells that edits of the text of all touch, and the edits within what each shows."""
+        within = portions(self.places, lambda index: self._end(index, text) - self.places[index], edits)
+        yield from within.items()
+
+    def in_row(self, row: int) -> dict[int, int]:
+        """The cells of a row by their columns."""
+        assert not isinstance(self.columns, int)
+        return {self.columns[index]: index for index, each in enumerate(self.rows) if each == row}
 
 
 def split(source: str) -> Split:
@@ -103,132 +116,137 @@ def split(source: str) -> Split:
     return Split(source[: opening.end()] + source[closing:], opening.end(), closing, opening[1])
 
 
-def cells(source: str, part: Split) -> Iterator[Cell]:
-    """Every cell that holds something, in order."""
-    row = column = 0
-    for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
-        row_tag, letters, digits, style, kind, more, value, text, inner = found.groups()
-        if row_tag is not None:
-            row, column = _row_number(row_tag, row), 0
-            continue
-        if more:
-            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
-        column = number_of(letters) if letters else column + 1
-        if digits:
-            row = int(digits)
-        if value is None:
-            value = text
-        if value is None and not inner:
-            continue
-        yield Cell(found.start(), found.end(), row, column, style, kind or "n", value or "", inner)
-
-
 def cell_at(source: str, part: Split, position: int) -> Cell:
     """The cell that begins there."""
     found = _cell_pattern(part.prefix).match(source, position)
-    assert found is not None
-    _, letters, digits, style, kind, more, value, text, inner = found.groups()
+    if found is None or found[9] is not None:
+        raise CannotMaskError("this is not what was read from the file: read it again")
+    letters, digits, style, kind, more, value, inner, _, _ = found.groups()
     if more:
-        letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
-    return Cell(found.start(), found.end(), 0, 0, style, kind or "n", value or text or "", inner)
+        _, _, _, kind = _attributes(more, letters, digits, style, kind)
+    if inner is not None:
+        value = _inner(inner, kind)[0]
+    return Cell(found.start(), kind or "n", value or "", inner)
 
 
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
-) -> CellText:
-    """The text of all cells; `used` is told which of the shared strings they show."""
-    result = CellText()
-    starts, rows, columns = result.starts, result.rows, result.columns
-    texts: list[str] = []
-    length = last_row = 0
-    for start, end, row, column, style, kind, spelled, inner in cells(source, part):
-        value = spelled
-        if inner is not None:
-            value, formula = _inner(inner, kind)
+) -> tuple[Shows, Shows]:
+    """What all cells show, and the formulas behind that; `used` is told which of the shared strings they show."""
+    # A sheet has a million of them: no call for a cell that is as most are.
+    result, formulas = Shows(), Shows()
+    add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
+    add_position = result.positions.append
+    row = column = 0
+    of_row = ""
+    for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
+        letters, digits, style, kind, more, text, inner, number, row_tag = found.groups()
+        if row_tag is not None:
+            row = int(number) if number else _row_number(row_tag, row)
+            column, of_row = 0, ""
+            continue
+        if more:
+            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
+        column = number_of(letters) if letters else column + 1
+        if digits and digits != of_row:
+            row, of_row = int(digits), digits
+        if inner:
+            text, formula = _inner(inner, kind)
             if formula is not None:
-                result.formulas.append(Leaf(start, end, formula, "f"))
+                formulas.add(formula, row, column, found.start())
+        if not text:
+            continue
         if kind == "s":
-            index = int(value) if value.isdigit() else -1
+            index = int(text) if text.isdigit() else -1
             if not 0 <= index < len(strings):
                 continue
             used[index] = 1
             text = strings[index]
-        elif kind == "n":
-            shows = shown.get(style) if style else None
-            text = shows(value) if shows is not None else plain(value)
+        elif kind is None or kind == "n":
+            if style is not None and style in shown:
+                text = shown[style](text)
+            elif not text.isdigit():
+                text = plain(text)
         elif kind in {"b", "e"}:
             continue
-        else:
-            text = decoded(value)
-        if not text:
-            continue
-        if texts:
-            texts.append("\t" if row == last_row else "\n")
-            length += 1
-        last_row = row
-        starts.append(length)
-        rows.append(row)
-        columns.append(column)
-        result.positions.append(start)
-        texts.append(text)
-        result.lengths.append(len(text))
-        length += len(text)
-    result.text = "".join(texts)
-    return result
+        elif "&" in text or "_x" in text:
+            text = decoded(text)
+        if text:
+            add_text(text)
+            add_row(row)
+            add_column(column)
+            add_position(found.start())
+    return result, formulas
 
 
-def rows_of(cell_text: CellText) -> Reading:
-    """The cells as they stand beside each other."""
-    found = Reading(CELLS, cell_text.text)
-    found.starts = found.places = cell_text.starts
-    found.plans.append(Plan("cells", [(0, len(cell_text.text))]))
-    return found
+def layers_of(
+    part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
+) -> Iterator[tuple[Reading, CellSpot]]:
+    """The cells of a sheet in all ways in which they are looked at, and where each of them stands.
 
-
-def columns_of(
-    cell_text: CellText, headers: Mapping[int, int], layers: Container[str] | None = None
-) -> Iterator[Column]:
-    """The cells below each header, so that it speaks for them and for no others.
-
-    `headers` says in which row the header of a column stands, where that is known; `layers` which columns to make.
+    `headers` says in which row the header of a column stands, where that is known.
     """
+    parts: list[str] = []
+    last = -1
+    for row, text in zip(shows.rows, shows.texts, strict=True):
+        parts += ("\t" if row == last else "\n", text)
+        last = row
+    yield _layer(part, label, CELLS, "".join(parts[1:]), shows, shows.columns)
+    for name, header, column in _columns(shows, headers):
+        text = _APART.join(column.texts)
+        reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
+        whole = [(0, len(text))]
+        reading.plans[:] = [Plan(f"column {letters_of(name)}", whole, header, repeats=True)]
+        yield reading, spot
+    yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
+
+
+def _layer(
+    part: str, label: str, layer: str, text: str, shows: Shows, columns: array[int] | int
+) -> tuple[Reading, CellSpot]:
+    apart = len(_APART) if isinstance(columns, int) else 1
+    starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
+    starts.pop()
+    reading = Reading(layer, text, plans=[Plan(layer, [(0, len(text))])])
+    return reading, CellSpot(part, layer, label, starts, "", apart, shows.rows, columns, shows.positions)
+
+
+def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
+    """The cells below each header, so that it speaks for them and for no others."""
+    texts, rows, positions = shows.texts, shows.rows, shows.positions
     by_column: dict[int, array[int]] = {}
-    for index, column in enumerate(cell_text.columns):
+    for index, column in enumerate(shows.columns):
         if column not in by_column:
-            by_column[column] = array("q")
+            by_column[column] = _numbers()
         by_column[column].append(index)
-    likely = header_row(cell_text)
+    likely = header_row(shows)
     for column, indexes in sorted(by_column.items()):
-        if layers is not None and f"{COLUMN}{column}" not in layers:
-            continue
         row = headers.get(column, likely)
-        head = next((at for at, index in enumerate(indexes) if cell_text.rows[index] == row), None)
-        if head is None or head + 1 == len(indexes) or not is_header(cell_text.of(indexes[head]).strip()):
+        head = next((at for at, index in enumerate(indexes) if rows[index] == row), None)
+        if head is None or head + 1 == len(indexes) or not is_header(texts[indexes[head]].strip()):
             continue
-        header = " ".join(cell_text.of(indexes[head]).split())
         below = indexes[head + 1 :]
-        found = Reading(f"{COLUMN}{column}")
-        texts = [cell_text.of(index) for index in below]
-        length = 0
-        for text in texts:
-            found.starts.append(length)
-            length += len(text) + len(_APART)
-        found.text = _APART.join(texts)
-        found.places = found.starts
-        found.plans.append(Plan(f"column {letters_of(column)}", [(0, len(found.text))], header))
-        yield Column(found, header, below, column)
+        yield (
+            column,
+            " ".join(texts[indexes[head]].split()),
+            Shows(
+                [texts[index] for index in below],
+                array("I", [rows[index] for index in below]),
+                positions=array("I", [positions[index] for index in below]),
+            ),
+        )
 
 
-def header_row(cell_text: CellText) -> int:
+def header_row(shows: Shows) -> int:
     """The first row that labels the ones below it; 0 where none does."""
     rows: dict[int, list[int]] = {}
-    for index, row in enumerate(cell_text.rows):
+    for index, row in enumerate(shows.rows):
         if row not in rows and len(rows) == _HEADER_WITHIN:
             break
         rows.setdefault(row, []).append(index)
     widest = max(map(len, rows.values()), default=0)
     for row, indexes in rows.items():
-        texts = [cell_text.of(index).strip() for index in indexes]
+        texts = [shows.texts[index].strip() for index in indexes]
         if len(texts) * 2 > widest and len(set(texts)) == len(texts) and all(map(is_header, texts)):
             return row
     return 0
@@ -261,16 +279,16 @@ def number_of(letters: str) -> int:
     return number
 
 
-_FORMULA = re.compile(rf"<(?:[\w.-]+:)?f\b(?P<tag>{_TAG})(?:/>|>(?P<text>[^<]*)</(?:[\w.-]+:)?f\s*>)")
-_VALUE = re.compile(rf"<(?:[\w.-]+:)?v\b{_TAG}>([^<]*)<")
-_RUN = re.compile(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
-_SHARED = re.compile(r"\ssi=[\"'](\d+)[\"']")
+_FORMULA = lazy(rf"<(?:[\w.-]+:)?f\b(?P<tag>{_TAG})(?:/>|>(?P<text>[^<]*)</(?:[\w.-]+:)?f\s*>)")
+_VALUE = lazy(rf"<(?:[\w.-]+:)?v\b{_TAG}>([^<]*)<")
+_RUN = lazy(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
+_SHARED = lazy(r"\ssi=[\"'](\d+)[\"']")
 # The type, and metadata of a formula that spills or of a value that is more than a text.
-_NOT_KEPT = re.compile(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
-PHONETIC = re.compile(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
+_NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
+PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
-def _inner(inner: str, kind: str) -> tuple[str, str | None]:
+def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
     """What a cell shows, as the source spells it, and its formula."""
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
@@ -284,9 +302,9 @@ def _inner(inner: str, kind: str) -> tuple[str, str | None]:
 def _cell_pattern(prefix: str) -> re.Pattern[str]:
     p = re.escape(prefix)
     return re.compile(
-        rf"<{p}row\b({_TAG})/?>"
-        rf"|<{p}c\b(?: r=\"([A-Z]{{1,3}})(\d{{1,7}})\")?(?: s=\"(\d+)\")?(?: t=\"(\w+)\")?({_TAG})"
-        rf"(?:/>|>(?:<{p}v>([^<]*)</{p}v></{p}c>|<{p}is><{p}t>([^<]*)</{p}t></{p}is></{p}c>|(.*?)</{p}c\s*>))",
+        rf"<{p}c\b(?: r=\"([A-Z]{{1,3}})(\d{{1,7}})\")?(?: s=\"(\d+)\")?(?: t=\"(\w+)\")?({_TAG})"
+        rf"(?:/>|>(?:<{p}(?:v|is><{p}t)>([^<]*)</{p}(?:v|t></{p}is)></{p}c>|(.*?)</{p}c\s*>))"
+        rf"|<{p}row\b(?: r=\"(\d{{1,7}})\")?({_TAG})/?>",
         re.DOTALL,
     )
 
@@ -311,18 +329,6 @@ def _attributes(
             case "t":
                 kind = value
     return letters, digits if digits and digits.isdigit() else None, style, kind
-
-
-def whole(layer: str, leaves: Iterable[Leaf]) -> Reading:
-    """Leaves as lines of one layer."""
-    builder = Builder(layer)
-    for leaf in leaves:
-        builder.place()
-        builder.leaf(leaf)
-        builder.apart("\n")
-    found = builder.done()
-    found.plans.append(Plan(layer, [(0, len(found.text))]))
-    return found
 
 
 def cell_edits(
@@ -350,7 +356,10 @@ def cell_edits(
                 void.add(shared[1])
     for position, text in texts.items():
         yield _text_cell(source, split_at, position, text)
-    for cell in formulas if not void else cells(source, split_at):
+    if void:
+        cells = _cell_pattern(split_at.prefix).finditer(source, split_at.start, split_at.end)
+        formulas = [Cell(found.start(), "", "", found[7]) for found in cells if found[7]]
+    for cell in formulas:
         formula = None if cell.start in texts else _FORMULA.search(cell.inner or "")
         if formula is None or cell.inner is None:
             continue
@@ -367,7 +376,7 @@ def _text_cell(source: str, split_at: Split, position: int, text: str) -> Edit:
     """A cell that holds a text and nothing else."""
     found = _cell_pattern(split_at.prefix).match(source, position)
     assert found is not None
-    tag_end = found.end(6)
+    tag_end = found.end(5)
     prefix = split_at.prefix
     tag = _NOT_KEPT.sub("", source[position:tag_end]).rstrip()
     written = escaped(encoded(text))

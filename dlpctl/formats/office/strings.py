@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.office.flow import TEXT
-from dlpctl.formats.office.reading import Builder, Leaf, Reading
-from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded, whole
+from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
+from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded
 from dlpctl.formats.office.writing import source_edits
+from dlpctl.regex import lazy
 
 STRINGS = "strings"
 _TAG = r"(?:[^>\"'/]|\"[^\"]*+\"|'[^']*+'|/(?!>)|(?!))*+"
-_ITEM = re.compile(
+_ITEM = lazy(
     rf"<(?:[\w.-]+:)?si\b{_TAG}(?:/>|>(?:<t>([^<]*)</t></si>|(.*?)</(?:[\w.-]+:)?si\s*>))", re.DOTALL
 )
-_RUN = re.compile(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
+_RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
@@ -24,9 +25,13 @@ class Strings:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self.texts: list[str] = []
-        for plain, rich in _ITEM.findall(source):
-            self.texts.append(decoded(plain if not rich else "".join(_RUN.findall(PHONETIC.sub("", rich)))))
+
+    def texts(self) -> list[str]:
+        """What each of them shows."""
+        return [
+            decoded(plain if not rich else "".join(_RUN.findall(PHONETIC.sub("", rich))))
+            for plain, rich in _ITEM.findall(self._source)
+        ]
 
     def reading(self, used: Sequence[int]) -> Reading:
         """What no cell shows: strings that are left over, and how others are pronounced."""
@@ -66,6 +71,18 @@ class Strings:
             yield from _runs(self._source, at, phonetic.start())
             at = phonetic.end()
         yield from _runs(self._source, at, end)
+
+
+def whole(layer: str, leaves: Iterable[Leaf]) -> Reading:
+    """Leaves as lines of one layer."""
+    builder = Builder(layer)
+    for leaf in leaves:
+        builder.place()
+        builder.leaf(leaf)
+        builder.apart("\n")
+    found = builder.done()
+    found.plans.append(Plan(layer, [(0, len(found.text))]))
+    return found
 
 
 def _runs(source: str, start: int, end: int) -> Iterator[Leaf]:

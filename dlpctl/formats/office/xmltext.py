@@ -15,9 +15,10 @@ from xml.parsers import expat
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
 # `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on from where its last try had failed.
-TOKEN = re.compile(
+TOKEN = lazy(
     r"<(?P<close>/)?(?P<prefix>[^\s/>:\"'<=!?]+:)?(?P<name>[^\s/>:\"'<=!?]+)"
     r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+)(?P<empty>/)?>"
     r"|(?P<text>[^<]+)"
@@ -26,11 +27,11 @@ TOKEN = re.compile(
     r"|<\?(?P<instruction>.*?)\?>",
     re.DOTALL,
 )
-ATTRIBUTE = re.compile(r"\s(?P<name>[^\s=\"'<>/]+)\s*=\s*(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)')")
-_ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));")
+ATTRIBUTE = lazy(r"\s(?P<name>[^\s=\"'<>/]+)\s*=\s*(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)')")
+_ENTITY = lazy(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));")
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_UNPRINTABLE = lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 

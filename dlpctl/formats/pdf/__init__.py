@@ -34,7 +34,7 @@ class PdfFormat:
         from dlpctl.formats.pdf.model import PdfDocument
 
         if not isinstance(document, PdfDocument):
-            raise CannotMaskError("The document was not read by the PDF format.")
+            raise CannotMaskError("the document was not read by the PDF format")
         with _readable():
             return Masking(data, document, edits, children).run()
 
@@ -72,7 +72,7 @@ def _readable() -> Iterator[None]:
         RuntimeError,
     ) as error:
         raise FormatError(
-            f"The PDF is damaged ({type(error).__name__}). Print or save it anew and try again."
+            f"the PDF is damaged ({type(error).__name__}): print or save it anew and try again"
         ) from error
     finally:
         if collecting:

@@ -46,7 +46,7 @@ def apply(
         elif isinstance(anchor, NameText):
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
         else:
-            raise CannotMaskError(f"{segment.place}: no way is known to change this part of a PDF.")
+            raise CannotMaskError(f"{segment.place}: no way is known to change this part of a PDF")
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -64,7 +64,7 @@ def _string(pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit]
     last = anchor.path[-1]
     current = container[last]
     if not is_string(current):
-        raise CannotMaskError(f"{place}: the text is not what it was when the file was checked.")
+        raise CannotMaskError(f"{place}: the text is not what it was when the file was checked")
     # A binary value, such as a signature, was shown by its readable stretches: it goes as a whole.
     replacement = edited(text, edits) if str(current) == text else ""
     container[last] = String(replacement)
@@ -101,7 +101,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
         for key, value in members:
             if key == old:
                 if resources:
-                    raise CannotMaskError(f"{place}: a name that the drawing refers to cannot be changed.")
+                    raise CannotMaskError(f"{place}: a name that the drawing refers to cannot be changed")
                 del item[key]
                 item[new] = value
             if is_name(value) and str(value) == old:

@@ -97,7 +97,7 @@ def _same_length(show: Show, items: list[bytes | float]) -> None:
             length -= item / 1000 * state.size
     if not math.isclose(length, show.length, rel_tol=1e-6, abs_tol=1e-3) and state.size:
         raise CannotMaskError(
-            "Text of the PDF cannot be replaced by a gap of its width. Remove the value at its source."
+            "text of the PDF cannot be replaced by a gap of its width: remove the value at its source"
         )
 
 

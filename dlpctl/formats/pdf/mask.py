@@ -70,7 +70,7 @@ class Masking:
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
-                raise CannotMaskError(f"{segment.place}: an edit lies outside of the text.")
+                raise CannotMaskError(f"{segment.place}: an edit lies outside of the text")
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
@@ -115,7 +115,7 @@ class Masking:
                     stray = found.drawing.strays[anchor.index]
                     if stray.start == stray.end:
                         raise CannotMaskError(
-                            f"{canvas.place}: an operator has more strings than it can show."
+                            f"{canvas.place}: an operator has more strings than it can show"
                         )
                     self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
                     continue
@@ -131,7 +131,7 @@ class Masking:
                 else:
                     if found.text != self._document.segments[each.segment].text:
                         raise CannotMaskError(
-                            f"{canvas.place}: the text is not what it was when the file was checked."
+                            f"{canvas.place}: the text is not what it was when the file was checked"
                         )
                     groups = locator.of_characters(each.start, each.end)
                 ink = range(each.start, each.end) if isinstance(anchor, DrawnText) else ()

@@ -77,9 +77,7 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
         return data
     data = stream.read_bytes()
     if len(data) > budget:
-        raise FormatError(
-            "The PDF expands beyond the limit. Raise the limit for expanded bytes if you trust it."
-        )
+        raise FormatError("the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it")
     return data
 
 
@@ -90,9 +88,7 @@ def _inflate(data: bytes, budget: int) -> bytes:
     except zlib.error:
         out = _inflate_damaged(data, budget)
     if len(out) > budget:
-        raise FormatError(
-            "The PDF expands beyond the limit. Raise the limit for expanded bytes if you trust it."
-        )
+        raise FormatError("the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it")
     return out
 
 

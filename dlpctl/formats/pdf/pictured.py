@@ -18,7 +18,7 @@ def picture(data: bytes, page: int, limits: Limits, password: str | None) -> byt
     try:
         document = pypdfium2.PdfDocument(data, password=password)
     except pypdfium2.PdfiumError as error:
-        raise FormatError(f"The PDF cannot be opened ({error}).") from error
+        raise FormatError(f"the PDF cannot be opened ({error})") from error
     try:
         found = document[page - 1]
         width, height = found.get_size()

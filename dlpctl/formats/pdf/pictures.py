@@ -54,7 +54,7 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -
         if not shapes:
             continue
         if picture.source is None:
-            raise CannotMaskError(f"{page.place}: an inline picture below a value cannot be painted over.")
+            raise CannotMaskError(f"{page.place}: an inline picture below a value cannot be painted over")
         _paint_one(pdf, picture.source, shapes, page.pixels, page.place)
 
 
@@ -65,7 +65,7 @@ def _paint_one(
 
     width, height = int(number(image.get("/Width"))), int(number(image.get("/Height")))
     if width < 1 or height < 1 or width * height > pixels:
-        raise CannotMaskError(f"{place}: a picture below a value is beyond the limit for pixels.")
+        raise CannotMaskError(f"{place}: a picture below a value is beyond the limit for pixels")
     painted = Image.new("1", (width, height), 0)
     draw = ImageDraw.Draw(painted)
     for shape in shapes:

@@ -48,7 +48,7 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         raise FormatError(
-            f"The PDF cannot be opened ({error}). Print or save it anew and try again."
+            f"the PDF cannot be opened ({error}): print or save it anew and try again"
         ) from error
     try:
         yield document
@@ -75,7 +75,7 @@ class PageReader:
         if not self._text:
             raw.FPDF_ClosePage(page)
             raise FormatError(
-                f"The text of page {index + 1} cannot be read. Print or save the PDF anew and try again."
+                f"the text of page {index + 1} cannot be read: print or save the PDF anew and try again"
             )
         self.count = max(0, raw.FPDFText_CountChars(self._text))
 
@@ -83,7 +83,7 @@ class PageReader:
         page = self._raw.FPDF_LoadPage(document.raw, index)
         if not page:
             raise FormatError(
-                f"Page {index + 1} of the PDF cannot be read. Print or save it anew and try again."
+                f"page {index + 1} of the PDF cannot be read: print or save it anew and try again"
             )
         return page
 

@@ -33,17 +33,17 @@ def read(data: bytes, limits: Limits) -> list[str]:
 
     if len(data) > limits.input_bytes:
         raise FormatError(
-            f"The PDF is larger than {limits.input_bytes >> 20} MB. Split it, or raise the limit."
+            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise limits.input_bytes"
         )
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted:
-            raise FormatError("The second reader cannot look into an encrypted PDF.")
+            raise FormatError("the second reader cannot look into an encrypted PDF")
         texts = [page.extract_text() for page in reader.pages]
         texts += list(_objects(reader, limits))
     except (PyPdfError, NotImplementedError, *_TROUBLE) as error:
-        raise FormatError(f"The second reader cannot read the PDF ({type(error).__name__}).") from error
+        raise FormatError(f"the second reader cannot read the PDF ({type(error).__name__})") from error
     texts.append(data.decode("latin-1"))
     return [text for text in texts if text]
 
@@ -65,7 +65,7 @@ def _objects(reader: object, limits: Limits) -> Iterator[str]:
             budget -= len(text)
             if budget < 0:
                 raise FormatError(
-                    "The PDF expands beyond the limit. Raise the limit for expanded bytes if you trust it."
+                    "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"
                 )
             yield text
 

@@ -42,23 +42,21 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
     if len(data) > limits.input_bytes:
         raise FormatError(
-            f"The PDF is larger than {limits.input_bytes >> 20} MB. Split it, or raise the limit."
+            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise limits.input_bytes"
         )
     try:
         pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
     except pikepdf.PasswordError as error:
         hint = (
-            "The password is wrong."
-            if password
-            else "The PDF is encrypted. Give its password with --password."
+            "the password is wrong" if password else "the PDF is encrypted: give its password with --password"
         )
         raise FormatError(hint) from error
     except (pikepdf.PdfError, ValueError, RuntimeError) as error:
-        raise FormatError("The file is no readable PDF. Print or save it anew and try again.") from error
+        raise FormatError("the file is no readable PDF: print or save it anew and try again") from error
     with pdf:
         if len(pdf.pages) > limits.pdf_pages:
             raise FormatError(
-                f"The PDF has more than {limits.pdf_pages} pages. Split it, or raise the limit."
+                f"the PDF has more than {limits.pdf_pages} pages: split it or raise limits.pdf_pages"
             )
         yield pdf
 

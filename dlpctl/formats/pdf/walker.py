@@ -43,7 +43,7 @@ class Budget:
         self.expanded -= expanded
         if self.glyphs < 0 or self.invocations < 0 or self.expanded < 0:
             raise FormatError(
-                "The PDF draws more than the limits allow. Print it to a simpler PDF and try again."
+                "the PDF draws more than the limits allow: print it to a simpler PDF and try again"
             )
 
 
@@ -363,7 +363,7 @@ class Walker:
         if kind != "/Form" or number_ == key or number_ in parents:
             return
         if len(parents) >= MAX_NESTING:
-            raise FormatError("Forms in the PDF nest too deep. Print it to a simpler PDF and try again.")
+            raise FormatError("forms in the PDF nest too deep: print it to a simpler PDF and try again")
         if number_ not in self._forms:
             data = stream_bytes(source, self.budget.expanded)
             self.budget.spend(expanded=len(data))

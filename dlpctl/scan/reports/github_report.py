@@ -16,7 +16,7 @@ class GitHub:
     def add(self, result: Result) -> None:
         command = _COMMANDS[level_of(result, self._setting)]
         place = f"file={_property(result.path)},line={result.line}"
-        if result.end > result.start and not result.inner:
+        if result.has_columns:
             place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
         title = _property(f"{result.type} ({result.category})")
         self._write(f"::{command} {place},title={title}::{_message(message_of(result))}\n")

@@ -97,7 +97,7 @@ def _rule(result: Result) -> dict[str, Any]:
 
 def _place(result: Result) -> dict[str, Any]:
     region = {"startLine": result.line}
-    if result.end > result.start and not result.inner:
+    if result.has_columns:
         region |= {"startColumn": result.column, "endLine": result.end_line, "endColumn": result.end_column}
     return {"artifactLocation": _artifact(result.path), "region": region}
 

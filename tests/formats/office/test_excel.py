@@ -266,3 +266,27 @@ def test_libreoffice_calculates_what_is_left(
         ["kept text", "[SSN 1]", "1980-01-02", "[CARD]", "x", "no [SSN 1]"],
         ["a", "[SSN 1]", "", "[CARD]", "[E-MAIL]", "[SSN 1]"],
     ]
+
+
+def test_a_formula_stands_at_its_cell(read: Read) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active["B7"] = f'="no "&"{SSN}"'
+    document = read(saved(workbook), "a.xlsx").document
+    (at,) = (n for n, one in enumerate(document.segments) if SSN in one.text)
+    assert document.place_of(at, 5) == "Sheet!B7"
+
+
+def test_a_shared_string_is_found_however_its_cell_spells_its_number(
+    package: Package, masked: Mask, parts_of: Parts
+) -> None:
+    cell = '<c t="s" r="A1"><v xml:space="preserve">0</v></c>'
+    strings = f"<sst {S}><si><t>{SSN}</t></si></sst>"
+    data = workbook_of(
+        package,
+        f"<row>{cell}</row>",
+        {"xl/sharedStrings.xml": strings},
+        f'<Relationship Id="s2" Type="{KIND}/sharedStrings" Target="sharedStrings.xml"/>',
+    )
+    after = parts_of(masked(data, "a.xlsx"))
+    assert cell.encode() in after["xl/worksheets/sheet1.xml"]
+    assert b"<t>[SSN 1]</t>" in after["xl/sharedStrings.xml"]

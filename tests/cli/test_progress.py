@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from dlpctl.cli import progress
+from dlpctl.cli.progress import Progress
+from dlpctl.scan.results import Summary
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def summary() -> Summary:
+    made = Summary()
+    made.files, made.bytes = 1234, 5 << 20
+    return made
+
+
+def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, monkeypatch) -> None:
+    monkeypatch.setattr(progress, "_SHOWN_AFTER", 0)
+    terminal = Terminal()
+    shown = Progress(terminal)
+    shown(summary)
+    shown(summary)  # too soon
+    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 files, 5.0 MB: 0 findings ..."
+    shown.erase()
+    shown.erase()
+    assert terminal.getvalue().endswith("...\r\x1b[K")
+
+
+def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(summary: Summary) -> None:
+    for stream in (Terminal(), StringIO()):
+        shown = Progress(stream)
+        shown(summary)
+        shown.erase()
+        assert not stream.getvalue()
+    Progress(None)(summary)
