@@ -57,7 +57,7 @@ _VALUE = lazy(
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_NO_HEADER = lazy(r"[={}<\[\]\\]|[(:;,]\s*$|\w\(")
+_NO_HEADER = lazy(r"[={}<\[\]\\]|[(:]\s*$|\w\(")
 """What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MOST_WORDS = 6
@@ -136,10 +136,12 @@ def table(text: str, at: int, flags: Flags) -> Table:
     end = text.find("\n", at, at + _LONGEST_HEADER)
     if end < 0:
         return Table({}, at)
+    if _NO_HEADER.search(text, begin, end):
+        return Table({}, end)
     header = text[begin:end].rstrip("\r")
     delimiter = max(",;\t|", key=header.count)
     count = header.count(delimiter)
-    if not count or _NO_HEADER.search(header) or not _goes_on(text, end + 1, delimiter, count):
+    if not count or not _goes_on(text, end + 1, delimiter, count):
         return Table({}, end)
     labels = [label.strip(" \"'*") for label in header.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):

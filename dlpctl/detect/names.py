@@ -283,7 +283,7 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
     if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
         return False
     ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
-    return ends and (word.outline == "Xx" or _opens(words, first))
+    return ends and (word.outline[0] == "X" or _opens(words, first))
 
 
 def _opens(words: Sequence[Word], first: int) -> bool:
@@ -330,7 +330,8 @@ def _abbreviated(words: Sequence[Word]) -> bool:
         return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
-        len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15 for word in named
+        word.outline == "X1" or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
+        for word in named
     )
 
 

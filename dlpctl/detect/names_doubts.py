@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PLACE, STREET, TITLE
+from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
-    return _located(words, left, right) or _institution(words, left, right) or _eponym(words, left, right)
+    return any(doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle))
 
 
 def bare(words: Sequence[Word], first: int, behind: int) -> bool:
@@ -75,6 +75,13 @@ def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
         return False
     place = right + 1 if right < len(words) and words[right].key in _POSSESSIVES else right
     return place < len(words) and words[place].key in _EPONYMS
+
+
+def _particle(words: Sequence[Word], left: int, right: int) -> bool:
+    """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr. Le."""
+    if right - left > 1 or not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2)
 
 
 _SIGHTS = (

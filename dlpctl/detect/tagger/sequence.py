@@ -35,9 +35,9 @@ _UNPACK = struct.Struct(f"<{_COUNT}H").unpack
 _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
-# An entity does not start at a token whose labels that can start one are this far below "outside".
-_START = 8 * SCALE
-_STAY = 8 * SCALE  # an entity does not go on over a token whose other labels are this far below "outside"
+# An entity does not start at a token whose labels that can start one are this far below "outside", and does not go on
+# over a token whose other labels are. A number in an address says little by itself, and what stands beside it much.
+_START, _STAY, _STAY_IN_ADDRESS = 3 * SCALE, 5 * SCALE, 8 * SCALE
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _LONGEST = 64  # characters of a token that are looked at
 _MOST_WORDS = 60_000
@@ -243,12 +243,19 @@ class Sequencer:
             if following.kind != 1:
                 total += self._behind(words, here, size)
             score = _UNPACK(total.to_bytes(_BYTES, "little"))
-            if not run:
-                if score[0] - max(score[1], score[3], score[5], score[6]) > _START:
-                    continue
-            elif score[0] - max(score[1:]) > _STAY:
-                marginals(run, scores, chances)
-                run, scores = [], []
+            outside, person, inner, address, further, place, organization = score
+            started = bool(run)
+            low = outside - (_STAY if started else _START)
+            if (
+                person < low
+                and place < low
+                and organization < low
+                and address < outside - _STAY_IN_ADDRESS
+                and (not started or (inner < low and further < outside - _STAY_IN_ADDRESS))
+            ):
+                if started:
+                    marginals(run, scores, chances)
+                    run, scores = [], []
                 continue
             run.append(here)
             scores.append(score)
