@@ -130,8 +130,9 @@ def from_files(
     files: Sequence[Path],
     cache: Cache | None,
     on_compile: Callable[[], None] | None = None,
+    beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
-    """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone.
+    """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone, and `beside` meanwhile where it is the library's.
 
     A set for each category of the library: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no
     faster. What is in further files is a set of its own, so that a change there does not compile the library again.
@@ -147,7 +148,11 @@ def from_files(
     further = [_state(files)] if files else []
     state = _state(library)
     return _cached(
-        [*(f"{category} {state}" for category in Category if library), *further], load, cache, on_compile
+        [*(f"{category} {state}" for category in Category if library), *further],
+        load,
+        cache,
+        on_compile,
+        beside if library else None,
     )
 
 
@@ -174,6 +179,7 @@ def _cached(
     load: Callable[[], Sequence[Sequence[Pattern]]],
     cache: Cache | None,
     on_compile: Callable[[], None] | None = None,
+    beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
     """The sets that are kept under their states; what is missing is made at once, since Hyperscan compiles beside Python."""
     from dlpctl.detect.database import version
@@ -190,7 +196,11 @@ def _cached(
             on_compile()
         patterns = load()
         with ThreadPoolExecutor() as threads:
-            blocks = list(threads.map(pack, [patterns[at] for at in missing]))
+            packing = threads.map(pack, [patterns[at] for at in missing])
+            also = threads.submit(beside) if beside else None
+            blocks = list(packing)
+        if also:
+            also.result()
         for at, block in zip(missing, blocks, strict=True):
             sets[at] = Compiled(block)
             if cache and cache.write(_name(keys[at]), _framed(keys[at]) + block.records, block.database):

@@ -57,8 +57,8 @@ class Detector:
         self._taggers: Taggers | None = None
         if patterns is None:
             usual = cache or _usual_cache()
-            sets = from_files(builtin_files(), tuple(files), usual, on_compile)
             self._taggers = Taggers(usual)
+            sets = from_files(builtin_files(), tuple(files), usual, on_compile, self._taggers.compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache

@@ -80,6 +80,10 @@ class Taggers:
         self.problem = ""
         """Why names and addresses were not looked for; empty where they were."""
 
+    def compile(self) -> tuple[_Gate, _Gate]:
+        """Compile now what a first text would wait for."""
+        return self._in_prose, self._in_code
+
     @cached_property
     def _in_prose(self) -> _Gate:
         from dlpctl.detect.names_patterns import IN_PROSE
