@@ -195,6 +195,8 @@ def _cached(
         if on_compile is not None:
             on_compile()
         patterns = load()
+        # The longest first, so that none of them is left to the end alone.
+        missing.sort(key=lambda at: sum(len(one.trigger or one.regex) for one in patterns[at]), reverse=True)
         with ThreadPoolExecutor() as threads:
             packing = threads.map(pack, [patterns[at] for at in missing])
             also = threads.submit(beside) if beside else None

