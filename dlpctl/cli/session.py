@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.pattern import Pattern
     from dlpctl.files.checking import FileChecker
-    from dlpctl.formats.interface import Limits
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
@@ -104,15 +103,9 @@ class Session:
 
         return FileChecker(
             checker,
-            limits=self.file_limits(),
+            limits=self.config.limits,
             on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
         )
-
-    def file_limits(self) -> Limits:
-        """What a file may cost."""
-        from dlpctl.formats.interface import Limits
-
-        return Limits(**self.config.limits._asdict())
 
     def policy(self, name: str | None) -> Policy:
         """A built-in policy by its name, or one from a file, its names checked."""

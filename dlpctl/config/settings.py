@@ -57,8 +57,10 @@ class FileLimits(NamedTuple):
     pdf_pages: int = 2_000
     pdf_glyphs: int = 20_000_000
     pdf_invocations: int = 100_000
+    """How often the forms of a PDF may be drawn."""
     pixels: int = 60_000_000
     nesting: int = 200
+    """How deep XML and JSON may nest."""
     memory_bytes: int = 2 << 30
     seconds: float = 120.0
 

@@ -14,8 +14,6 @@ def check_file(
 ) -> tuple[Report, bytes | None]:
     """The report, and the masked copy where the file may go."""
     from dlpctl.files.checking import FileChecker
-    from dlpctl.formats.interface import Limits
 
-    reading = Limits() if limits is None else Limits(**limits._asdict())
-    answer = FileChecker(checker, limits=reading, method="forkserver").check(data, name)
+    answer = FileChecker(checker, limits=limits, method="forkserver").check(data, name)
     return answer.report, answer.masked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -136,7 +136,7 @@ class Files:
         return node
 
     def _documents(self, data: bytes, name: str, password: str | None) -> tuple[Document, list[Document]]:
-        limits = replace(self.limits, expanded_bytes=self.limits.expanded_bytes - self._expanded)
+        limits = self.limits._replace(expanded_bytes=self.limits.expanded_bytes - self._expanded)
         read: list[Document] = []
         for candidate in readings(data, name):
             try:

@@ -12,13 +12,14 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, runtime_checkable
 
+from dlpctl.config.settings import FileLimits
 from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-
+Limits = FileLimits
 _PAGE = lazy(r"(?:^| )page \d+$")
 
 
@@ -171,27 +172,6 @@ class Document:
         if hasattr(anchor, "place_at"):
             return cast("Locator", anchor).place_at(offset)
         return self.segments[segment].place
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a file may cost before it counts as unreadable, which blocks it."""
-
-    input_bytes: int = 100 << 20
-    expanded_bytes: int = 500 << 20
-    entry_ratio: int = 200
-    entry_ratio_from: int = 1 << 20
-    entries: int = 2_000
-    depth: int = 3
-    pdf_pages: int = 2_000
-    pdf_glyphs: int = 20_000_000
-    pdf_invocations: int = 100_000
-    """How often the forms of a PDF may be drawn."""
-    pixels: int = 60_000_000
-    nesting: int = 200
-    """How deep XML and JSON may nest."""
-    memory_bytes: int = 2 << 30
-    seconds: float = 120.0
 
 
 @runtime_checkable

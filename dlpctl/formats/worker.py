@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, Protocol, Self
 
 from dlpctl import errors
+from dlpctl.config.settings import FileLimits
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in, home_of, homes
 from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
@@ -53,6 +54,7 @@ _NAMES = {
     ("array", "_array_reconstructor"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
+    ("dlpctl.config.settings", "FileLimits"),
 }
 # What a forked worker finds there already: importing what reads a PDF takes longer than reading one.
 _PRELOADED = (
@@ -315,7 +317,7 @@ def _answer(request: bytes) -> bytes:
     operation, home, name, rest = _Unpickler(io.BytesIO(request)).load()
     # A file and what was read from it: once is enough.
     del request
-    limits = next((item for item in rest if isinstance(item, Limits)), Limits())
+    limits = next((item for item in rest if isinstance(item, FileLimits)), FileLimits())
     _limit_processor_time(limits.seconds)
     # Millions of small tuples and few cycles: the collector would take a third of the time to find nothing.
     gc.disable()

@@ -33,10 +33,9 @@ class Documents:
         from dlpctl.files.finding import Ledger, place_all, scan_document
         from dlpctl.files.names import Names
         from dlpctl.formats.files import Files
-        from dlpctl.formats.interface import Limits
 
         if self._files is None:
-            self._files = Files(Limits() if self._limits is None else Limits(**self._limits._asdict()))
+            self._files = Files(self._limits)
         scan = self._examiner.findings
         node = self._files.open(data, name)
         placed = place_all(node, lambda document: scan_document(document, scan))

@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from dlpctl.config import FileLimits
 from dlpctl.files.finding import Ledger, Placed, place_all, scan_document
 from dlpctl.files.names import Names
 from dlpctl.formats.files import Node
-from dlpctl.formats.interface import Document, Limits, Piece, Segment, View
+from dlpctl.formats.interface import Document, Piece, Segment, View
 from dlpctl.types import Category, Finding
 
 FINDERS = {
@@ -127,9 +126,3 @@ def test_a_value_of_the_file_is_known_in_a_name_without_what_labels_it() -> None
     names = Names(scan)
     names.know(found(table("123456789")))
     assert names.shown(["of 123456789.pdf"]) == ["of [SSN].pdf"]
-
-
-def test_limits_that_nobody_set_are_those_of_the_formats() -> None:
-    defaults = Limits()
-    assert {name: getattr(defaults, name) for name in FileLimits._fields} == FileLimits()._asdict()
-    assert set(Limits.__dataclass_fields__) == set(FileLimits._fields)
