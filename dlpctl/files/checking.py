@@ -11,7 +11,7 @@ from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
 from dlpctl.formats.spans import Hit
-from dlpctl.formats.verify import Verification, verify
+from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.standing import Echoes, Value
 from dlpctl.policy.decide import Ruled
@@ -143,18 +143,18 @@ class FileChecker:
                 opened = files.open(masked, name, password)
                 work.see_again(opened)
             stage("masking")
-            masked = files.masked(opened, work.hits_of)
-            stage("verifying")
-            found = verify(
-                masked,
-                name,
-                work.values,
-                work.hits_of,
-                replacements=work.written,
-                limits=self._limits,
-                method=self._method,
-                password=password,
-            )
+            # What verifies starts while the copy is made.
+            with Verifier(node.document.format, self._limits, self._method) as verifier:
+                masked = files.masked(opened, work.hits_of)
+                stage("verifying")
+                found = verifier.verify(
+                    masked,
+                    name,
+                    work.values,
+                    work.hits_of,
+                    replacements=work.written,
+                    password=password,
+                )
             if any(leak.shown_by != _BY_DETECTION for leak in found.leaks) or found.clean:
                 break
         return masked, _verified(found), _leaking(found, work.names)

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.discovery import format_named, formats, rank
+from dlpctl.formats.discovery import format_named, formats, home_of, rank
 from dlpctl.formats.interface import Document, Edit, Format, Limits, NotThisFormatError, Uninspected
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
+_LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
+"""What a file that begins so will most likely be read by, in a process that starts while the formats are asked."""
 _ZIP_END = b"PK\x05\x06"
 _ZIP_TAIL = (1 << 16) + 22
 # Plain text and unknown binaries: what claims any file.
@@ -83,11 +85,17 @@ class Files:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._worker.close()
 
     def open(self, data: bytes, name: str, password: str | None = None) -> Node:
         """Read a file and all files within it; raises `FormatError` for what cannot be read with certainty."""
-        self._start()
+        self.begin()
+        for head, home in _LIKELY.items():
+            if data.startswith(head):
+                self._worker.start([home])
         if len(data) > self.limits.input_bytes:
             raise FormatError(f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes")
         return self._node(data, name, "", "", 0, password)
@@ -97,14 +105,20 @@ class Files:
         self._deadline = time.monotonic() + self.limits.seconds
         return self._masked(node, hits_of)
 
-    def read_again(self, node: Node) -> list[str]:
-        """All text of one node by the second reader of its format."""
-        chosen = format_named(node.document.format)
+    def read_again(self, kind: str, data: bytes) -> list[str]:
+        """All text of one file, without those within it, by the second reader of its format."""
+        chosen = format_named(kind)
         if _in_process(chosen):
-            return _direct(lambda: chosen.read_again(node.data, self.limits))
-        return self._worker.read_again(chosen.name, node.data, self.limits, self._seconds())
+            return _direct(lambda: chosen.read_again(data, self.limits))
+        return self._worker.read_again(chosen.name, data, self.limits, self._seconds())
 
-    def _start(self) -> None:
+    def prepare(self, kind: str) -> None:
+        """Get ready for a file of that format."""
+        if not _in_process(format_named(kind)):
+            self._worker.start([home_of(kind)])
+
+    def begin(self) -> None:
+        """Count time and contents from here."""
         self._deadline = time.monotonic() + self.limits.seconds
         self._expanded = self._entries = 0
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from dlpctl.regex import lazy
+from dlpctl.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,6 @@ _WORD = lazy(r"\w+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 _RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
 _DIGITS = lazy(r"[0-9]+")
-_STRETCH, _LONGEST_WORD = 1 << 14, 200
 
 
 class _Worded(NamedTuple):
@@ -55,48 +55,48 @@ class Needles:
                 self._words.setdefault(found[0], []).append(_Worded(value, found.start()))
             else:
                 self._others.append(value)
+        self._first_words = Words(self._words, _WORD, _folded)
         self._beginnings = {
             number[:length] for number in self._numbers for length in range(1, len(number) + 1)
         }
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
-        for start, end, _ in self._found(_folded(text)):
+        for start, end, _ in self._found(text):
             yield start, end
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
 
-    def _found(self, folded: str) -> Iterator[tuple[int, int, str]]:
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
         if self._words:
-            yield from self._worded(folded)
+            yield from self._worded(text)
         if self._numbers:
-            yield from self._grouped(folded)
+            yield from self._grouped(text)
+        folded = _folded(text) if self._others else ""
         for value in self._others:
             yield from ((*found.span(), value) for found in _pattern(value).finditer(folded))
 
-    def _worded(self, folded: str) -> Iterator[tuple[int, int, str]]:
-        """Values by their first word; only stretches that hold such a word are gone through word by word."""
-        words = self._words
-        for start in range(0, len(folded), _STRETCH):
-            stretch = max(start - _LONGEST_WORD, 0), start + _STRETCH
-            if words.keys().isdisjoint(_WORD.findall(folded, *stretch)):
-                continue
-            for match in _WORD.finditer(folded, *stretch):
-                for worded in words.get(match[0], ()):
-                    found = _pattern(worded.value).match(folded, max(match.start() - worded.before, 0))
-                    if found is not None:
-                        yield *found.span(), worded.value
+    def _worded(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Values by their first word."""
+        folded = ""
+        for at, word in self._first_words.within(text):
+            # Most texts hold none.
+            folded = folded or _folded(text)
+            for worded in self._words[word]:
+                found = _pattern(worded.value).match(folded, max(at - worded.before, 0))
+                if found is not None:
+                    yield *found.span(), worded.value
 
-    def _grouped(self, folded: str) -> Iterator[tuple[int, int, str]]:
+    def _grouped(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Numbers, from the start of one group of digits to the end of the same or a later one."""
         numbers, beginnings = self._numbers, self._beginnings
-        for run in _RUN.finditer(folded):
-            if beginnings.isdisjoint(_DIGITS.findall(folded, *run.span())):
+        for run in _RUN.finditer(text):
+            if beginnings.isdisjoint(_DIGITS.findall(text, *run.span())):
                 continue
             # Those that began before and may still go on: where, and their digits so far.
             begun: list[tuple[int, str]] = []
-            for match in _DIGITS.finditer(folded, *run.span()):
+            for match in _DIGITS.finditer(text, *run.span()):
                 digits = match[0]
                 begun = [(at, joined) for at, before in begun if (joined := before + digits) in beginnings]
                 if digits in beginnings:
@@ -112,7 +112,7 @@ class Needles:
         long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
         # So many values in so much data would take minutes: there, only those that the text of the bytes shows.
         if len(long) > _WORK // max(len(data) * _FORMS, 1):
-            long = list({value for *_, value in self._found(_folded(data.decode("latin-1")))})
+            long = list({value for *_, value in self._found(data.decode("latin-1"))})
         return any(
             _plain(value).search(lowered)
             or any(form in lowered for form in _forms(value))

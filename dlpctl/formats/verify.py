@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files, HitsOf, Node
@@ -12,6 +12,7 @@ from dlpctl.formats.needles import Needles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import TracebackType
 
     from dlpctl.formats.interface import Document, Limits, Uninspected
     from dlpctl.formats.spans import Hit
@@ -46,6 +47,78 @@ class Verification:
         return "; ".join(filter(None, (text, described(self.uninspected))))
 
 
+class Verifier:
+    """Looks into one masked file. Both readers work at the same time, each in a process of its own."""
+
+    def __init__(self, kind: str = "", limits: Limits | None = None, method: Method = "spawn") -> None:
+        """`kind` is the format that the file was read as before it was masked: its processes start at once."""
+        self._kind = kind
+        self._first, self._second = Files(limits, method), Files(limits, method)
+        if kind:
+            self._first.prepare(kind)
+            self._second.prepare(kind)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._first.close()
+        self._second.close()
+
+    def verify(
+        self,
+        masked: bytes,
+        name: str,
+        values: Iterable[str],
+        hits_of: HitsOf,
+        *,
+        replacements: Iterable[str] = (),
+        password: str | None = None,
+    ) -> Verification:
+        """Look for values in the file, and detect in it again.
+
+        `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
+        may still look like one.
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        needles = Needles(values)
+        written = sorted({text for text in replacements if text}, key=len, reverse=True)
+        leaks: list[Leak] = []
+
+        def by_second_reader(kind: str, trail: str, data: bytes) -> list[Leak]:
+            return list(_by_second_reader(self._second, needles, kind, trail, data))
+
+        self._second.begin()
+        with ThreadPoolExecutor(1) as aside:
+            try:
+                looks = [aside.submit(by_second_reader, self._kind, "", masked)] if self._kind else []
+                node = self._first.open(masked, name, password)
+                nodes = list(node.walk())
+                known = 1 if node.document.format == self._kind else 0
+                looks += [
+                    aside.submit(by_second_reader, one.document.format, one.trail, one.data)
+                    for one in nodes[known:]
+                ]
+                for one in nodes:
+                    leaks += _by_first_reader(one, needles, hits_of, written)
+                for look in looks:
+                    leaks += look.result()
+            except FormatError as error:
+                return Verification(
+                    _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
+                )
+            finally:
+                # After an error nobody waits for the other reader.
+                aside.shutdown(wait=False, cancel_futures=True)
+                self._second.close()
+        return Verification(
+            _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
+        )
+
+
 def verify(
     masked: bytes,
     name: str,
@@ -57,29 +130,16 @@ def verify(
     method: Method = "spawn",
     password: str | None = None,
 ) -> Verification:
-    """Look for values in a masked file, and detect in it again.
+    """The same where nothing is known of the file before."""
+    with Verifier("", limits, method) as verifier:
+        return verifier.verify(masked, name, values, hits_of, replacements=replacements, password=password)
 
-    `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
-    may still look like one.
-    """
-    needles = Needles(values)
-    written = sorted({text for text in replacements if text}, key=len, reverse=True)
-    leaks: list[Leak] = []
-    with Files(limits, method) as files:
-        try:
-            node = files.open(masked, name, password)
-            nodes = list(node.walk())
-            for one in nodes:
-                leaks += _by_first_reader(one, needles, hits_of, written)
-                if needles.in_text("\n".join(files.read_again(one))):
-                    leaks.append(Leak(one.trail, "the second reader"))
-                if needles.in_bytes(one.data):
-                    leaks.append(Leak(one.trail, "a search of the bytes"))
-        except FormatError as error:
-            return Verification(
-                _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
-            )
-    return Verification(_count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected()))
+
+def _by_second_reader(files: Files, needles: Needles, kind: str, trail: str, data: bytes) -> Iterator[Leak]:
+    if needles.in_text("\n".join(files.read_again(kind, data))):
+        yield Leak(trail, "the second reader")
+    if needles.in_bytes(data):
+        yield Leak(trail, "a search of the bytes")
 
 
 def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: list[str]) -> Iterator[Leak]:

@@ -147,18 +147,22 @@ class Worker:
             raise FormatError("the worker process gave something that is no picture")
         return made
 
+    def start(self, modules: Sequence[str] = ()) -> None:
+        """Start the process before there is anything to do, so that it has imported these modules by then."""
+        if self._channel is None:
+            folder = self._stack.enter_context(private_folder())
+            self._channel = (
+                _Forked(self._limits, folder)
+                if self._method == "forkserver"
+                else _Spawned(self._limits, folder, modules)
+            )
+
     def _call(self, seconds: float, operation: str, *arguments: object) -> object:
         name, *rest = arguments
         request = pickle.dumps((operation, home_of(str(name)), name, rest), protocol=5)
+        self.start()
         channel = self._channel
-        if channel is None:
-            folder = self._stack.enter_context(private_folder())
-            channel = (
-                _Forked(self._limits, folder)
-                if self._method == "forkserver"
-                else _Spawned(self._limits, folder)
-            )
-            self._channel = channel
+        assert channel is not None
         expired = threading.Event()
 
         def expire() -> None:
@@ -190,7 +194,7 @@ class Worker:
 class _Spawned:
     """A fresh interpreter behind two pipes. multiprocessing would run the caller's main module in it once more."""
 
-    def __init__(self, limits: Limits, folder: Path) -> None:
+    def __init__(self, limits: Limits, folder: Path, modules: Sequence[str]) -> None:
         environment = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
         environment |= {
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -198,7 +202,7 @@ class _Spawned:
             "OMP_THREAD_LIMIT": "1",
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder)),
         }
-        code = f"from dlpctl.formats.worker import main; main({limits.memory_bytes})"
+        code = f"from dlpctl.formats.worker import main; main({limits.memory_bytes}, {tuple(modules)})"
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code],
             stdin=subprocess.PIPE,
@@ -261,7 +265,7 @@ class _Forked:
         return status
 
 
-def main(memory_bytes: int) -> None:
+def main(memory_bytes: int, modules: Sequence[str]) -> None:
     """What a spawned worker runs."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
@@ -270,6 +274,8 @@ def main(memory_bytes: int) -> None:
         for descriptor in (0, 1):
             os.dup2(nothing.fileno(), descriptor)
     _confine(memory_bytes)
+    for module in modules:
+        importlib.import_module(module)
     while True:
         try:
             _write(replies, _answer(_read(requests)))

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
+from dlpctl.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
     from dlpctl.types import Category, Finding
 
 _TOKEN = lazy(r"[^\W_]+")
-_GROUPED = lazy(r"\d(?:[\s\-./()]{0,3}\d)+")
+_GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
+_DIGITS = lazy(r"\d+")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
 _HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
-_STRETCH, _LONGEST_WORD = 1 << 14, 200
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7
 _FEW = 32
@@ -93,42 +95,40 @@ class _Index:
                     yield place, place + length, value
 
     def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """The same with places in the text; only stretches that hold a value's first word are gone through word by word."""
-        lowered = text.lower()
-        folded = lowered if len(lowered) == len(text) else text
-        for start in range(0, len(text), _STRETCH):
-            # A word that is cut by the end of a stretch is whole in the next one.
-            stretch = max(start - _LONGEST_WORD, 0), start + _STRETCH
-            present = set(_TOKEN.findall(folded, *stretch))
-            if self._lengths.keys().isdisjoint(map(_normal, present)):
-                continue
-            for match in _TOKEN.finditer(folded, *stretch):
-                lengths = self._lengths.get(_normal(match[0]))
-                if lengths is None:
-                    continue
-                matches = list(islice(_TOKEN.finditer(folded, match.start()), max(lengths)))
-                tokens = tuple(_normal(each[0]) for each in matches)
-                for length in lengths:
-                    value = self._sequences.get(tokens[:length]) if length <= len(tokens) else None
-                    if value is not None:
-                        yield match.start(), matches[length - 1].end(), value
+        """The same with places in the text."""
+        for start, word in self._first_words.within(text):
+            lengths = self._lengths[word]
+            matches = list(islice(_TOKEN.finditer(text, start), max(lengths)))
+            tokens = tuple(_normal(each[0]) for each in matches)
+            for length in lengths:
+                value = self._sequences.get(tokens[:length]) if length <= len(tokens) else None
+                if value is not None:
+                    yield start, matches[length - 1].end(), value
+
+    @cached_property
+    def _first_words(self) -> Words:
+        return Words(self._lengths, _TOKEN, _normal)
 
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of digits alone, however they are grouped."""
         if not self._numbers:
             return
+        numbers, shortest = self._numbers, self._number_lengths[0]
         for match in _GROUPED.finditer(text):
-            places = [match.start() + at for at, each in enumerate(match.group()) if each.isdigit()]
-            digits = "".join(text[place] for place in places)
+            digits = "".join(_DIGITS.findall(match[0]))
+            if len(digits) < shortest:
+                continue
+            places: list[int] = []
             for length in self._number_lengths:
                 for first in range(len(digits) - length + 1):
-                    value = self._numbers.get(digits[first : first + length])
-                    if value is None:
+                    if (number := digits[first : first + length]) not in numbers:
                         continue
+                    # Most numbers of a table are none of the values.
+                    places = places or [place for place in range(*match.span()) if text[place].isdecimal()]
                     start, end = places[first], places[first + length - 1] + 1
                     whole = not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
                     if whole or length >= _SHORTEST_ANYWHERE:
-                        yield start, end, value
+                        yield start, end, numbers[number]
 
     def literals(self, text: str) -> Iterator[tuple[int, int, Value]]:
         if not self._literal:

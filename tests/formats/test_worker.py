@@ -106,7 +106,7 @@ def test_a_reply_cannot_run_code(monkeypatch: pytest.MonkeyPatch) -> None:
             return 0
 
     channel = Channel()
-    monkeypatch.setattr(worker, "_Spawned", lambda limits, folder: channel)
+    monkeypatch.setattr(worker, "_Spawned", lambda *_: channel)
     with Worker(LIMITS) as process:
         for channel.reply in (Evil(), Sneaky()):
             with pytest.raises(FormatError, match="cannot be trusted"):

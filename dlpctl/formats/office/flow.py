@@ -49,7 +49,17 @@ _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
 _CHARACTER = lazy(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
 _REPEATED = lazy(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
+_QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
+_BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
 _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+
+def says_nothing(source: str) -> bool:
+    """Whether a part of styles has no text and no attribute that tells more than styles do: most have none, and some are large."""
+    if _BETWEEN_TAGS.search(source):
+        return False
+    values = {double or single for double, single in set(_QUOTED.findall(source))}
+    return not any(is_telling(unescaped(value)) for value in values)
 
 
 class Dialect(Enum):

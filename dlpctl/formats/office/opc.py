@@ -15,7 +15,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Segment, Uninspected
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
-from dlpctl.formats.office.flow import Dialect, Flow
+from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
 from dlpctl.formats.office.package import opened, rewritten
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, Plan
 from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spot, edits_by_layer
@@ -120,7 +120,8 @@ class OpenXml:
         for part in in_reading_order(parts):
             if plan.is_xml(part):
                 for reading in part_readings(part, parts[part], limits):
-                    yield reading, Spot(part, reading.layer, label_of(part), reading.places, reading.unit)
+                    label, ways = label_of(part), reading.ways()
+                    yield reading, Spot(part, reading.layer, label, reading.places, reading.unit, ways=ways)
 
     def changes(
         self,
@@ -131,13 +132,13 @@ class OpenXml:
         segments: Sequence[Segment],
     ) -> dict[str, list[TextEdit]]:
         """The edits of each part's source that the edits of its layers come to."""
-        del plan, segments
+        del plan
         found: dict[str, list[TextEdit]] = {}
-        for part in dict.fromkeys(part for part, _ in wanted):
-            source = source_of(parts, sources, part)
-            for reading in part_readings(part, parts[part], READ_BEFORE):
-                changed = reading.changed(wanted.get((part, reading.layer), ()))
-                found.setdefault(part, []).extend(source_edits(source.text, reading.layer, changed))
+        for text, _, spot, _ in segments:
+            if isinstance(spot, Spot) and spot.ways is not None and (spot.part, spot.layer) in wanted:
+                source = source_of(parts, sources, spot.part)
+                changed = spot.ways.changed(text, wanted[spot.part, spot.layer])
+                found.setdefault(spot.part, []).extend(source_edits(source.text, spot.layer, changed))
         return found
 
     def voided(self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]) -> set[str]:
@@ -149,7 +150,10 @@ class OpenXml:
 def part_readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
     """The layers of one XML part."""
     source = decoded(data, part, strict=not part.lower().endswith(".vml"))
-    return Flow(source.text, dialect_of(part), limits, part).readings()
+    dialect = dialect_of(part)
+    if dialect is Dialect.STYLES and says_nothing(source.text):
+        return iter(())
+    return Flow(source.text, dialect, limits, part).readings()
 
 
 def dialect_of(part: str) -> Dialect:

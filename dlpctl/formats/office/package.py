@@ -92,8 +92,8 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
                 stored = info.compress_type == zipfile.ZIP_STORED
                 copy.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
                 copy.comment = info.comment if remarks else b""
-                # Of a large part, one level less than usual takes half the time for the same size.
-                result.writestr(copy, contents, compresslevel=5 if len(contents) > _LARGE else None)
+                # Of a large part, two levels less than usual take a third of the time for a twentieth more bytes.
+                result.writestr(copy, contents, compresslevel=4 if len(contents) > _LARGE else None)
     except _BROKEN as error:
         raise CannotMaskError("the file cannot be written again: its ZIP archive is damaged") from error
     return output.getvalue()

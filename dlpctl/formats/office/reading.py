@@ -38,6 +38,32 @@ class Plan(NamedTuple):
     """Whether all of it stands in another view too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways from a text back to the leaves that it was joined from, as plain numbers: of many leaves few change."""
+
+    starts: array[int]
+    """Where in the text each leaf begins ..."""
+    ends: array[int]
+    froms: array[int]
+    """... and where in the source."""
+    tos: array[int]
+    kinds: array[int]
+    names: tuple[str, ...]
+    """What `kinds` counts."""
+
+    def changed(self, text: str, edits: Iterable[Edit]) -> list[tuple[Leaf, str]]:
+        """The leaves that edits of the text touch, each with its new text."""
+        found = portions(self.starts, lambda index: self.ends[index] - self.starts[index], edits)
+        return [
+            (leaf := self._leaf(text, index), spliced(leaf.text, found[index])) for index in sorted(found)
+        ]
+
+    def _leaf(self, text: str, index: int) -> Leaf:
+        shown = text[self.starts[index] : self.ends[index]]
+        return Leaf(self.froms[index], self.tos[index], shown, self.names[self.kinds[index]])
+
+
 @dataclass(slots=True)
 class Reading:
     """One layer of a part: its paragraphs, its attributes, its comments."""
@@ -53,6 +79,17 @@ class Reading:
     """Where in the text each paragraph begins."""
     unit: str = ""
     """What `places` counts, for people; empty where the part alone says it."""
+
+    def ways(self) -> Ways:
+        names = {kind: number for number, kind in enumerate(dict.fromkeys(leaf.kind for leaf in self.leaves))}
+        return Ways(
+            self.starts,
+            array("q", [at + len(leaf.text) for at, leaf in zip(self.starts, self.leaves, strict=True)]),
+            array("q", [leaf.start for leaf in self.leaves]),
+            array("q", [leaf.end for leaf in self.leaves]),
+            array("q", [names[leaf.kind] for leaf in self.leaves]),
+            tuple(names),
+        )
 
     def portions(self, edits: Iterable[Edit]) -> dict[int, list[Edit]]:
         """For each leaf that edits of the text touch, the edits within it."""
@@ -144,6 +181,8 @@ class Spot:
     label: str
     places: array[int]
     unit: str = ""
+    ways: Ways | None = field(default=None, kw_only=True)
+    """So that masking need not read the part again; None where it does."""
 
     def place_at(self, offset: int) -> str:
         if not self.unit:

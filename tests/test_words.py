@@ -1,0 +1,41 @@
+"""Words are found where an expression finds them, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlpctl import words
+from dlpctl.words import Words
+
+WORD, LETTERS = re.compile(r"\w+"), re.compile(r"[^\W_]+")
+WANTED = ["jane", "müller", "straße", "536", "x", "_a", "ürün"]
+
+
+@pytest.mark.parametrize("token", [WORD, LETTERS])
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.sampled_from(
+            [*WANTED, "Jane", "ÜRÜN", "janet", "?", "“", "_", " ", "\n", "\u2028", "漢", "é", "-"]
+        )
+    )
+)
+def test_they_are_found_as_by_an_expression(token: re.Pattern[str], parts: list[str]) -> None:
+    text = "".join(parts)
+    plain = [(found.start(), found[0].casefold()) for found in token.finditer(text)]
+    wanted = {word.casefold() for word in WANTED}
+    looked_for = Words(sorted(wanted), token, str.casefold)
+    assert list(looked_for.within(text)) == [one for one in plain if one[1] in wanted]
+
+
+@pytest.mark.parametrize("between", [" ", "", "-", "“", "漢字 "])
+def test_a_long_text_is_cut_between_words(monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+    monkeypatch.setattr(words, "_STRETCH", 7)
+    text = between.join(["some", "jane", "words", "ürün", "Jane"] * 20)
+    plain = [(found.start(), found[0].casefold()) for found in WORD.finditer(text)]
+    found = list(Words(["jane", "ürün"], WORD, str.casefold).within(text))
+    assert found == [one for one in plain if one[1] in {"jane", "ürün"}]
