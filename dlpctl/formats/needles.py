@@ -19,6 +19,7 @@ _SHORTEST, _SHORTEST_RAW = 5, 8
 _FEWEST_DIGITS = 7
 _WORK = 2 << 30
 _FORMS = 13
+_ASCII = bytes(range(128)).ljust(256)
 _WORD = lazy(r"\w+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 _RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
@@ -112,7 +113,8 @@ class Needles:
         long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
         # So many values in so much data would take minutes: there, only those that the text of the bytes shows.
         if len(long) > _WORK // max(len(data) * _FORMS, 1):
-            long = list({value for *_, value in self._found(data.decode("latin-1"))})
+            words = data.translate(_ASCII) if all(map(str.isascii, long)) else data
+            long = list({value for *_, value in self._found(words.decode("latin-1"))})
         return any(
             _plain(value).search(lowered)
             or any(form in lowered for form in _forms(value))

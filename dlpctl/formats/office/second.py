@@ -24,7 +24,10 @@ _RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
 # Those of cells that say nothing but where they stand are left out: a sheet has a million.
-_ATTRIBUTE = re.compile(rb"\s\w+=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\"")
+_ATTRIBUTES = (
+    re.compile(rb"=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
+    re.compile(rb"='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
+)
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
@@ -106,6 +109,8 @@ def _symbol(element: ElementTree.Element) -> str:
 
 def _characters(data: bytes) -> Iterator[str]:
     """The texts of a large part, as they go by. The name of each element that ends stands between them."""
+    from html import unescape
+
     pieces: list[str] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -124,7 +129,8 @@ def _characters(data: bytes) -> Iterator[str]:
     else:
         # No text goes on in the next one.
         yield "\n".join(distinct)
-    yield b"\n".join(dict.fromkeys(_ATTRIBUTE.findall(data))).decode("utf-8", "replace")
+    attributes = dict.fromkeys(value for pattern in _ATTRIBUTES for value in pattern.findall(data))
+    yield unescape(b"\n".join(attributes).decode("utf-8", "replace"))
 
 
 def _spellings(text: str) -> str:
