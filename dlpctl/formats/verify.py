@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from dlpctl.errors import FormatError
@@ -11,7 +13,7 @@ from dlpctl.formats.interface import described
 from dlpctl.formats.needles import Needles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
     from dlpctl.formats.interface import Document, Limits, Uninspected
@@ -48,15 +50,19 @@ class Verification:
 
 
 class Verifier:
-    """Looks into one masked file. Both readers work at the same time, each in a process of its own."""
+    """Looks into one masked file.
 
-    def __init__(self, kind: str = "", limits: Limits | None = None, method: Method = "spawn") -> None:
-        """`kind` is the format that the file was read as before it was masked: its processes start at once."""
+    A command that has the machine to itself lets both readers work at the same time, each in a process of its own. A server has other
+    requests for its other processors.
+    """
+
+    def __init__(self, kind: str, limits: Limits | None = None, method: Method = "spawn") -> None:
+        """`kind` is the format that the file was read as before it was masked: what reads it again starts at once."""
         self._kind = kind
-        self._first, self._second = Files(limits, method), Files(limits, method)
-        if kind:
-            self._first.prepare(kind)
-            self._second.prepare(kind)
+        self._first = Files(limits, method)
+        self._second = Files(limits, method) if method == "spawn" else self._first
+        for files in {self._first, self._second}:
+            files.prepare(kind)
 
     def __enter__(self) -> Self:
         return self
@@ -82,41 +88,43 @@ class Verifier:
         `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
         may still look like one.
         """
-        from concurrent.futures import ThreadPoolExecutor
-
         needles = Needles(values)
         written = sorted({text for text in replacements if text}, key=len, reverse=True)
-        leaks: list[Leak] = []
-
-        def by_second_reader(kind: str, trail: str, data: bytes) -> list[Leak]:
-            return list(_by_second_reader(self._second, needles, kind, trail, data))
-
-        self._second.begin()
-        with ThreadPoolExecutor(1) as aside:
-            try:
-                looks = [aside.submit(by_second_reader, self._kind, "", masked)] if self._kind else []
+        look = partial(_by_second_reader, self._second, needles)
+        try:
+            with self._aside() as begun:
+                self._second.begin()
+                expected = begun(look, self._kind, "", masked)
                 node = self._first.open(masked, name, password)
                 nodes = list(node.walk())
-                known = 1 if node.document.format == self._kind else 0
-                looks += [
-                    aside.submit(by_second_reader, one.document.format, one.trail, one.data)
-                    for one in nodes[known:]
-                ]
-                for one in nodes:
-                    leaks += _by_first_reader(one, needles, hits_of, written)
-                for look in looks:
-                    leaks += look.result()
-            except FormatError as error:
-                return Verification(
-                    _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
-                )
-            finally:
-                # After an error nobody waits for the other reader.
-                aside.shutdown(wait=False, cancel_futures=True)
-                self._second.close()
+                looks = [begun(look, one.document.format, one.trail, one.data) for one in nodes[1:]]
+                if node.document.format != self._kind:
+                    expected = begun(look, node.document.format, "", masked)
+                leaks = [leak for one in nodes for leak in _by_first_reader(one, needles, hits_of, written)]
+                leaks += [leak for ended in (expected, *looks) for leak in ended()]
+        except FormatError as error:
+            return Verification(
+                _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
+            )
         return Verification(
             _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
         )
+
+    @contextmanager
+    def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
+        """What begins a look of the second reader and gives what waits for its end."""
+        if self._second is self._first:
+            yield partial
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                yield lambda *arguments: pool.submit(*arguments).result
+            finally:
+                # After an error nobody waits for it.
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._second.close()
 
 
 def verify(
@@ -130,16 +138,16 @@ def verify(
     method: Method = "spawn",
     password: str | None = None,
 ) -> Verification:
-    """The same where nothing is known of the file before."""
-    with Verifier("", limits, method) as verifier:
+    """The same for a file of which nothing is known."""
+    with Verifier("text", limits, method) as verifier:
         return verifier.verify(masked, name, values, hits_of, replacements=replacements, password=password)
 
 
-def _by_second_reader(files: Files, needles: Needles, kind: str, trail: str, data: bytes) -> Iterator[Leak]:
-    if needles.in_text("\n".join(files.read_again(kind, data))):
-        yield Leak(trail, "the second reader")
-    if needles.in_bytes(data):
-        yield Leak(trail, "a search of the bytes")
+def _by_second_reader(files: Files, needles: Needles, kind: str, trail: str, data: bytes) -> list[Leak]:
+    leaks = (
+        [Leak(trail, "the second reader")] if needles.in_text("\n".join(files.read_again(kind, data))) else []
+    )
+    return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
 
 
 def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: list[str]) -> Iterator[Leak]:

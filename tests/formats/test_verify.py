@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.verify import verify
+from dlpctl.formats.verify import Verifier, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dlpctl.formats.interface import Document
     from dlpctl.formats.spans import Hit
+    from dlpctl.formats.worker import Method
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 
@@ -126,3 +127,25 @@ def test_spans_of_values() -> None:
     assert list(Needles([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
     assert list(Needles(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]
     assert Needles(["abc", "123"]).too_short == 2
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_both_readers_look_at_the_same_time_or_in_turn(method: Method) -> None:
+    with Verifier("gzip", None, method) as verifier:
+        result = verifier.verify(gzip.compress(MAIL.encode()), "a.txt.gz", [MAIL], nothing)
+        assert {leak.shown_by for leak in result.leaks} == {
+            "the first reader",
+            "the second reader",
+            "a search of the bytes",
+        }
+    with Verifier("gzip", None, method) as verifier:
+        assert verifier.verify(gzip.compress(b"other"), "a.txt.gz", [MAIL], nothing).clean
+    with Verifier("gzip", None, method) as verifier:
+        result = verifier.verify(b"\x1f\x8b\x08" + b"\xff" * 50, "a.txt.gz", [MAIL], nothing)
+        assert [leak.shown_by for leak in result.leaks] == ["it cannot be read again: the gzip file is damaged"]
+
+
+def test_a_copy_that_became_another_format_is_read_as_that() -> None:
+    with Verifier("sqlite") as verifier:
+        assert verifier.verify(b"not a database", "a.txt", [MAIL], nothing).clean
+        assert not verifier.verify(MAIL.encode(), "a.txt", [MAIL], nothing).clean
