@@ -220,7 +220,7 @@ def test_what_cannot_be_read_or_cleaned_with_certainty_is_blocked_with_the_reaso
 
 def test_a_copy_that_still_holds_a_value_is_never_given_out(dlpctl, monkeypatch):
     leaking = Verification(1, 1, (Leak("", "the second reader"),), ())
-    monkeypatch.setattr(checking, "verify", lambda *_, **__: leaking)
+    monkeypatch.setattr(checking.Verifier, "verify", lambda *_, **__: leaking)
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     result = dlpctl("check", "a.csv", "-d", "VENDOR")
     assert result.status == 20
