@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Iterator
 
 _STRETCH = 1 << 16
+_BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")
 
 
 class Words:
@@ -21,8 +22,8 @@ class Words:
     """
 
     def __init__(self, words: Iterable[str], token: re.Pattern[str], normal: Callable[[str], str]) -> None:
-        self._words = {word.encode("ascii", "replace"): word for word in words if word.isascii()}
-        self._others = {word for word in words if not word.isascii()}
+        self._words = frozenset(words)
+        self._encoded = {word.encode(): word for word in self._words if word.isascii()}
         self._token = token
         self._normal = normal
         self._table = _table(token)
@@ -31,27 +32,29 @@ class Words:
         """Where each of the words begins, and which it is."""
         # A question mark stands for each character beyond ASCII; those of the text itself are in no word.
         data = text.replace("?", " ").encode("ascii", "replace").translate(self._table)
-        words = self._words
+        words = self._encoded
         start = 0
         while start < len(data):
             end = data.find(b" ", start + _STRETCH)
             stretch = data[start:] if end < 0 else data[start:end]
             found = stretch.split(b" ")
-            foreign = b"?" in stretch
+            foreign = b"?" in stretch and self._stands_in(text[start : start + len(stretch)], stretch)
             if foreign or not words.keys().isdisjoint(found):
                 places = accumulate(map((1).__add__, map(len, found)), initial=start)
                 for at, word in zip(places, found, strict=False):
                     if word in words:
                         yield at, words[word]
                     elif foreign and b"?" in word:
-                        yield from self._foreign(text, at, at + len(word))
+                        for match in self._token.finditer(text, at, at + len(word)):
+                            if (other := self._normal(match[0])) in self._words:
+                                yield match.start(), other
             start += len(stretch) + 1
 
-    def _foreign(self, text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-        for match in self._token.finditer(text, start, end):
-            word = self._normal(match[0])
-            if word in self._others or word.encode("ascii", "replace") in self._words:
-                yield match.start(), word
+    def _stands_in(self, text: str, data: bytes) -> bool:
+        """Whether a word that characters beyond ASCII are part of, or stand beside, is one of the words."""
+        beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
+        found = self._token.findall(beyond)
+        return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))
 
 
 @cache

@@ -39,3 +39,10 @@ def test_a_long_text_is_cut_between_words(monkeypatch: pytest.MonkeyPatch, betwe
     plain = [(found.start(), found[0].casefold()) for found in WORD.finditer(text)]
     found = list(Words(["jane", "ürün"], WORD, str.casefold).within(text))
     assert found == [one for one in plain if one[1] in {"jane", "ürün"}]
+
+
+def test_long_runs_take_no_longer_than_short_ones() -> None:
+    looked_for = Words(["jane"], WORD, str.casefold)
+    assert list(looked_for.within("a" * 2_000_000 + " é " + "é" * 2_000_000 + " jane")) == [
+        (4_000_004, "jane")
+    ]

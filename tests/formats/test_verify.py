@@ -142,7 +142,9 @@ def test_both_readers_look_at_the_same_time_or_in_turn(method: Method) -> None:
         assert verifier.verify(gzip.compress(b"other"), "a.txt.gz", [MAIL], nothing).clean
     with Verifier("gzip", None, method) as verifier:
         result = verifier.verify(b"\x1f\x8b\x08" + b"\xff" * 50, "a.txt.gz", [MAIL], nothing)
-        assert [leak.shown_by for leak in result.leaks] == ["it cannot be read again: the gzip file is damaged"]
+        assert [leak.shown_by for leak in result.leaks] == [
+            "it cannot be read again: the gzip file is damaged"
+        ]
 
 
 def test_a_copy_that_became_another_format_is_read_as_that() -> None:
