@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from dlpctl.cli.inputs import STDIN
+from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
 from dlpctl.regex import lazy
 
@@ -114,6 +115,10 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
     """Write a masked copy, whole or not at all; a file that is there already stays, unless it is the same or `force` is given."""
     from dlpctl.formats.tempfiles import write_whole
 
+    if is_stream(target):
+        with writing(target) as write:
+            write(data)
+        return
     try:
         if (
             not force
@@ -126,12 +131,15 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
     except InputError as problem:
         raise OutputError(problem.message) from None
     except OSError as problem:
-        raise OutputError(f"{target}: cannot be written: {problem.strerror}") from None
+        raise unwritable(target, problem) from None
 
 
-def refuse_existing(target: Path | None, *, force: bool) -> None:
+def refuse_unwritable(target: Path | None, *, force: bool) -> None:
     """Before any work is done for it."""
-    if target is not None and not force and target.exists():
+    if target is None:
+        return
+    require_place(target)
+    if not force and target.exists() and not is_stream(target):
         raise OutputError(f"{target} exists: name another file with -o or give --force")
 
 
@@ -151,7 +159,9 @@ def save_pictures(report: FileReport, data: bytes, name: str, folder: Path, secr
                 write_whole(target, picture, overwrite=True)
                 written.append(target)
     except OSError as problem:
-        raise OutputError(f"{folder}: cannot be written: {problem.strerror}") from None
+        raise OutputError(
+            f"{folder}: no pictures can be written there: {problem.strerror}; name another folder"
+        ) from None
     return written
 
 

@@ -26,17 +26,60 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
         return
     import tempfile
 
+    require_place(file)
+    if is_stream(file):
+        try:
+            with file.open("wb") as opened:
+                yield opened.write
+        except OSError as problem:
+            raise unwritable(file, problem) from None
+        return
     try:
         descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     except OSError as problem:
-        raise OutputError(f"{file}: cannot be written: {problem.strerror}") from None
+        raise unwritable(file, problem) from None
     try:
         with os.fdopen(descriptor, "wb") as opened:
             yield opened.write
         Path(temporary).replace(file)
     except OSError as problem:
         Path(temporary).unlink(missing_ok=True)
-        raise OutputError(f"{file}: cannot be written: {problem.strerror}") from None
+        raise unwritable(file, problem) from None
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def is_stream(file: Path) -> bool:
+    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file."""
+    try:
+        return file.exists() and not file.is_file() and not file.is_dir()
+    except OSError:
+        return False
+
+
+def unwritable(file: Path, problem: OSError) -> OutputError:
+    """Why a file cannot be written, and what helps."""
+    reason = _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
+    return OutputError(f"{file}: {reason}")
+
+
+def require_place(file: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done for it."""
+    if reason := _misplaced(file):
+        raise OutputError(f"{file}: {reason}")
+
+
+def _misplaced(file: Path) -> str:
+    folder = file.parent
+    try:
+        if file.is_dir():
+            return "is a folder; name a file in it"
+        if folder.is_dir():
+            return ""
+        if any(above.is_file() for above in (folder, *folder.parents)):
+            return f"cannot be written, since {folder} is no folder; name another file"
+    except OSError:
+        # A folder that may not be read: writing into it tells more.
+        return ""
+    return f"the folder {folder} does not exist; create it or name another file"

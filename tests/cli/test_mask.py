@@ -140,7 +140,34 @@ def test_output_goes_to_a_file_whole_or_not_at_all(dlpctl):
     assert dlpctl("mask", "missing.txt", "-o", "out.txt").status == 1
     assert Path("out.txt").read_text() == MASKED
     assert sorted(path.name for path in Path().iterdir()) == ["in.txt", "out.txt"]
-    assert "cannot be written" in dlpctl("mask", "in.txt", "-o", "no/such/out.txt").err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+@pytest.mark.parametrize("name", ["in.txt", "in.csv"])
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_pipe_or_device_is_written_to_and_stays(dlpctl, name, force):
+    Path(name).write_text(f"{TEXT}\n")
+    os.mkfifo("pipe")
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
+        assert dlpctl("mask", name, "-o", "pipe", *force).status == 0
+        assert reader.communicate(timeout=60)[0].decode() == f"{MASKED}\n"
+    assert Path("pipe").is_fifo()
+    assert dlpctl("mask", name, "-o", "-").out == f"{MASKED}\n"
+
+
+@pytest.mark.parametrize("name", ["in.txt", "in.csv"])
+@pytest.mark.parametrize("command", [("mask",), ("check", "-d", "VENDOR"), ("scan",)])
+def test_a_place_that_cannot_be_written_is_named_before_any_work(dlpctl, monkeypatch, name, command):
+    Path(name).write_text(f"{TEXT}\n")
+    Path("folder").mkdir()
+    for place, why in {
+        "no/such/out": f"the folder {Path('no/such')} does not exist; create it or name another file",
+        f"{name}/out": f"cannot be written, since {name} is no folder; name another file",
+        "folder": "is a folder; name a file in it",
+    }.items():
+        output = ["--report", f"json={place}"] if command == ("scan",) else ["-o", place]
+        result = dlpctl(*command, name, *output)
+        assert (result.status, result.out, result.err) == (1, "", f"dlpctl: {Path(place)}: {why}\n")
 
 
 def test_stats_go_to_stderr(dlpctl):

@@ -78,7 +78,7 @@ def check(
     names = files or [inputs.STDIN]
     if output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
-    documents.refuse_existing(output, force=force)
+    documents.refuse_unwritable(output, force=force)
     session = Session.begin(patterns, server)
     if session.asks_control_plane(org, api_key_file):
         from dlpctl.cli.stored_check import StoredCheck, show

@@ -41,7 +41,8 @@ def mask(
     patterns: options.Patterns = None,
 ) -> None:
     """Replace what the policy masks or blocks. A source that pauses gets its complete lines at once."""
-    documents.refuse_existing(output, force=force)
+    output = None if output == Path(inputs.STDIN) else output
+    documents.refuse_unwritable(output, force=force)
     session = Session.begin(patterns)
     checker = session.checker(destination, policy, operator or ("token" if vault else None))
     store = session.vault(vault, create=True) if vault else None
