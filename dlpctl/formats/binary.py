@@ -30,7 +30,7 @@ _OPAQUE = {
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "OLE document (older Office format)",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
     b"ORC": "ORC file",
     b"Obj\x01": "Avro file",
     b"\x89HDF": "HDF5 file",

@@ -30,7 +30,7 @@ _STRUCTURE = {
     "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0", "style", "ref", "panose1",
 }  # fmt: skip
 # Their names read like names of people: Cambria Math.
-_FONTS = {"mathFont", "font", "altName"}
+_FONTS = {"mathFont", "font", "altName", "font-face", "font-decl"}
 # What programs call the shapes that they make.
 _NUMBERED = lazy(
     r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"

@@ -23,6 +23,8 @@ from dlpctl.regex import lazy
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument."
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
+# Pictures of charts and formulas, which programs draw anew from what they show.
+_REPLACEMENTS = "ObjectReplacements/"
 _ARCHIVE = "archive"
 _CELLS = {"table-cell", "covered-table-cell"}
 _TYPED = {"value", "date-value", "time-value", "boolean-value", "string-value", "currency", "formula"}
@@ -58,7 +60,8 @@ class OpenDocument:
                 for reading in _readings(part, package.parts[part], limits):
                     collector.add(reading, Spot(part, reading.layer, part, reading.places, reading.unit))
             elif part != "mimetype" and part not in dropped:
-                document.children.append(Child(part, PurePosixPath(part).name, package.parts[part]))
+                spare = part.startswith(_REPLACEMENTS)
+                document.children.append(Child(part, PurePosixPath(part).name, package.parts[part], spare))
         collector.add(plain(_ARCHIVE, package.remarks), Spot(_ARCHIVE, _ARCHIVE, _ARCHIVE, array("q")))
         return document
 
@@ -79,6 +82,9 @@ class OpenDocument:
                     source.text, reading.layer, reading.changed(wanted.get((part, reading.layer), ()))
                 )
             changed[part] = source.encoded(without_overlap([*found, *_as_texts(source.text, found)]))
+        for part, contents in children.items():
+            if part in package.parts:
+                changed[part] = contents if contents is not None or part.startswith(_REPLACEMENTS) else b""
         if _MANIFEST in package.parts:
             manifest = decoded(package.parts[_MANIFEST], _MANIFEST, doctype=True)
             gone = [
@@ -88,9 +94,6 @@ class OpenDocument:
             ]
             if gone:
                 changed[_MANIFEST] = manifest.encoded(gone)
-        for part, contents in children.items():
-            if part in package.parts:
-                changed[part] = contents or b""
         return rewritten(data, changed, remarks=not drop_remarks)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:

@@ -28,6 +28,8 @@ _ATTRIBUTES = (
     re.compile(rb"=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
     re.compile(rb"='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
 )
+_SIZE = 8
+"""So many digits has the width of a slide."""
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
@@ -82,7 +84,8 @@ def _part(data: bytes) -> Iterator[str]:
 
 def _of_elements(root: ElementTree.Element) -> Iterator[str]:
     for element in root.iter():
-        yield from element.attrib.values()
+        # Sizes, shades and coordinates are the same numbers as salaries and dates.
+        yield from (value for value in element.attrib.values() if len(value) > _SIZE or not value.isdigit())
         yield " ".join(filter(None, (element.text, element.tail)))
         if element.tag.rpartition(":")[2] in _PARAGRAPHS:
             yield "".join(element.itertext())

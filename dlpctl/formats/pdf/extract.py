@@ -9,6 +9,7 @@ from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected,
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
+from dlpctl.formats.pdf.cells import rows
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.model import (
     ContentOrder,
@@ -113,6 +114,8 @@ class Extraction:
             page = views.PageView(len(segments), hyphens)
             segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
             self._pages.append(page)
+            if table := rows(found, page.segment):
+                self._content_views.append(View("rows of tables", table, segments, repeats=True))
             spaced = spacing.is_spaced(found.raw)
             alignment = found.align() if spaced or not found.in_order else None
             if alignment is not None and not found.in_order:

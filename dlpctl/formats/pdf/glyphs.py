@@ -11,6 +11,9 @@ from dlpctl.formats.pdf.walker import WORD_GAP, Show
 _LINE_GAP = 0.3
 """A step of this share of the font size across the line begins a new one."""
 
+_CELL_GAP = 0.75
+"""Words of justified lines stand closer than this, the cells of a table do not."""
+
 
 class GlyphAt(NamedTuple):
     """One glyph on the page."""
@@ -75,7 +78,7 @@ def pen_end(show: Show) -> Point:
 
 
 def separator(before: Show, after: Show) -> str:
-    """What stands between the texts of two operators: nothing, a space, or the end of a line."""
+    """What stands between the texts of two operators: nothing, a space, a tab between the cells of a table, or the end of a line."""
     start = apply(after.matrix, 0.0, 0.0)
     end = pen_end(before)
     matrix, size = before.matrix, before.state.size
@@ -92,4 +95,6 @@ def separator(before: Show, after: Show) -> str:
         gap = -gap
     if gap < -1.5 * em:
         return "\n"
+    if gap > _CELL_GAP * em:
+        return "\t"
     return " " if gap > WORD_GAP * em else ""

@@ -17,6 +17,9 @@ from openpyxl.worksheet.table import Table
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Node
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.needles import Needles
+from dlpctl.formats.office import second
 
 Mask = Callable[[bytes, str], bytes]
 Package = Callable[..., bytes]
@@ -290,3 +293,13 @@ def test_a_shared_string_is_found_however_its_cell_spells_its_number(
     after = parts_of(masked(data, "a.xlsx"))
     assert cell.encode() in after["xl/worksheets/sheet1.xml"]
     assert b"<t>[SSN 1]</t>" in after["xl/sharedStrings.xml"]
+
+
+def test_sizes_and_shades_are_not_taken_for_what_was_in_a_cell(parts_of: Parts) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active["A1"] = SSN
+    data = saved(workbook)
+    assert b'"50000"' in parts_of(data)["xl/theme/theme1.xml"]
+    texts = "\n".join(second.texts(data, Limits()))
+    assert not Needles(["50000"]).in_text(texts)
+    assert Needles([SSN]).in_text(texts)

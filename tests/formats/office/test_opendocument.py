@@ -77,6 +77,26 @@ def test_the_thumbnail_goes_with_its_entry(masked: Mask, parts_of: Parts) -> Non
     assert b"content.xml" in copy["META-INF/manifest.xml"]
 
 
+def test_a_picture_of_a_chart_that_shows_a_value_is_left_out(masked: Mask, parts_of: Parts) -> None:
+    manifest = (
+        f'<manifest:manifest {NAMES}><manifest:file-entry manifest:full-path="ObjectReplacements/Object 1"/>'
+        '<manifest:file-entry manifest:full-path="content.xml"/></manifest:manifest>'
+    )
+    parts = {
+        "ObjectReplacements/Object 1": b"\0\1\2\3" + MAIL.encode() + b"\0",
+        "META-INF/manifest.xml": manifest,
+    }
+    copy = parts_of(masked(made("text", f"<text:p>{SSN}</text:p>", parts), "a.odt"))
+    assert "ObjectReplacements/Object 1" not in copy
+    assert b"Object 1" not in copy["META-INF/manifest.xml"]
+
+
+def test_names_of_fonts_are_no_words(read: Callable[[bytes, str], Node]) -> None:
+    fonts = "<style:font-face xmlns:style='s' style:name='Calibri' style:font-adornments='Georgia Bold'/>"
+    node = read(made("text", f"{fonts}<text:p>kept</text:p>"), "a.odt")
+    assert not any("Calibri" in view.text or "Georgia" in view.text for view in node.document.views)
+
+
 def test_an_encrypted_file_is_refused(read: Callable[[bytes, str], Node]) -> None:
     data = made("text", "", {"META-INF/manifest.xml": "<m><manifest:encryption-data/></m>"})
     with pytest.raises(FormatError, match="encrypted"):

@@ -526,3 +526,16 @@ def test_comments_and_strings_that_no_operator_shows(handmade, check):
     assert {SSN, EMAIL, CARD} <= result.values
     assert not result.leaks(SSN, EMAIL, CARD)
     assert "Plain" in result.text()
+
+
+def test_cells_of_a_table_stand_apart(drawn):
+    def page(canvas):
+        for row, cells in enumerate((("Name", "SSN", "Card"), ("Jane Roe", SSN, "4111111111111111"))):
+            for column, cell in enumerate(cells):
+                words(canvas, 700 - 14 * row, cell, size=10, x=72 + 68 * column)
+        words(canvas, 600, "Plain")
+        words(canvas, 600, "text", x=72 + 32)
+
+    (table,) = (view for view in FORMAT.extract(drawn(page), Limits()).views if view.name == "rows of tables")
+    assert table.text == f"Name\tSSN\tCard\nJane Roe\t{SSN}\t4111111111111111\n"
+    assert table.repeats
