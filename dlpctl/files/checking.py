@@ -11,7 +11,7 @@ from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
 from dlpctl.formats.spans import Hit
-from dlpctl.formats.verify import Verification, Verifier
+from dlpctl.formats.verify import UNREADABLE, Verification, Verifier
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.standing import Echoes, Value
 from dlpctl.policy.decide import Ruled
@@ -284,6 +284,8 @@ def _leaking(found: Verification, names: Names) -> str:
     if found.clean:
         return ""
     leak = found.leaks[0]
+    if leak.shown_by.startswith(UNREADABLE):
+        return f"the masked copy cannot be verified: {leak.shown_by}"
     (place,) = names.shown([leak.place])
     at = f" at {place}" if place else ""
     return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"

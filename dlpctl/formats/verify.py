@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dlpctl.formats.spans import Hit
     from dlpctl.formats.worker import Method
 
+UNREADABLE = "it cannot be read again"
+
 
 class Leak(NamedTuple):
     """Where something remained, and how that showed. The value is not part of it."""
@@ -103,9 +105,7 @@ class Verifier:
                 leaks = [leak for one in nodes for leak in _by_first_reader(one, needles, hits_of, written)]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
-            return Verification(
-                _count(needles), 1, (Leak("", f"it cannot be read again: {error.message}"),), ()
-            )
+            return Verification(_count(needles), 1, (Leak("", f"{UNREADABLE}: {error.message}"),), ())
         return Verification(
             _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
         )

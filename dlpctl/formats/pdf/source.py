@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pikepdf
 
 ObjectNumber = tuple[int, int]
+_STREAM = re.compile(rb">>\s*stream\r?\n")
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -36,6 +38,11 @@ class Canvas:
     visible: Box
 
 
+def _is_cut_off(data: bytes) -> bool:
+    begun = _STREAM.search(data, data.rfind(b"endobj") + 1)
+    return begun is not None and data.find(b"endstream", begun.end()) < 0
+
+
 @contextmanager
 def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepdf.Pdf]:
     import pikepdf
@@ -44,6 +51,9 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
         raise FormatError(
             f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise limits.input_bytes"
         )
+    if _is_cut_off(data):
+        # What is left of the stream may still be unpacked, and no reader looks at it.
+        raise FormatError("the PDF is cut off in the middle of its contents: get it whole and try again")
     try:
         pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
     except pikepdf.PasswordError as error:

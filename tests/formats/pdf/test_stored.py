@@ -393,3 +393,11 @@ def test_the_second_reader_sees_what_a_bad_mask_leaves(handmade, leave):
 def test_the_second_reader_sees_an_earlier_revision(drawn, updated):
     data = drawn(lambda canvas: canvas.drawString(72, 700, f"Old number {SSN}"))
     assert any(SSN in text for text in FORMAT.read_again(updated(data, lambda writer: None), Limits()))
+
+
+def test_a_file_that_ends_within_a_stream_is_refused(drawn):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, f"Her number {SSN}"))
+    assert FORMAT.extract(data, Limits()).segments
+    for end in (data.rindex(b"endstream"), data.rindex(b"endstream") - 20):
+        with pytest.raises(FormatError, match="cut off"):
+            FORMAT.extract(data[:end], Limits())
