@@ -22,6 +22,11 @@ _TOO_SMALL_FOR_TEXT = 400
 _MARGIN = 3
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
 """Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has more."""
+_STRIP, _FAINT = 150, 40
+"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no letter."""
+_RUN = re.compile(rb"[^\0]{8,}")
+_LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
+"""Which share of all may be lower than a line of letters of 20 pixels, since it is the end of one, and lower than any of it."""
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
@@ -183,6 +188,8 @@ def _paintable(frame: Image, kind: str) -> Image:
 def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
     """The words of a frame. On a screenshot letters are ten pixels high, of which tesseract reads few: it is shown a larger picture."""
     times = next((times for pixels, times in _ENLARGED if frame.width * frame.height <= pixels), 1)
+    if times > 1 and _has_large_letters(frame):
+        times = 1
     return [
         word._replace(
             left=word.left // times,
@@ -194,17 +201,49 @@ def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
     ]
 
 
+def _has_large_letters(frame: Image) -> bool:
+    """Whether hardly anything on a frame is as low as a line of small letters; then a larger picture takes longer and shows no more."""
+    from PIL import ImageFilter
+    from PIL.Image import Resampling, Transpose
+
+    edges = (
+        _opaque(frame)
+        .convert("L")
+        .filter(ImageFilter.FIND_EDGES)
+        .point([0] * _FAINT + [255] * (256 - _FAINT))
+    )
+    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in the lines of its text.
+    strips = edges.resize((max(frame.width // _STRIP, 1), frame.height), Resampling.BOX).transpose(
+        Transpose.TRANSPOSE
+    )
+    inked = strips.tobytes()
+    heights = [
+        len(run)
+        for start in range(0, len(inked), frame.height)
+        for run in _RUN.findall(inked[start : start + frame.height])
+    ]
+    return len(heights) >= _ENOUGH and all(
+        sum(height < lowest for height in heights) < share * len(heights) for lowest, share in _LOW.items()
+    )
+
+
+def _opaque(frame: Image) -> Image:
+    import PIL.Image
+
+    if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
+        return frame.convert("RGB")
+    # Text may be hidden in what is see-through: white behind it shows dark text.
+    layers = frame.convert("RGBA")
+    picture = PIL.Image.new("RGB", frame.size, "white")
+    picture.paste(layers, mask=layers.getchannel("A"))
+    return picture
+
+
 def _png(frame: Image, times: int) -> bytes:
     import PIL.Image
 
-    picture = frame
-    if frame.mode in {"RGBA", "LA", "PA"} or "transparency" in frame.info:
-        # Text may be hidden in what is see-through: white behind it shows dark text.
-        layers = frame.convert("RGBA")
-        picture = PIL.Image.new("RGB", frame.size, "white")
-        picture.paste(layers, mask=layers.getchannel("A"))
+    picture = _opaque(frame)
     output = io.BytesIO()
-    picture = picture.convert("RGB")
     if times > 1:
         size = frame.width * times, frame.height * times
         picture = picture.resize(size, PIL.Image.Resampling.LANCZOS)

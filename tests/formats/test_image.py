@@ -158,3 +158,29 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
     words = ocr.words(b"")
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
+
+
+@pytest.mark.parametrize(("size", "notes", "times"), [(28, 0, 1), (28, 1, 2), (28, 3, 2), (12, 0, 2)])
+def test_only_pictures_with_small_letters_are_enlarged(
+    size: int, notes: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = Image.new("RGB", (1240, 1400), "white")
+    draw = ImageDraw.Draw(image)
+    for line in range(30):
+        text = "quick brown foxes jump over lazy dogs at midnight"
+        draw.text((60, 40 + 40 * line), text, font=ImageFont.load_default(size), fill="black")
+    for line in range(notes):
+        text = "a footnote in small letters says more about all of this and where to read on"
+        draw.text((60, 1300 + 20 * line), text, font=ImageFont.load_default(11), fill="black")
+    output = io.BytesIO()
+    image.save(output, "PNG")
+    shown: list[int] = []
+
+    def words(png: bytes, *, sparse: bool = False) -> list[ocr.Word]:
+        shown.append(Image.open(io.BytesIO(png)).width)
+        return []
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    format_named("image").extract(output.getvalue(), LIMITS)
+    assert shown == [1240 * times]
