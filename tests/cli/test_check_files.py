@@ -15,6 +15,7 @@ import zipfile
 from email.message import EmailMessage
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from dlpctl.files import checking
@@ -381,3 +382,14 @@ def test_the_library_checks_and_masks_files():
     assert b"536904399" not in (report.masked or b"536904399")
     mask_file("a.csv", "b.csv", operator="redact")
     assert Path("b.csv").read_text() == "name,ssn\nn,[SSN]\n"
+
+
+def test_a_sheet_that_is_named_by_an_address_is_masked(dlpctl):
+    workbook = openpyxl.Workbook()
+    workbook.active.title = MAIL
+    workbook.active["A1"] = "kept"
+    workbook.save("a.xlsx")
+    result = dlpctl("check", "a.xlsx", "-d", "VENDOR")
+    assert result.status == 10
+    (name,) = openpyxl.load_workbook("a.masked.xlsx").sheetnames
+    assert "@" not in name

@@ -20,7 +20,10 @@ _TOKEN = lazy(
 _COLUMN = lazy(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
 _PLAIN_COLUMN = lazy(r"[\w ]+")
 _PLAIN_SHEET = lazy(r"[^\W\d][\w.]*")
-_ILLEGAL = str.maketrans({"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " "})
+# `@` is legal, but `j***@example.com` without its stars would be an address like any other.
+_ILLEGAL = str.maketrans(
+    {"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " ", "@": "-at-"}
+)
 _LONGEST_SHEET = 31
 
 
