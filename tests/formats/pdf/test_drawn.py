@@ -535,7 +535,9 @@ def test_cells_of_a_table_stand_apart(drawn):
                 words(canvas, 700 - 14 * row, cell, size=10, x=72 + 68 * column)
         words(canvas, 600, "Plain")
         words(canvas, 600, "text", x=72 + 32)
+        words(canvas, 500, "SSN")
+        words(canvas, 500, SSN, x=272)
 
     (table,) = (view for view in FORMAT.extract(drawn(page), Limits()).views if view.name == "rows of tables")
-    assert table.text == f"Name\tSSN\tCard\nJane Roe\t{SSN}\t4111111111111111\n"
+    assert table.text == f"Name\tSSN\tCard\nJane Roe\t{SSN}\t4111111111111111\n\nSSN\n{SSN}\n\n"
     assert table.repeats
