@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.interface import Piece
 from dlpctl.formats.pdf.align import fold
 from dlpctl.formats.pdf.glyphs import separator
-from dlpctl.formats.pdf.views import lines_of
+from dlpctl.formats.pdf.matrix import Point, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,49 +20,88 @@ if TYPE_CHECKING:
     from dlpctl.formats.pdf.walker import Show
 
 _LABELLED = 2
+_BELOW, _SIDEWAYS = 2.0, 0.5
+"""How far below its first line, and how far beside it, the next line of a cell begins, in units of the em."""
+
+
+class _Run(NamedTuple):
+    """Characters that stand together, counted as both readers count them: without white space."""
+
+    start: int
+    end: int
+
+
+Cell = list[_Run]
+"""The lines of a cell."""
 
 
 def rows(found: CanvasText, segment: int) -> Parts:
     """The lines in which pieces stand apart, cell by cell; only where both readers see the characters in one order."""
     if not found.in_order:
         return []
-    apart: list[int] = []
-    behind = 0
-    last: Show | None = None
-    for show in found.drawing.shows:
-        width = len(fold(show.text))
-        if width:
-            if last is not None and separator(last, show) == "\t":
-                apart.append(behind)
-            last = show
-        behind += width
-    if not apart:
+    table = list(_rows(found.drawing.shows))
+    if all(len(row) < _LABELLED for row in table):
         return []
-    # Both count characters without white space: at these places of the text, a cell begins.
     counted = [*accumulate(map(len, map(fold, found.raw)))]
-    begins = [bisect_left(counted, count + 1) for count in apart]
-    return _joined(_lines_of_cells(found.text, begins, segment))
 
+    def pieces(cell: Cell) -> Iterator[Piece | str]:
+        for number, (start, end) in enumerate(cell):
+            if number:
+                yield " "
+            yield Piece(segment, bisect_left(counted, start + 1), bisect_left(counted, end) + 1)
 
-def _lines_of_cells(text: str, begins: list[int], segment: int) -> Iterator[list[Piece]]:
-    """The cells of each line; none of one that has but one."""
-    for line in lines_of(text):
-        starts = [line.start, *begins[bisect_left(begins, line.start + 1) : bisect_left(begins, line.end)]]
-        ends = [*starts[1:], line.end]
-        cells = zip(starts, ends, strict=True) if len(starts) > 1 else ()
-        yield [Piece(segment, start, start + len(text[start:end].rstrip())) for start, end in cells]
-
-
-def _joined(lines: Iterable[list[Piece]]) -> Parts:
-    """Rows that follow each other, with tabs. Of two columns one may be the labels of the other, and no header of it stands above."""
     parts: Parts = []
-    for is_table, group in groupby(lines, key=bool):
-        rows = list(group) if is_table else []
-        between = "\t" if max(map(len, rows), default=0) > _LABELLED else "\n"
-        for row in rows:
+    # Of two columns one may be the labels of the other, and no header of it stands above.
+    for is_table, group in groupby(table, key=lambda row: len(row) >= _LABELLED):
+        lines = list(group) if is_table else []
+        between = "\t" if max(map(len, lines), default=0) > _LABELLED else "\n"
+        for row in lines:
             for cell in row:
-                parts += (cell, between)
+                parts += (*pieces(cell), between)
             parts[-1] = "\n"
-        if rows:
+        if lines:
             parts.append("\n")
     return parts
+
+
+def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
+    """What the operators show, row by row and cell by cell."""
+    row: list[Cell] = []
+    last: Show | None = None
+    corner = (0.0, 0.0)
+    counted = 0
+    for show in shows:
+        run = _Run(counted, counted + len(fold(show.text)))
+        counted = run.end
+        if run.start == run.end:
+            continue
+        gap = "\n" if last is None else separator(last, show)
+        step = _step(last, show, corner) if gap == "\n" and len(row) >= _LABELLED else gap
+        if step == "\n":
+            if row:
+                yield row
+            row = []
+        if step in ("\n", "\t"):
+            corner = apply(show.matrix, 0.0, 0.0)
+            row.append([run])
+        elif step == "below":
+            row[-1].append(run)
+        else:
+            row[-1][-1] = row[-1][-1]._replace(end=run.end)
+        last = show
+    if row:
+        yield row
+
+
+def _step(last: Show | None, show: Show, corner: Point) -> str:
+    """Where a line begins: in the cell before it, in one beside it, or in a row of its own."""
+    a, b, c, d, _, _ = show.matrix
+    em = abs(show.state.size) * math.hypot(c, d)
+    if last is None or b or a <= 0 or show.font.vertical or not em:
+        return "\n"
+    x, y = apply(show.matrix, 0.0, 0.0)
+    below = (apply(last.matrix, 0.0, 0.0)[1] - y) / em
+    if 0 < below < _BELOW and abs(x - corner[0]) < _SIDEWAYS * em:
+        return "below"
+    # Back up to the first line of the row.
+    return "\t" if x > corner[0] + em and abs(y - corner[1]) < _SIDEWAYS * em else "\n"

@@ -541,3 +541,33 @@ def test_cells_of_a_table_stand_apart(drawn):
     (table,) = (view for view in FORMAT.extract(drawn(page), Limits()).views if view.name == "rows of tables")
     assert table.text == f"Name\tSSN\tCard\nJane Roe\t{SSN}\t4111111111111111\n\nSSN\n{SSN}\n\n"
     assert table.repeats
+
+
+def test_a_cell_that_is_wrapped_is_one_cell(drawn):
+    def page(canvas):
+        for column, cell in enumerate(("Name", "Card", "Phone")):
+            words(canvas, 700, cell, x=72 + 120 * column)
+        for x, y, line in (
+            (72, 680, "Jane Roe"), (192, 680, "4111 1111 1111"), (192, 666, "1111"), (312, 680, "415-555-2671"),
+            (72, 640, "John Doe"), (192, 640, "none"), (312, 640, "415-555-0199"),
+        ):  # fmt: skip
+            words(canvas, y, line, x=x)
+
+    views = {view.name: view for view in FORMAT.extract(drawn(page), Limits()).views}
+    table = "Name\tCard\tPhone\nJane Roe\t4111 1111 1111 1111\t415-555-2671\nJohn Doe\tnone\t415-555-0199\n\n"
+    assert views["rows of tables"].text == table
+
+
+def test_a_wrapped_card_in_a_table_is_gone(drawn, check):
+    def page(canvas):
+        for x, y, line in (
+            (72, 700, "Jane Roe"),
+            (192, 700, SSN),
+            (312, 700, "4111 1111"),
+            (312, 686, "1111 1111"),
+        ):
+            words(canvas, y, line, x=x)
+
+    result = check(drawn(page))
+    assert {SSN, CARD} <= result.values
+    assert not result.leaks(SSN, CARD)
