@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _TOKEN = lazy(r"[^\W_]+")
 _GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
 _DIGITS = lazy(r"\d+")
+_APART = lazy(r"[\s\-./()]*")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
 _HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
@@ -193,21 +194,32 @@ class Echoes:
         places += index.literals(text)
         places += index.spelled(text)
         repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
-        return _outside(findings, repeated)
+        return _outside(text, findings, repeated)
 
 
-def _outside(findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
-    """What of `found` does not lie in `findings` already; the longest at each place."""
-    spans = sorted((finding.start, finding.end) for finding in findings)
+def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
+    """What of `found` does not lie in `findings` already, in one or in several side by side; the longest at each place."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted((finding.start, finding.end) for finding in findings):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        else:
+            spans.append((start, end))
     starts = [start for start, _ in spans]
-    furthest: list[int] = []
-    for _, end in spans:
-        furthest.append(max(end, furthest[-1]) if furthest else end)
+
+    def is_covered(start: int, end: int) -> bool:
+        place = max(bisect_right(starts, start) - 1, 0)
+        within = [span for span in islice(spans, place, bisect_left(starts, end)) if span[1] > start]
+        if not within:
+            return False
+        ends = [start, *(behind for _, behind in within)]
+        begins = [*(begin for begin, _ in within), end]
+        # Between a card number and a phone number stands nothing, though the last digit of one and the other may be a third.
+        return all(_APART.fullmatch(text[behind:begin]) for behind, begin in zip(ends, begins, strict=True))
+
     kept: list[Finding] = []
     for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
-        before = bisect_right(starts, each.start) - 1
-        is_covered = before >= 0 and furthest[before] >= each.end
-        if not is_covered and not (kept and kept[-1].end >= each.end):
+        if not (kept and kept[-1].end >= each.end) and not is_covered(each.start, each.end):
             kept.append(each)
     return kept
 

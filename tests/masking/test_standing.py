@@ -147,3 +147,16 @@ def test_a_surname_that_is_an_everyday_word_is_looked_for_as_it_is_written() -> 
     assert [text[one.start : one.end] for one in echoes(text, given)] == ["BROWN", "Brown"]
     assert still_standing("a brown dog", [Value("PERSON_NAME", PII, "Brown")]) == []
     assert still_standing("so Brown%20said", [Value("PERSON_NAME", PII, "Brown")]) != []
+
+
+def test_two_values_side_by_side_hold_no_third_one() -> None:
+    # The last digit of the card and the phone number behind it read like the first phone number.
+    text = "+1 415 555 2671; 4111 1111 1111 1111\n(415) 555-2671; 1-415-555-2671"
+    phone, card = Finding("PHONE", PII, 0, 15, 0.9, "p"), Finding("CREDIT_CARD", PII, 17, 36, 0.9, "p")
+    found = echoes(text, [phone, card, Finding("PHONE", PII, 37, 51, 0.9, "p")])
+    assert [text[one.start : one.end] for one in found] == ["1-415-555-2671"]
+
+
+def test_a_value_without_letters_and_digits_is_repeated_too() -> None:
+    found = echoes("key -./-. and -./-.", [Finding("PASSWORD", PII, 4, 9, 0.9, "p")])
+    assert [(one.start, one.end) for one in found] == [(14, 19)]
