@@ -13,8 +13,8 @@ from dlpctl.detect.compiled import Compiled, from_files, from_patterns
 from dlpctl.detect.context import Judge
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.matcher import Matcher
-from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.second import looking_through
 from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
