@@ -184,14 +184,16 @@ def _base64(plain: bytes) -> bytes:
 
 def _text(decoded: bytes) -> bytes | None:
     """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
-    if not any(decoded[1::2]) and decoded[::2].isascii():
+    if b"\0" in decoded and not any(decoded[1::2]) and decoded[::2].isascii():
         decoded = decoded[::2]
+    if len(decoded) != len(decoded.translate(None, _CONTROLS)):
+        return None
     if not decoded.isascii():
         try:
             decoded.decode()
         except UnicodeDecodeError:
             return None
-    return decoded if len(decoded) == len(decoded.translate(None, _CONTROLS)) else None
+    return decoded
 
 
 def _spaced(run: bytes) -> bytes | None:

@@ -65,15 +65,18 @@ def _openings(data: bytes) -> tuple[Spans, Spans]:
     size = len(data)
     behind_run = behind_header = place = 0
     while True:
-        start = match(unanchored, data, place, size)[0][0]
+        start, end = match(unanchored, data, place, size)[0]
         if start < 0:
             return runs, headers
+        if start and data[start - 1] != _LINE_END and data[start] not in WITHIN_LINES:
+            runs.append((start, end))  # no header begins here
+            place = behind_run = end
+            continue
         run = _regex(RUN)[0](anchored, data, start, size)[0]
         if run[0] >= 0:
             runs.append(run)
             behind_run = run[1]
-        begins_line = not start or data[start - 1] == _LINE_END
-        if start >= behind_header and (begins_line or data[start] in WITHIN_LINES):
+        if start >= behind_header:
             header = _regex(HEADER)[0](anchored, data, start, size)[0]
             if header[0] >= 0:
                 headers.append(header)

@@ -148,14 +148,15 @@ def _cells(data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable) ->
             continue
         line = data[start:end]
         place = end
-        if _may_name(line) and _is_marked(line):
-            if line[:7].lower().split() == [b"insert"]:
-                rows = _sql_rows(data, start, end)
+        of_rows = line[:1] != b"<" and line[:7].lower().split() != [b"insert"]
+        if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and _is_marked(line):
+            if of_rows:
+                table.header = line.rstrip()
+                rows = _rows(data, end, table.header)
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
-                table.header = line.rstrip()
-                rows = _rows(data, end, table.header)
+                rows = _sql_rows(data, start, end)
             for cell in rows:
                 place = max(place, cell.end)
                 yield cell
@@ -165,9 +166,22 @@ def _may_name(line: bytes) -> bool:
     return line[:1] == b"<" or len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS)))
 
 
+def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
+    """Whether the line behind a header has its delimiter, is a rule, or has not come yet."""
+    stop = data.find(b"\n", place)
+    if stop < 0:
+        return True
+    line = data[place:stop]
+    return _delimiter(header) in line or bool(_RULE.fullmatch(line))
+
+
+def _delimiter(header: bytes) -> bytes:
+    return next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+
+
 def _rows(data: bytes, place: int, header: bytes) -> Iterator[Cell]:
     """The cells below a line of headers, as long as the lines have as many."""
-    delimiter = next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+    delimiter = _delimiter(header)
     headers = _split(header, delimiter)
     names = {
         column: name for column, (first, last) in enumerate(headers) if (name := _name(header[first:last]))
