@@ -16,6 +16,7 @@ from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
 
 Find = Callable[..., list[Candidate]]
 Spans = list[tuple[int, int]]
+_EITHER = f"{RUN}|{HEADER}"
 _LINE_END = ord("\n")
 
 
@@ -59,7 +60,7 @@ def second_texts(data: bytes, table: OpenTable | None = None) -> list[View | Col
 
 def _openings(data: bytes) -> tuple[Spans, Spans]:
     """Where runs and headers stand, each kind by itself: the one may begin within the other."""
-    match, unanchored, anchored = _regex(f"{RUN}|{HEADER}")
+    match, unanchored, anchored = _regex(_EITHER)
     runs: Spans = []
     headers: Spans = []
     size = len(data)
