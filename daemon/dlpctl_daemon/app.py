@@ -53,7 +53,7 @@ class _App(Flask):
     def __init__(self, service: Service) -> None:
         super().__init__(__name__, static_folder=None)
         self.log = service.log
-        self._frame = Frame(super().wsgi_app, service)
+        self._frame = Frame(super().wsgi_app, self._unrecorded, service)
         self.url_map.merge_slashes = False
         self.config["MAX_FORM_MEMORY_SIZE"] = 1 << 20
         self.config["MAX_FORM_PARTS"] = 16
@@ -63,6 +63,13 @@ class _App(Flask):
 
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._frame(environ, start_response)
+
+    def _unrecorded(
+        self, error: DlpctlError, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Answers a check that was made and could not be recorded."""
+        with self.request_context(environ):
+            return self._refused(error)(environ, start_response)
 
     def log_exception(
         self,

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import DlpctlError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from dlpctl_daemon.endpoints import Service
 
+    Refusal = Callable[[DlpctlError, WSGIEnvironment, StartResponse], Iterable[bytes]]
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = (
     ("Cache-Control", "no-store"),
@@ -35,10 +37,29 @@ _HEADERS = (
 _UNKNOWN = "(none)"
 
 
+class _Held:
+    """An answer that begins once what it says is recorded: when it is iterated, or closed without that."""
+
+    def __init__(self, answer: Iterable[bytes], recorded: Callable[[], Iterable[bytes]]) -> None:
+        self._answer = answer
+        self._recorded: Callable[[], Iterable[bytes]] | None = recorded
+
+    def __iter__(self) -> Iterator[bytes]:
+        recorded, self._recorded = self._recorded, None
+        return iter(recorded() if recorded is not None else ())
+
+    def close(self) -> None:
+        iter(self)
+        close = getattr(self._answer, "close", None)
+        if close is not None:
+            close()
+
+
 class Frame:
-    def __init__(self, inner: WSGIApplication, service: Service) -> None:
+    def __init__(self, inner: WSGIApplication, unrecorded: Refusal, service: Service) -> None:
         settings = service.options.settings
         self._inner = inner
+        self._unrecorded = unrecorded
         self._metrics = service.metrics
         self._log = service.log
         self._hosts = None if service.options.unix_socket else Hosts(hosts_of(service.options))
@@ -51,12 +72,35 @@ class Frame:
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             note.status = int(status[:3])
-            return start_response(status, self._headers(environ, note, headers), exc_info)
+            made = self._headers(environ, note, headers)
+            if note.ticket is None:
+                return start_response(status, made, exc_info)
+            held.append((status, made))
+            return None
 
+        def recorded() -> Iterable[bytes]:
+            """The answer to a check, or why there is none."""
+            ticket, note.ticket = note.ticket, None
+            try:
+                if ticket is not None:
+                    ticket.result()
+                for head in held:
+                    start_response(*head)
+            except DlpctlError as error:
+                note.decision = None
+                return self._unrecorded(error, environ, start)
+            finally:
+                self._finish(environ, note)
+            return answer
+
+        held: list[tuple[str, list[tuple[str, str]]]] = []
+        answer: Iterable[bytes] = ()
         try:
-            return self._answer(environ, start)
+            answer = self._answer(environ, start)
         finally:
-            self._finish(environ, note)
+            if note.ticket is None:
+                self._finish(environ, note)
+        return answer if note.ticket is None else _Held(answer, recorded)
 
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if self._hosts is not None:
@@ -85,6 +129,8 @@ class Frame:
         return made if self._cors is None else self._cors.extended(environ, made)
 
     def _finish(self, environ: WSGIEnvironment, note: Note) -> None:
+        if note.decision is not None:
+            self._metrics.decision(note.kind, note.decision)
         seconds = time.perf_counter() - note.began
         route, method = (note.route, environ["REQUEST_METHOD"]) if note.route else (_UNKNOWN, "-")
         self._metrics.request(method, route, note.status, seconds)

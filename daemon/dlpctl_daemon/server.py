@@ -6,15 +6,20 @@ import json
 import select
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 from waitress.task import ErrorTask, WSGITask
+from waitress.utilities import build_http_date
 
+from dlpctl_daemon.logs import Log, places
 from dlpctl_daemon.options import Options
+from dlpctl_daemon.workers import Workers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -55,22 +60,84 @@ class _ErrorTask(ErrorTask):
 
 
 class _Task(WSGITask):
+    """A request in two steps: the first gets as far as it can without waiting for the disk, the second answers."""
+
     wrote_header: bool
+    _answer: Iterable[bytes] | None = None
+    _problem: BaseException | None = None
+
+    def begin(self) -> None:
+        self.start_time = time.time()
+        try:
+            self._answer = self.channel.server.application(self.get_environment(), self._start_response)
+        except BaseException as problem:
+            self._problem = problem  # raised where it is answered
 
     def start(self) -> None:
-        super().start()
-        if self.channel.server.is_ending:
+        if self._answer is None and self._problem is None:
+            self.begin()
+
+    def execute(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+        try:
+            if self.channel.server.is_ending:
+                self.set_close_on_finish()
+            for chunk in self._answer or ():
+                if chunk:
+                    self.write(chunk)
+            if self.content_bytes_written != (self.content_length or 0) and self.request.command != "HEAD":
+                self.set_close_on_finish()
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Also of an answer that nobody waits for any more: what it was to say must still be recorded."""
+        close = getattr(self._answer, "close", None)
+        self._answer = None
+        if close is not None:
+            close()
+
+    def _start_response(
+        self, status: str, headers: list[tuple[str, str]], _error: object = None
+    ) -> Callable[[bytes], None]:
+        self.complete = True
+        self.status = status
+        for name, value in headers:
+            if name.lower() == "content-length":
+                self.content_length = int(value)
+        self.response_headers.extend(headers)
+        write: Callable[[bytes], None] = self.write
+        return write
+
+    def build_response_header(self) -> bytes:
+        """The usual case without the detours of the others: the application's names are as they should be."""
+        if self.version != "1.1" or self.content_length is None or not self.has_body:
+            made: bytes = super().build_response_header()
+            return made
+        if self.request.headers.get("CONNECTION", "").lower() == "close":
             self.set_close_on_finish()
+        lines = [f"HTTP/1.1 {self.status}"]
+        lines += [f"{name}: {value}" for name, value in self.response_headers]
+        lines += [f"Date: {_date(int(self.start_time))}", "", ""]
+        return "\r\n".join(lines).encode("latin-1")
 
     def write(self, data: bytes) -> None:
         """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
         begun: bool = self.wrote_header
         if not begun and self.complete and self.content_length == len(data) and self.has_body:
+            head = self.build_response_header()
             self.wrote_header = True
             self.content_bytes_written = len(data)
-            self.channel.write_soon(self.build_response_header() + data)
+            self.channel.write_soon(head + data)
         else:
             super().write(data)
+
+
+@lru_cache(maxsize=2)
+def _date(second: int) -> str:
+    made: str = build_http_date(second)
+    return made
 
 
 class _Channel(HTTPChannel):
@@ -79,11 +146,31 @@ class _Channel(HTTPChannel):
     woken for each answer, it would take as much of the interpreter's time as the checks themselves.
     """
 
-    task_class = _Task
     error_task_class = _ErrorTask
 
     def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(_Waker(server, self), *arguments, **named)
+        self._begun: _Task | None = None
+
+    def begin(self) -> None:
+        """Do what does not wait for the disk; `service` does the rest."""
+        request = self.requests[0]
+        if self.connected and not request.error:
+            self._begun = _Task(self, request)
+            self._begun.begin()
+
+    def task_class(self, _channel: HTTPChannel, request: HTTPRequestParser) -> _Task:
+        # Given away at once: the next request may begin before `service` is through with this one.
+        begun, self._begun = self._begun, None
+        return begun or _Task(self, request)
+
+    def service(self) -> None:
+        begun = self._begun
+        try:
+            super().service()
+        finally:
+            if begun is not None:
+                begun.drop()
 
     @property
     def is_closing(self) -> bool:
@@ -121,7 +208,9 @@ class _Waker:
 
 
 class Server:
-    def __init__(self, application: WSGIApplication, listening: socket.socket, options: Options) -> None:
+    def __init__(
+        self, application: WSGIApplication, listening: socket.socket, options: Options, log: Log
+    ) -> None:
         proxy = options.settings.trusted_proxy
         trusted: dict[str, Any] = {}
         if proxy:
@@ -131,11 +220,16 @@ class Server:
                 "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"},
             }
         self._map: dict[int, Any] = {}
+        self._workers = Workers(
+            options.settings.threads,
+            lambda problem: log.error("failed", error=type(problem).__name__, at=places(problem)),
+        )
+        self._look_again: float | None = None
         self._inner = create_server(
             application,
             map=self._map,
             sockets=[listening],
-            threads=options.settings.threads,
+            _dispatcher=self._workers,
             ident=None,
             connection_limit=_CONNECTIONS,
             channel_timeout=_IDLE_SECONDS,
@@ -158,7 +252,7 @@ class Server:
         while not self._inner.is_ending:
             self._turn(_TURN_SECONDS)
         self._drain()
-        self._inner.task_dispatcher.shutdown()
+        self._workers.shutdown()
         wasyncore.close_all(self._map)
 
     def stop(self) -> None:
@@ -169,7 +263,10 @@ class Server:
         self._inner.pull_trigger()
 
     def _turn(self, seconds: float) -> None:
+        if self._look_again is not None:
+            seconds = min(seconds, self._look_again)
         wasyncore.loop(timeout=seconds, use_poll=self._poll, map=self._map, count=1)
+        self._look_again = self._workers.hand_over()
 
     def _drain(self) -> None:
         self._refuse_new()

@@ -21,7 +21,7 @@ from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
-    from dlpctl.control.store import Batch
+    from dlpctl.control.store import Batch, Ticket
     from dlpctl.preflight import Checker, Report
 
 _FIND = """
@@ -37,6 +37,17 @@ class Limits(NamedTuple):
     file_bytes: int = 50 << 20
     reading: FileLimits | None = None
     """What reading a file may cost."""
+
+
+class Submitted(NamedTuple):
+    """A check that is made, and recorded once its ticket is asked. Until then it must not be answered."""
+
+    result: CheckResult
+    ticket: Ticket[None]
+
+    def recorded(self) -> CheckResult:
+        self.ticket.result()
+        return self.result
 
 
 class Checks:
@@ -69,6 +80,18 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> CheckResult:
+        return self.submit_text(api_key, text, destination, org_id=org_id, policy_id=policy_id).recorded()
+
+    def submit_text(
+        self,
+        api_key: str | None,
+        text: str,
+        destination: str,
+        *,
+        org_id: str | None = None,
+        policy_id: str | None = None,
+    ) -> Submitted:
+        """For who has many checks under way and wants them recorded together."""
         standing = self._authorize(api_key, org_id, policy_id)
         to = _destination(destination)
         size = len(text.encode("utf-8", "surrogatepass"))
@@ -77,7 +100,7 @@ class Checks:
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
         report = self._checker(standing, to).check(text)
-        return self._record(standing, to, report, size)
+        return self._submit(standing, to, report, size)
 
     def check_file(
         self,
@@ -97,12 +120,12 @@ class Checks:
             )
         report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
         if masked is None:
-            return self._record(standing, to, report, len(data), is_file=True)
+            return self._submit(standing, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
         try:
-            return self._record(
+            return self._submit(
                 standing, to, report, len(data), is_file=True, file_expires=self._files.expiry()
-            )
+            ).recorded()
         except BaseException:
             self._files.drop(report.preflight_id)
             raise
@@ -181,7 +204,7 @@ class Checks:
             raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
         return Policy.from_dict(json.loads(row["body"]))
 
-    def _record(
+    def _submit(
         self,
         standing: Standing,
         to: Destination,
@@ -190,7 +213,7 @@ class Checks:
         *,
         is_file: bool = False,
         file_expires: str | None = None,
-    ) -> CheckResult:
+    ) -> Submitted:
         now = self._core.clock()
         entry = Entry(
             standing.policy_id,
@@ -208,10 +231,11 @@ class Checks:
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(Ledger, lambda: Ledger(batch, self._directory, self._chain)).record(entry)
+            batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._chain)).record(
+                entry
+            )
 
-        self._core.store.run(job)
-        return CheckResult(
+        result = CheckResult(
             report.preflight_id,
             entry.decision,
             report.summary,
@@ -222,6 +246,7 @@ class Checks:
             entry.created_at,
             is_file,
         )
+        return Submitted(result, self._core.store.submit(job))
 
     def _find(self, connection: sqlite3.Connection, api_key: str | None, preflight_id: str) -> sqlite3.Row:
         own = self._directory.standing(connection, self._identify(connection, api_key))

@@ -34,14 +34,15 @@ def check_text(call: Call) -> object:
     """Check a text"""
     body = call.body
     fits("TextCheck", body)
-    result = call.control.checks.check_text(
+    submitted = call.control.checks.submit_text(
         call.key,
         body["text"],
         body["destination"],
         org_id=body.get("org_id"),
         policy_id=body.get("policy_id"),
     )
-    return _answer(call, "text", result)
+    note().ticket = submitted.ticket
+    return _answer(call, "text", submitted.result)
 
 
 @resource.endpoint(
@@ -101,8 +102,8 @@ def base_url(options: Options) -> str:
 
 
 def _answer(call: Call, kind: str, result: CheckResult) -> object:
-    note().decision = result.decision
-    call.service.metrics.decision(kind, result.decision)
+    noted = note()
+    noted.kind, noted.decision = kind, result.decision
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 
 
