@@ -9,11 +9,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import DlpctlError
 from dlpctl_daemon.cors import Cors
+from dlpctl_daemon.endpoints import as_json, fail
 from dlpctl_daemon.hosts import Hosts
 from dlpctl_daemon.notes import KEY, Note
 from dlpctl_daemon.options import hosts_of
@@ -21,9 +22,7 @@ from dlpctl_daemon.options import hosts_of
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from dlpctl_daemon.endpoints import Service
-
-    Refusal = Callable[[DlpctlError, WSGIEnvironment, StartResponse], Iterable[bytes]]
+    from dlpctl_daemon.endpoints import Answerer, Service
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = (
@@ -56,10 +55,13 @@ class _Held:
 
 
 class Frame:
-    def __init__(self, inner: WSGIApplication, unrecorded: Refusal, service: Service) -> None:
+    def __init__(
+        self, inner: WSGIApplication, direct: Mapping[tuple[str, str], Answerer], service: Service
+    ) -> None:
+        """`direct` are the endpoints that are answered without Flask, as long as nothing is wrong."""
         settings = service.options.settings
         self._inner = inner
-        self._unrecorded = unrecorded
+        self._direct = direct
         self._metrics = service.metrics
         self._log = service.log
         self._hosts = None if service.options.unix_socket else Hosts(hosts_of(service.options))
@@ -86,9 +88,9 @@ class Frame:
                     ticket.result()
                 for head in held:
                     start_response(*head)
-            except DlpctlError as error:
+            except Exception as error:
                 note.decision = None
-                return self._unrecorded(error, environ, start)
+                return self._failed(error, environ, start)
             finally:
                 self._finish(environ, note)
             return answer
@@ -116,6 +118,18 @@ class Frame:
         if self._cors is not None and self._cors.asks(environ):
             start("204 No Content", list(self._cors.allowed))
             return []
+        direct = self._direct.get((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        if direct is None:
+            return self._inner(environ, start)
+        try:
+            body = as_json(direct(environ, environ[KEY]))
+        except Exception as error:
+            return self._failed(error, environ, start)
+        start("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    def _failed(self, error: Exception, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        fail(environ, error)
         return self._inner(environ, start)
 
     def _headers(
