@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
@@ -15,7 +16,14 @@ from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
-from dlpctl.errors import ForbiddenError, NotFoundError, RequestError, TooLargeError, UnauthorizedError
+from dlpctl.errors import (
+    ForbiddenError,
+    NotFoundError,
+    QuotaError,
+    RequestError,
+    TooLargeError,
+    UnauthorizedError,
+)
 from dlpctl.policy.model import Policy
 from dlpctl.types import Destination
 
@@ -163,6 +171,14 @@ class Checks:
 
     def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:
         now = self._core.clock()
+        if policy_id is None and api_key:
+            own = self._directory.remembered(self._core.store.generation(), self._core.ring.lookup(api_key))
+            if (
+                own is not None
+                and org_id in (None, own.org_id, own.org_slug)
+                and _may_go_on(own, now, self._directory.used)
+            ):
+                return own
         with self._core.store.reading() as connection:
             own = self._directory.standing(connection, self._identify(connection, api_key))
             if own is None:
@@ -256,6 +272,16 @@ class Checks:
         if row is None:
             raise NotFoundError("there is no such check in the key's organization")
         return row
+
+
+def _may_go_on(standing: Standing, now: datetime, used: Callable[[str, str], int]) -> bool:
+    """As far as is remembered. Whether a check may be made is asked again when it is recorded; before one is refused, the store is asked."""
+    month = written(now)[:7]
+    try:
+        license_for(standing, now, lambda license_id: used(license_id, month))
+    except (ForbiddenError, QuotaError):
+        return False
+    return True
 
 
 def _destination(name: str) -> Destination:

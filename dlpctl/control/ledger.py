@@ -89,6 +89,8 @@ class Ledger:
         self._directory = directory
         self._chain = chain
         self._ends = read_ends(self._db, chain)
+        self._standings: dict[str, Standing | None] = {}
+        """Nothing changes them while this transaction lasts and these are its jobs."""
         self._rows: dict[str, tuple[Any, ...]] = {}
         """By the ids of their checks."""
         self._files: list[tuple[str, str]] = []
@@ -100,7 +102,7 @@ class Ledger:
 
     def record(self, entry: Entry) -> None:
         """Raises, before anything is written, where the policy or its license does not allow the check any more."""
-        standing = self._directory.standing(self._db, entry.policy_id)
+        standing = self._standing(entry.policy_id)
         if standing is None:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
@@ -112,7 +114,7 @@ class Ledger:
         known = "SELECT 1 FROM checks WHERE preflight_id = ?"
         if entry.preflight_id in self._rows or self._db.execute(known, (entry.preflight_id,)).fetchone():
             return False
-        standing = self._directory.standing(self._db, entry.policy_id)
+        standing = self._standing(entry.policy_id)
         if standing is None or standing.org_id != org_id:
             standing = deleted_policy(self._db, entry.policy_id, org_id)
         self._write(standing, license_id, entry)
@@ -165,9 +167,15 @@ class Ledger:
         self._said[phrase_id] += 1
         self._count(standing.org_id, entry)
 
+    def _standing(self, policy_id: str) -> Standing | None:
+        if policy_id not in self._standings:
+            self._standings[policy_id] = self._directory.standing(self._db, policy_id)
+        return self._standings[policy_id]
+
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
-            self._used[license_id, month] = checks_of_month(self._db, license_id, month)
+            checks = self._used[license_id, month] = checks_of_month(self._db, license_id, month)
+            self._directory.count(license_id, month, checks)
         return self._used[license_id, month]
 
     def _phrase(self, standing: Standing, entry: Entry) -> int:

@@ -29,6 +29,7 @@ _PRAGMAS = (
     "PRAGMA cache_size = -1000",
     "PRAGMA temp_store = MEMORY",
 )
+_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _T = TypeVar("_T")
 Row = sqlite3.Row
 
@@ -157,21 +158,33 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for reads that see one state of the database."""
-        with self._reported():
-            try:
-                connection = self._readers.pop()
-            except IndexError:
-                connection = self._connect()
+        with self._reported(), self._reader() as connection:
             try:
                 connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("COMMIT")
-                if len(self._readers) < _IDLE_READERS:
-                    self._readers.append(connection)
-                else:
-                    connection.close()
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            if len(self._readers) < _IDLE_READERS:
+                self._readers.append(connection)
+            else:
+                connection.close()
+
+    def generation(self) -> bytes:
+        """Changes whenever what may be remembered does, in whatever process: one read, since every check asks."""
+        with self._reported(), self._reader() as connection:
+            row: tuple[bytes] = connection.execute(_GENERATION).fetchone()
+            return row[0]
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
