@@ -45,10 +45,13 @@ class _Held:
 
     def __iter__(self) -> Iterator[bytes]:
         recorded, self._recorded = self._recorded, None
-        return iter(recorded() if recorded is not None else ())
+        if recorded is not None:
+            self._answer = recorded()
+        return iter(self._answer)
 
     def close(self) -> None:
-        iter(self)
+        if self._recorded is not None:
+            iter(self)
         close = getattr(self._answer, "close", None)
         if close is not None:
             close()

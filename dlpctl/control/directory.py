@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -58,8 +58,8 @@ class Directory:
     def used(self, license_id: str, month: str) -> int:
         return self._known.used.get((license_id, month), 0)
 
-    def count(self, license_id: str, month: str, checks: int) -> None:
-        self._known.used[license_id, month] = checks
+    def count(self, used: Mapping[tuple[str, str], int]) -> None:
+        self._known.used.update(used)
 
     def policy_of_key(self, connection: sqlite3.Connection, lookup: bytes) -> str | None:
         known = self._current(connection)

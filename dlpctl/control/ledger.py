@@ -174,8 +174,7 @@ class Ledger:
 
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
-            checks = self._used[license_id, month] = checks_of_month(self._db, license_id, month)
-            self._directory.count(license_id, month, checks)
+            self._used[license_id, month] = checks_of_month(self._db, license_id, month)
         return self._used[license_id, month]
 
     def _phrase(self, standing: Standing, entry: Entry) -> int:
@@ -217,6 +216,9 @@ class Ledger:
             self._types[org_id, day, name] += count
 
     def flush(self) -> None:
+        self._directory.count(self._used)
+        if not self._rows:
+            return
         write_ends(self._db, self._chain, self._ends)
         self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
         if self._files:
