@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flask import request
 
 if TYPE_CHECKING:
-    from dlpctl.control.store import Ticket
+    from dlpctl.control.writer import Ticket
     from dlpctl_daemon.endpoints import Guard
     from dlpctl_daemon.limits import Allowance
 

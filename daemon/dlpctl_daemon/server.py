@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import select
 import socket
 import time
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
-from waitress.task import ErrorTask, WSGITask
-from waitress.utilities import build_http_date
 
 from dlpctl_daemon.logs import Log, places
 from dlpctl_daemon.options import Options
+from dlpctl_daemon.tasks import LARGEST_HEADER, ErrorTask, Task
 from dlpctl_daemon.workers import Workers
 
 if TYPE_CHECKING:
@@ -26,118 +23,11 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 1_000
 _IDLE_SECONDS = 60
-_LARGEST_HEADER = 1 << 16
 _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
 _SMALL = 1 << 16
 _TURN_SECONDS = 1.0
-_DETAILS = {
-    400: "the request is not HTTP that can be read",
-    413: "the body is larger than any that is taken here",
-    431: f"the headers are larger than {_LARGEST_HEADER:,} bytes",
-    500: "the service failed",
-    501: "this transfer encoding is not known here",
-}
-
-
-class _ErrorTask(ErrorTask):
-    """What is refused before it gets to the application."""
-
-    def execute(self) -> None:
-        error = self.request.error
-        body = json.dumps({"detail": _DETAILS.get(error.code, error.reason.lower())}).encode("ascii")
-        self.status = f"{error.code} {error.reason}"
-        self.content_length = len(body)
-        self.response_headers += [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-        ]
-        self.set_close_on_finish()
-        self.write(body)
-
-
-class _Task(WSGITask):
-    """A request in two steps: the first gets as far as it can without waiting for the disk, the second answers."""
-
-    wrote_header: bool
-    _answer: Iterable[bytes] | None = None
-    _problem: BaseException | None = None
-
-    def begin(self) -> None:
-        self.start_time = time.time()
-        try:
-            self._answer = self.channel.server.application(self.get_environment(), self._start_response)
-        except BaseException as problem:
-            self._problem = problem  # raised where it is answered
-
-    def start(self) -> None:
-        if self._answer is None and self._problem is None:
-            self.begin()
-
-    def execute(self) -> None:
-        if self._problem is not None:
-            raise self._problem
-        try:
-            if self.channel.server.is_ending:
-                self.set_close_on_finish()
-            for chunk in self._answer or ():
-                if chunk:
-                    self.write(chunk)
-            if self.content_bytes_written != (self.content_length or 0) and self.request.command != "HEAD":
-                self.set_close_on_finish()
-        finally:
-            self.drop()
-
-    def drop(self) -> None:
-        """Also of an answer that nobody waits for any more: what it was to say must still be recorded."""
-        close = getattr(self._answer, "close", None)
-        self._answer = None
-        if close is not None:
-            close()
-
-    def _start_response(
-        self, status: str, headers: list[tuple[str, str]], _error: object = None
-    ) -> Callable[[bytes], None]:
-        self.complete = True
-        self.status = status
-        for name, value in headers:
-            if name.lower() == "content-length":
-                self.content_length = int(value)
-        self.response_headers.extend(headers)
-        write: Callable[[bytes], None] = self.write
-        return write
-
-    def build_response_header(self) -> bytes:
-        """The usual case without the detours of the others: the application's names are as they should be."""
-        if self.version != "1.1" or self.content_length is None or not self.has_body:
-            made: bytes = super().build_response_header()
-            return made
-        if self.request.headers.get("CONNECTION", "").lower() == "close":
-            self.set_close_on_finish()
-        lines = [f"HTTP/1.1 {self.status}"]
-        lines += [f"{name}: {value}" for name, value in self.response_headers]
-        lines += [f"Date: {_date(int(self.start_time))}", "", ""]
-        return "\r\n".join(lines).encode("latin-1")
-
-    def write(self, data: bytes) -> None:
-        """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
-        begun: bool = self.wrote_header
-        if not begun and self.complete and self.content_length == len(data) and self.has_body:
-            head = self.build_response_header()
-            self.wrote_header = True
-            self.content_bytes_written = len(data)
-            self.channel.write_soon(head + data)
-        else:
-            super().write(data)
-
-
-@lru_cache(maxsize=2)
-def _date(second: int) -> str:
-    made: str = build_http_date(second)
-    return made
 
 
 class _Channel(HTTPChannel):
@@ -146,23 +36,23 @@ class _Channel(HTTPChannel):
     woken for each answer, it would take as much of the interpreter's time as the checks themselves.
     """
 
-    error_task_class = _ErrorTask
+    error_task_class = ErrorTask
 
     def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(_Waker(server, self), *arguments, **named)
-        self._begun: _Task | None = None
+        self._begun: Task | None = None
 
     def begin(self) -> None:
         """Do what does not wait for the disk; `service` does the rest."""
         request = self.requests[0]
         if self.connected and not request.error:
-            self._begun = _Task(self, request)
+            self._begun = Task(self, request)
             self._begun.begin()
 
-    def task_class(self, _channel: HTTPChannel, request: HTTPRequestParser) -> _Task:
+    def task_class(self, _channel: HTTPChannel, request: HTTPRequestParser) -> Task:
         # Given away at once: the next request may begin before `service` is through with this one.
         begun, self._begun = self._begun, None
-        return begun or _Task(self, request)
+        return begun or Task(self, request)
 
     def service(self) -> None:
         begun = self._begun
@@ -236,7 +126,7 @@ class Server:
             cleanup_interval=10,
             send_bytes=1,
             channel_request_lookahead=1,
-            max_request_header_size=_LARGEST_HEADER,
+            max_request_header_size=LARGEST_HEADER,
             max_request_body_size=options.largest_body + 1,
             clear_untrusted_proxy_headers=True,
             log_socket_errors=False,

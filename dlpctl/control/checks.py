@@ -29,7 +29,7 @@ from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
-    from dlpctl.control.store import Batch, Ticket
+    from dlpctl.control.writer import Batch, Ticket
     from dlpctl.preflight import Checker, Report
 
 _FIND = """

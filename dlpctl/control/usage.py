@@ -20,7 +20,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:
-    from dlpctl.control.store import Batch
+    from dlpctl.control.writer import Batch
 
 MAX_CHECKS = 500
 _MAX_TYPES = 200
