@@ -68,12 +68,14 @@ class _Channel(HTTPChannel):
 
     def readable(self) -> bool:
         """Also while a request is worked on, so that the loop need not be told when that is done."""
-        return not self.is_closing and len(self.requests) <= 1
+        return len(self.requests) <= 1 and not self.will_close and not self.close_when_flushed
 
     def writable(self) -> bool:
         """Not while a thread sends its answer: the loop would turn without end until it has."""
         left = self.total_outbufs_len
-        return self.is_closing or left > _SMALL or bool(left and not self.requests)
+        if left and (left > _SMALL or not self.requests):
+            return True
+        return bool(self.will_close or self.close_when_flushed)
 
     @property
     def is_busy(self) -> bool:
