@@ -132,6 +132,7 @@ class Frame:
         return [body]
 
     def _failed(self, error: Exception, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """The view raises the error again, within Flask, which answers and logs it as any other."""
         fail(environ, error)
         return self._inner(environ, start)
 
