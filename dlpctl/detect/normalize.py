@@ -2,7 +2,7 @@
 
 Where such runs stand, a second text is made of them and of what is around them, everything in it as a reader or a program would take it.
 What is found there is reported where it stands in the original, and what lies in an encoded run as the whole run, since a part of it
-cannot be masked. Text without such runs costs one pass of an automaton.
+cannot be masked.
 """
 
 from __future__ import annotations
@@ -11,14 +11,10 @@ import binascii
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from functools import cache, wraps
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.overlap import Candidate
-from dlpctl.detect.tables import Columns, OpenTable
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
@@ -27,14 +23,18 @@ _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded to see whether text is in it at all."""
 
 _INVISIBLE = (
-    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]+"
+    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
 )
+_OTHER_LETTERS = (
+    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
+)
+_OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
+_OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
 _OTHER_FORMS = (
-    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]+"
-    r"|[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]{3,}"
-    r"|[0-9A-Z]{1,6}(?:[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}][0-9A-Z]{1,6}){2,}"
+    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
 )
-_ENTITIES = r"(?:&#(?:[0-9]{2,6}|[xX][0-9A-Fa-f]{2,5});|&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);)+"
+_NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
+_ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
 # How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
 # end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
@@ -52,42 +52,21 @@ _ENCODED = (
     rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-_RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+# What each kind of run begins with. Where one begins is asked of every byte of a text; with all that may follow, the automaton would have ten
+# times the states, each of which takes a while when it is entered first.
+RUN_BEGINS = (
+    rf"\b{_TEXT_BEGINS}(?:{_ANY}{{15}}|{_ANY}{{9,14}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
+    rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2}}"
+)
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = lazy(r"[^0-9]+")
 _BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
-
-Find = Callable[..., list[Candidate]]
-
-
-def looking_through(find: Find) -> Find:
-    """The method that finds candidates in a text, so that it also finds those in what the text says in other ways."""
-
-    @wraps(find)
-    def candidates(
-        detector: Any,
-        data: bytes,
-        min_score: float,
-        *args: Any,
-        table: OpenTable | None = None,
-        **named: Any,
-    ) -> list[Candidate]:
-        found = find(detector, data, min_score, *args, **named)
-        view = View.of(data)
-        others: list[View | Columns | None] = [view, view.deeper() if view else None, Columns.of(data, table)]
-        for other in others:
-            if other is not None:
-                found += (
-                    one._replace(start=place[0], end=place[1])
-                    for one in find(detector, other.data, min_score)
-                    if (place := other.place(one.start, one.end))
-                )
-        return found
-
-    return candidates
 
 
 class _Piece(NamedTuple):
@@ -109,14 +88,10 @@ class View:
         self._outer = outer
 
     @classmethod
-    def of(cls, data: bytes, outer: View | None = None) -> View | None:
-        """The view of a text; None where nothing in it is hidden."""
-        runs = list(_runs(data))
+    def of(cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None) -> View | None:
+        """The view of a text in which something may be hidden in some places; None where nothing is."""
+        runs = list(_runs(data, spans))
         return cls(*_written(data, runs), outer) if runs else None
-
-    def deeper(self) -> View | None:
-        """The view of this view, for what was encoded twice."""
-        return View.of(self.data, self)
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
         """Where that stands in the original; None where nothing of it was decoded, so that the original has it too."""
@@ -168,21 +143,11 @@ def _character(data: bytes, place: int) -> int:
     return place
 
 
-@cache
-def _matcher() -> tuple[Any, Any, Any]:
-    return direct(compile_regex(_RUNS, "normalize", megabytes=32))
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     """From where to where something is hidden, and what it says."""
-    match, unanchored, _ = _matcher()
-    size = len(data)
     place = 0
     lines_of_digits = False
-    while True:
-        start, end = match(unanchored, data, place, size)[0]
-        if start < 0:
-            return
+    for start, end in spans:
         run = data[start:end].rstrip(_BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
@@ -231,14 +196,16 @@ def _base64(plain: bytes) -> bytes:
 
 def _text(decoded: bytes) -> bytes | None:
     """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
-    if not any(decoded[1::2]) and decoded[::2].isascii():
+    if b"\0" in decoded and not any(decoded[1::2]) and decoded[::2].isascii():
         decoded = decoded[::2]
+    if len(decoded) != len(decoded.translate(None, _CONTROLS)):
+        return None
     if not decoded.isascii():
         try:
             decoded.decode()
         except UnicodeDecodeError:
             return None
-    return decoded if len(decoded) == len(decoded.translate(None, _CONTROLS)) else None
+    return decoded
 
 
 def _spaced(run: bytes) -> bytes | None:
