@@ -40,7 +40,7 @@ _VARIABLE = "DLPCTL_PASSWORD"
 def is_plain(name: str, head: bytes) -> bool:
     """Whether a content is text that needs no format: it may come as a stream, and nothing more has to be imported."""
     if name == STDIN:
-        return not _is_binary(head)
+        return not is_binary(head)
     path = PurePath(name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
@@ -49,7 +49,7 @@ def is_plain(name: str, head: bytes) -> bool:
 
 
 def _is_text(head: bytes) -> bool:
-    if _is_binary(head):
+    if is_binary(head):
         return False
     try:
         head.decode()
@@ -59,7 +59,8 @@ def _is_text(head: bytes) -> bool:
     return True
 
 
-def _is_binary(head: bytes) -> bool:
+def is_binary(head: bytes) -> bool:
+    """Whether a content is no text, by how it begins."""
     return b"\0" in head[:8192] or b"%PDF-" in head[:1024] or head.startswith(b"{\\rtf")
 
 

@@ -42,6 +42,8 @@ _DECLARED = re.compile(
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 _SAMPLE = 1 << 16
+_GUESSED = 1 << 13
+"""Bytes of lines beyond ASCII that tell an older encoding; the judges look at each character."""
 
 
 class Edit(NamedTuple):
@@ -178,7 +180,7 @@ def _legacy(data: bytes) -> Decoded:
     lines = data.splitlines(keepends=True)
     foreign = [line for line in lines if not line.isascii()]
     bad = [line for line in foreign if _strict(line, "utf-8") is None]
-    codec = _guess(b"".join(bad)[:_SAMPLE], _declared(data))
+    codec = _guess(b"".join(bad)[:_GUESSED], _declared(data))
     whole = None if len(bad) < len(foreign) else _strict(data, codec)
     if whole is not None:
         return Decoded(whole, (_Run(0, 0, codec),))

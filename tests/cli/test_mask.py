@@ -123,6 +123,15 @@ def test_a_vault_turns_tokens_back(dlpctl):
         assert Path("v.vault").stat().st_mode & 0o777 == 0o600
 
 
+def test_tokens_are_put_back_in_text_alone(dlpctl):
+    Path("in.txt").write_text(TEXT)
+    dlpctl("mask", "in.txt", "--vault", "v.vault")
+    Path("answer.docx").write_bytes(b"PK\x03\x04\0\0<EMAIL_1>")
+    result = dlpctl("unmask", "answer.docx", "--vault", "v.vault")
+    assert (result.status, result.out) == (1, "")
+    assert "answer.docx: is no text" in result.err
+
+
 def test_a_vault_with_another_key_is_refused(dlpctl, monkeypatch):
     Path("in.txt").write_text(TEXT)
     dlpctl("mask", "in.txt", "--vault", "v.vault")

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from dlpctl.cli import inputs, options
+from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session
+from dlpctl.errors import InputError
 
 app = typer.Typer(add_completion=False)
 
@@ -26,8 +27,12 @@ def unmask(
 
     unmasker = Unmasker(Session.begin().vault(vault, create=False))
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    first, chunks = inputs.peeked(file)
+    if documents.is_binary(first):
+        shown = "stdin" if file == inputs.STDIN else file
+        raise InputError(f"{shown}: is no text, and tokens are put back in text alone; copy it out first")
     with writing(output) as write:
-        for chunk in inputs.read_chunks(file):
+        for chunk in chunks:
             write(unmasker.feed(decoder.decode(chunk)).encode("utf-8", "surrogateescape"))
         rest = unmasker.feed(decoder.decode(b"", final=True)) + unmasker.finish()
         write(rest.encode("utf-8", "surrogateescape"))
