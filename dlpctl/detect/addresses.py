@@ -97,7 +97,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     found = []
     for first, last, score in spans:
         behind = _lengthened(region, first, _shortened(region, first, last))
-        start, end = _edges(text, region.starts[first], region.ends[behind - 1])
+        start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
             continue
         kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)

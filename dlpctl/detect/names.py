@@ -75,7 +75,7 @@ class NameTagger:
 
         `known` holds parts of names from what came before in the same document, and takes those of this text.
         """
-        tagged = [self._sequencer.tag(text, start, end) for start, end in regions]
+        tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []
         for region in tagged:
             if region.chances:
@@ -97,8 +97,8 @@ class NameTagger:
         """Runs of tokens (first, behind the last, score) from one floor upwards, each token once."""
         begin, inside = labels
         chance = {}
-        for place in sorted(region.chances):
-            both = region.chances[place][begin] + region.chances[place][inside]
+        for place, votes in region.chances.items():
+            both = votes[begin] + votes[inside]
             if both >= LOWEST:
                 chance[place] = both
         places = list(chance)
@@ -120,7 +120,7 @@ class NameTagger:
                     run.append(place)
 
     def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
-        code = len(text) > SHORT and dense(text[region.starts[0] : region.ends[-1]])
+        code = len(text) > SHORT and dense(text[region.places[0].start() : region.places[-1].end()])
         done: set[int] = set()
         for first, end, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
             behind = _completed(region.words, first, end)
@@ -137,9 +137,9 @@ class NameTagger:
                     yield _finding(*span, min(worth, _DOUBTED) if doubted else worth)
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
-        if not region.starts:
+        if not region.places:
             return
-        first, behind = region.starts[0], region.ends[-1]
+        first, behind = region.places[0].start(), region.places[-1].end()
         if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
             return
         for match in labelled.LABEL.finditer(text, first, behind):
@@ -169,7 +169,7 @@ class NameTagger:
             for place, token in enumerate(region.tokens):
                 if token not in known:
                     continue
-                start, end = region.starts[place], region.ends[place]
+                start, end = region.places[place].start(), region.places[place].end()
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
@@ -311,10 +311,10 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
         or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
     ):
         return None
-    end = region.ends[behind - 1]
+    end = region.places[behind - 1].end()
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
         end += 1
-    start = region.starts[first]
+    start = region.places[first].start()
     initials = (
         _INITIALS.search(text, max(0, start - 12), start) if "." in text[max(0, start - 2) : start] else None
     )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
+    if right - left > 1:
+        return _institution(words, left, right)
     return any(doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle))
 
 
@@ -33,7 +35,7 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _located(words: Sequence[Word], left: int, right: int) -> bool:
     """A single word behind "in", "Mount" and their like that is no usual given name."""
-    if right - left != 1 or not left:
+    if not left:
         return False
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _SIGHTS:
@@ -71,15 +73,13 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
     """What a disease, a law or a method is called after: Parkinson's disease, Markov chains."""
-    if right - left > 1:
-        return False
     place = right + 1 if right < len(words) and words[right].key in _POSSESSIVES else right
     return place < len(words) and words[place].key in _EPONYMS
 
 
 def _particle(words: Sequence[Word], left: int, right: int) -> bool:
     """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr. Le."""
-    if right - left > 1 or not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
+    if not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2)
 

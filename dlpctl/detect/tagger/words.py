@@ -155,10 +155,12 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, list[str]]:
 
 def setting(outlines: list[str]) -> int:
     """0 for ordinary writing, 1 where nothing is capitalised, 2 where every word is in capitals."""
+    if "Xx" in outlines:
+        return 0
     if not any(outline[0] == "X" for outline in outlines):
         return 1
     words = [outline for outline in outlines if outline[0] in "xX"]
-    return 2 if len(words) > 2 and all(outline[0] == "X" and outline != "Xx" for outline in words) else 0
+    return 2 if len(words) > 2 and all(outline[0] == "X" for outline in words) else 0
 
 
 def triple_features(mood: int, previous: str, cls: str, following: str) -> list[str]:
