@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from struct import Struct
 from typing import Any, NamedTuple
 
 from dlpctl import __version__
@@ -22,12 +23,14 @@ from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
-_FORMAT = 3
+_FORMAT = 4
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
+_HEAD = Struct("<IIII")
+"""Patterns, bytes of the widest with its context, of the widest, and of the database of marks."""
 
 
 class Block(NamedTuple):
-    """What `pack` makes of patterns: their records, and the database that Hyperscan serialized."""
+    """What `pack` makes of patterns: their records, with the database of marks where they are gated, and their own as Hyperscan serialized it."""
 
     records: bytes
     database: bytes
@@ -39,12 +42,13 @@ class Compiled:
     def __init__(self, block: Block) -> None:
         from dlpctl.detect.database import load_database
 
-        size = int.from_bytes(block.records[:4], "little")
-        self.widest = int.from_bytes(block.records[4:8], "little")
-        self._first = 8 + 4 * size
-        self._ends = array("I", block.records[8 : self._first])
+        size, self.widest, self.reach, marks = _HEAD.unpack_from(block.records)
+        behind = _HEAD.size + marks
+        self._first = behind + 4 * size
+        self._ends = array("I", block.records[behind : self._first])
         self._records = block.records
         self.database = load_database(block.database) if size else None
+        self.marks = load_database(block.records[_HEAD.size : behind]) if marks else None
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -80,21 +84,24 @@ def _record(fields: dict[str, Any]) -> Record:
 
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; a regex that either engine refuses is an error that names it."""
-    from dlpctl.detect.database import compile_database, max_width
+    from dlpctl.detect.database import compile_database, compile_marks, max_width
     from dlpctl.detect.matcher import EMPTY, compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")
-    widest = 0
+    widest = reach = 0
     for pattern in patterns:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         if matches_nothing(compile_regex(pattern.regex, where)):
             raise PatternError(f"{where}: regex: {EMPTY}")
         width, bounded = max_width(pattern)
         widest = max(widest, width + _context_width(pattern))
+        reach = max(reach, width)
         records.append(json.dumps(_fields(pattern) | {"at_most": width, "bounded": bounded}).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
-    head = len(ends).to_bytes(4, "little") + widest.to_bytes(4, "little") + ends.tobytes()
+    # Where a single one must be looked for everywhere, so must the others.
+    marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""
+    head = _HEAD.pack(len(ends), widest, reach, len(marks)) + marks + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
 
@@ -113,6 +120,7 @@ def _fields(pattern: Pattern) -> dict[str, Any]:
         "context",
         "width",
         "trigger",
+        "gated",
     )
     return {name: getattr(pattern, name) for name in names}
 
@@ -134,7 +142,7 @@ def from_files(
 ) -> list[Compiled]:
     """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone, and `beside` meanwhile where it is the library's.
 
-    A set for each category of the library: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no
+    A set for each category of the library, and one for those that are gated: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no
     faster. What is in further files is a set of its own, so that a change there does not compile the library again.
     """
     from dlpctl.detect.library import load_patterns, unique
@@ -142,13 +150,17 @@ def from_files(
     def load() -> list[list[Pattern]]:
         own, further = load_patterns(library), load_patterns(files)
         unique([*own, *further])
-        of_category = [[pattern for pattern in own if pattern.category is category] for category in Category]
-        return [*(of_category if library else ()), *([further] if files else ())]
+        everywhere = [pattern for pattern in own if not pattern.gated]
+        of_category = [
+            [pattern for pattern in everywhere if pattern.category is category] for category in Category
+        ]
+        gated = [pattern for pattern in own if pattern.gated]
+        return [*((*of_category, gated) if library else ()), *([further] if files else ())]
 
     further = [_state(files)] if files else []
     state = _state(library)
     return _cached(
-        [*(f"{category} {state}" for category in Category if library), *further],
+        [*(f"{name} {state}" for name in (*Category, "gated") if library), *further],
         load,
         cache,
         on_compile,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.gates import MARKS
 from dlpctl.detect.matcher import plainly
 from dlpctl.detect.pattern import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
@@ -55,6 +56,14 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
                 _check_trigger(pattern)
         raise EngineError(f"the patterns do not compile together: {problem}") from None
     serialized: bytes = hyperscan.dumpb(database)
+    return serialized
+
+
+def compile_marks() -> bytes:
+    """The serialized database of the marks that open the gate."""
+    import hyperscan
+
+    serialized: bytes = hyperscan.dumpb(_compiled(MARKS))
     return serialized
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dlpctl.detect import validators
-from dlpctl.detect.compiled import Compiled, from_files, from_patterns
-from dlpctl.detect.context import Judge
+from dlpctl.detect.compiled import from_files, from_patterns
+from dlpctl.detect.firstpass import FirstPass, Hits
 from dlpctl.detect.library import builtin_files, unique
-from dlpctl.detect.matcher import Matcher
-from dlpctl.detect.normalize import looking_through
 from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.runner import Runner, Trace
+from dlpctl.detect.second import looking_through
 from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -23,20 +19,13 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import hyperscan
-
     from dlpctl.detect.cache import Cache
     from dlpctl.detect.pattern import Pattern
 
 THRESHOLD = 0.5
-PART = 1 << 30
-"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four gibibytes."""
 _SURROGATES = lazy("[\ud800-\udfff]")
 
 _new = tuple.__new__
-
-Hits = dict[int, list[int]]
-"""Pattern index to the ends of its hits, ascending."""
 
 
 class Detector:
@@ -62,13 +51,10 @@ class Detector:
         else:
             sets = [from_patterns(patterns, cache)]
         self._cache = cache
-        self.sets = sets
-        self._firsts = [0, *accumulate(len(each) for each in sets)]
-        self._runners: dict[int, _Runner] = {}
+        self.first_pass = FirstPass(sets)
+        self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
         self._of_selected = self._of_others = frozenset[int]()
-        self._local = threading.local()
-        self.widest = max((each.widest for each in sets), default=0)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
@@ -104,24 +90,17 @@ class Detector:
 
     def _select(self, selected: frozenset[int]) -> None:
         self._selected = selected
-        self._of_selected = frozenset(
-            at
-            for at, (first, behind) in enumerate(pairwise(self._firsts))
-            if not selected.isdisjoint(range(first, behind))
-        )
-        self._of_others = frozenset(range(len(self.sets))) - self._of_selected
+        self._of_selected = self.first_pass.holding(selected)
+        self._of_others = frozenset(range(len(self.first_pass.sets))) - self._of_selected
 
     def extended(self, patterns: Sequence[Pattern]) -> Detector:
         """A detector that also finds what these patterns describe."""
         unique([*self.known, *patterns])
         wider = self._copy()
-        wider.sets = [*self.sets, from_patterns(patterns, self._cache)]
-        wider._firsts = [0, *accumulate(len(each) for each in wider.sets)]
-        wider.widest = max(each.widest for each in wider.sets)
-        wider._local = threading.local()
+        wider.first_pass = FirstPass([*self.first_pass.sets, from_patterns(patterns, self._cache)])
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
-            wider._select(self._selected | set(range(self._firsts[-1], wider._firsts[-1])))
+            wider._select(self._selected | set(range(len(self.first_pass), len(wider.first_pass))))
         return wider
 
     def _copy(self) -> Detector:
@@ -130,8 +109,13 @@ class Detector:
         return copied
 
     @property
+    def widest(self) -> int:
+        """Bytes that a match and its context take at most."""
+        return self.first_pass.widest
+
+    @property
     def patterns(self) -> list[Pattern]:
-        return [record.pattern for each in self.sets for record in each.records]
+        return [record.pattern for each in self.first_pass.sets for record in each.records]
 
     @property
     def known(self) -> list[Pattern]:
@@ -140,7 +124,7 @@ class Detector:
 
     def label(self, pattern_id: str) -> str:
         """What people call a pattern that something was found of."""
-        known: list[Pattern | _Runner] = [*self._tagged, *self._runners.values()]
+        known: list[Pattern | Runner] = [*self._tagged, *self._runners.values()]
         return next(each.label for each in known if each.id == pattern_id)
 
     @property
@@ -201,7 +185,7 @@ class Detector:
         """
         selected = self._selected
         whole = selected is None or progress is not None  # in pieces, rivals too must know where to resume
-        hits = self._hits(data, None if whole else self._of_selected)
+        hits = self.first_pass.hits(data, None if whole else self._of_selected)
         if not hits and not tagged:
             return []
         if selected is None or whole:
@@ -218,7 +202,7 @@ class Detector:
             else:
                 waiting[index] = ends
         if (found or tagged) and self._of_others:
-            waiting.update(self._hits(data, self._of_others))
+            waiting.update(self.first_pass.hits(data, self._of_others))
         return self._with_rivals(found, tagged, waiting, data, min_score, progress)
 
     def _with_rivals(
@@ -259,66 +243,23 @@ class Detector:
             data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
         )
 
-    def _runner(self, index: int) -> _Runner:
+    def _runner(self, index: int) -> Runner:
         runner = self._runners.get(index)
         if runner is None:
-            at = next(at for at, first in enumerate(self._firsts[1:]) if index < first)
-            runner = self._runners[index] = _Runner(self.sets[at], index - self._firsts[at], index)
+            patterns, at = self.first_pass.of(index)
+            runner = self._runners[index] = Runner(patterns.record(at), index)
         return runner
 
     def traces(self, text: str) -> Iterator[Trace]:
         """Every match of every pattern with its way to a score: slow, for explanations."""
         data = encode(text)
         selected = self._selected
-        for index, ends in self._hits(data).items():
+        for index, ends in self.first_pass.hits(data).items():
             if selected is None or index in selected:
                 yield from self._runner(index).traces(data, ends)
         for finding in self.findings(self.tagged(data, 0.0), data if len(data) != len(text) else None):
             tagged = next(one for one in TAGGED if one.type == finding.type)
             yield Trace(finding, tagged.label, finding.score, "", [f"the tagger scores it {finding.score:g}"])
-
-    def _hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
-        """The hits of all patterns, or of those in some sets."""
-        hits: Hits = defaultdict(list)
-        sets = range(len(self.sets)) if sets is None else sets
-        if len(data) <= PART:
-            self._collect(data, 0, 0, hits, sets)
-            return hits
-        overlap = self.widest + 8
-        for begin in range(0, len(data), PART):
-            first = character_start(data, max(0, begin - overlap))
-            last = character_start(data, min(len(data), begin + PART + overlap))
-            part: Hits = defaultdict(list)
-            self._collect(data[first:last], first, begin, part, sets)
-            for index, ends in part.items():
-                hits[index] += (end for end in ends if end <= begin + PART)
-        return hits
-
-    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]) -> None:
-        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
-        for at in sets:
-            each = self.sets[at]
-            if each.database is None:
-                continue
-            first = self._firsts[at]
-
-            def on_hit(
-                pattern: int, _start: int, end: int, _flags: int, _context: object, first: int = first
-            ) -> None:
-                if end + offset > beyond:
-                    hits[first + pattern].append(end + offset)
-
-            each.database.scan(data, match_event_handler=on_hit, scratch=self._scratch(at))
-
-    def _scratch(self, at: int) -> hyperscan.Scratch:
-        """Working memory for one database in one thread."""
-        scratches = self._local.__dict__.setdefault("scratches", {})
-        if at not in scratches:
-            import hyperscan
-
-            scratches[at] = hyperscan.Scratch(self.sets[at].database)
-        scratch: hyperscan.Scratch = scratches[at]
-        return scratch
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
@@ -351,101 +292,6 @@ def _usual_cache() -> Cache:
     return Cache(locate(os.environ).cache)
 
 
-class Trace(NamedTuple):
-    """One match of one pattern: what became of it, whether it counts or not."""
-
-    finding: Finding
-    label: str
-    best: float
-    """The score that the pattern gives at best."""
-    refused_by: str
-    """The validator that refused it, or nothing."""
-    steps: list[str]
-
-
-class _Runner:
-    """One pattern at work: regex, validators and context, compiled when it is hit first."""
-
-    __slots__ = (
-        "_accepts",
-        "_beyond",
-        "_checks",
-        "_index",
-        "_judge",
-        "_matcher",
-        "_proven",
-        "best",
-        "category",
-        "id",
-        "label",
-        "type",
-        "width",
-    )
-
-    def __init__(self, compiled: Compiled, at: int, index: int) -> None:
-        record = compiled.record(at)
-        pattern = record.pattern
-        checks = [validators.find(name) for name in pattern.validators]
-        self._index = index
-        self._matcher = Matcher(pattern, record.width, record.bounded)
-        self._checks = pattern.validators
-        self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
-        self._accepts = [check.accepts for check in checks]
-        self._proven = any(check.proves for check in checks)
-        self._judge = Judge(pattern)
-        self.best = pattern.best_score
-        self.category = pattern.category
-        self.id = pattern.id
-        self.label = pattern.label
-        self.type = pattern.type
-        self.width = record.width
-
-    def run(
-        self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
-    ) -> list[Candidate]:
-        """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
-        accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
-        score = plain_score = self._judge.plain_score
-        found: list[Candidate] = []
-        for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
-            if progress is not None:
-                progress.append(end)
-            if accepts and not _all_accept(accepts, data[start:end].decode()):
-                continue
-            if plain_score is None:
-                score = judge(data, start, end)
-                if score < min_score:
-                    continue
-            found.append(_new(Candidate, (start, end, score, proven, index)))
-        return found
-
-    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
-        """The matches among the hits, with what became of each."""
-        for start, end in self._matcher.spans(data, ends):
-            value = data[start:end].decode()
-            refused = next(
-                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
-                "",
-            )
-            score, steps = self._judge.explain(data, start, end)
-            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
-            first = len(data[:start].decode())
-            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
-            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
-
-    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
-        """Whether a match with one of these hits can overlap one of the places."""
-        at = 0
-        for end in ends:
-            while at < len(places) and places[at][1] <= end - self.width:
-                at += 1
-            if at == len(places):
-                return False
-            if places[at][0] < end + self._beyond:
-                return True
-        return False
-
-
 def encode(text: str) -> bytes:
     """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
     try:
@@ -465,19 +311,5 @@ def valid_utf8(data: bytes) -> bytes:
     return data
 
 
-def character_start(data: bytes, position: int) -> int:
-    """The position, or the one before it where a character begins."""
-    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
-        position -= 1
-    return position
-
-
 def _names(pattern: Pattern) -> set[str]:
     return {pattern.category.value, pattern.type, pattern.id.upper()}
-
-
-def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
-    for accept in accepts:  # a loop, since all() with a generator costs as much as a validator
-        if not accept(value):
-            return False
-    return True

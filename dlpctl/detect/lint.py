@@ -11,11 +11,12 @@ from random import Random
 from typing import NamedTuple
 
 from dlpctl.detect.database import compile_database, max_width
-from dlpctl.detect.engine import THRESHOLD, Detector, Trace
+from dlpctl.detect.engine import THRESHOLD, Detector
 from dlpctl.detect.matcher import compile_regex
 from dlpctl.detect.pattern import Pattern
 from dlpctl.detect.placeholders import expand
 from dlpctl.detect.prose import PROSE
+from dlpctl.detect.runner import Trace
 from dlpctl.errors import PatternError
 
 _BROAD = 1 / 10_000

@@ -2,7 +2,7 @@
 
 Where such runs stand, a second text is made of them and of what is around them, everything in it as a reader or a program would take it.
 What is found there is reported where it stands in the original, and what lies in an encoded run as the whole run, since a part of it
-cannot be masked. Text without such runs costs one pass of an automaton.
+cannot be masked.
 """
 
 from __future__ import annotations
@@ -11,14 +11,10 @@ import binascii
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from functools import cache, wraps
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.overlap import Candidate
-from dlpctl.detect.tables import Columns, OpenTable
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
@@ -52,42 +48,13 @@ _ENCODED = (
     rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-_RUNS = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = lazy(r"[^0-9]+")
 _BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
-
-Find = Callable[..., list[Candidate]]
-
-
-def looking_through(find: Find) -> Find:
-    """The method that finds candidates in a text, so that it also finds those in what the text says in other ways."""
-
-    @wraps(find)
-    def candidates(
-        detector: Any,
-        data: bytes,
-        min_score: float,
-        *args: Any,
-        table: OpenTable | None = None,
-        **named: Any,
-    ) -> list[Candidate]:
-        found = find(detector, data, min_score, *args, **named)
-        view = View.of(data)
-        others: list[View | Columns | None] = [view, view.deeper() if view else None, Columns.of(data, table)]
-        for other in others:
-            if other is not None:
-                found += (
-                    one._replace(start=place[0], end=place[1])
-                    for one in find(detector, other.data, min_score)
-                    if (place := other.place(one.start, one.end))
-                )
-        return found
-
-    return candidates
 
 
 class _Piece(NamedTuple):
@@ -109,14 +76,10 @@ class View:
         self._outer = outer
 
     @classmethod
-    def of(cls, data: bytes, outer: View | None = None) -> View | None:
-        """The view of a text; None where nothing in it is hidden."""
-        runs = list(_runs(data))
+    def of(cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None) -> View | None:
+        """The view of a text in which something may be hidden in some places; None where nothing is."""
+        runs = list(_runs(data, spans))
         return cls(*_written(data, runs), outer) if runs else None
-
-    def deeper(self) -> View | None:
-        """The view of this view, for what was encoded twice."""
-        return View.of(self.data, self)
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
         """Where that stands in the original; None where nothing of it was decoded, so that the original has it too."""
@@ -168,21 +131,11 @@ def _character(data: bytes, place: int) -> int:
     return place
 
 
-@cache
-def _matcher() -> tuple[Any, Any, Any]:
-    return direct(compile_regex(_RUNS, "normalize", megabytes=32))
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     """From where to where something is hidden, and what it says."""
-    match, unanchored, _ = _matcher()
-    size = len(data)
     place = 0
     lines_of_digits = False
-    while True:
-        start, end = match(unanchored, data, place, size)[0]
-        if start < 0:
-            return
+    for start, end in spans:
         run = data[start:end].rstrip(_BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
@@ -231,14 +184,16 @@ def _base64(plain: bytes) -> bytes:
 
 def _text(decoded: bytes) -> bytes | None:
     """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
-    if not any(decoded[1::2]) and decoded[::2].isascii():
+    if b"\0" in decoded and not any(decoded[1::2]) and decoded[::2].isascii():
         decoded = decoded[::2]
+    if len(decoded) != len(decoded.translate(None, _CONTROLS)):
+        return None
     if not decoded.isascii():
         try:
             decoded.decode()
         except UnicodeDecodeError:
             return None
-    return decoded if len(decoded) == len(decoded.translate(None, _CONTROLS)) else None
+    return decoded
 
 
 def _spaced(run: bytes) -> bytes | None:

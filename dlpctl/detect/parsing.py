@@ -40,6 +40,7 @@ def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: 
         context=_context(context) if context else None,
         width=reader.whole("width", 1, WIDEST) if "width" in table else None,
         trigger=_trigger(reader, fragments) if "trigger" in table else None,
+        gated=reader.truth("gated"),
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
@@ -172,6 +173,12 @@ class _Reader:
             raise self.error(key, f"is not between {low} and {high}")
         return value
 
+    def truth(self, key: str) -> bool:
+        value = self._table.get(key, False)
+        if not isinstance(value, bool):
+            raise self.error(key, "is neither true nor false")
+        return value
+
     def strings(self, key: str, refuse: Callable[[str], str | None] | None = None) -> tuple[str, ...]:
         values = self._value(key, list, "a list", [])
         for at, value in enumerate(values):
@@ -213,6 +220,7 @@ KEYS = {
         "context",
         "width",
         "trigger",
+        "gated",
         "region",
         "references",
         "examples",

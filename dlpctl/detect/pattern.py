@@ -35,6 +35,8 @@ class Pattern(NamedTuple):
     width: int | None = None
     trigger: str | None = None
     """A simpler regex that every match holds a match of: what the first pass looks for where the regex itself is costly there."""
+    gated: bool = False
+    """Whether every match holds one of the marks in `gates`: the library looks for the pattern around those alone."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dlpctl.detect.engine import THRESHOLD, Detector, character_start, valid_utf8
+from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
+from dlpctl.detect.gates import character_start
 from dlpctl.detect.overlap import Candidate, clusters
 from dlpctl.detect.tables import OpenTable
 from dlpctl.detect.taggers import Known

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -52,12 +52,14 @@ _SENSITIVE = "|".join(re.escape(word) for word in _SENSITIVE_TEXT.split())
 _WORD = r"[A-Za-z_#\x{A1}-\x{10FFFF}][\w\x{A1}-\x{10FFFF}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
 _BLANK = r"[ \t]*"
-_HEADER = (
-    rf"(?mi)^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
+HEADER = (
+    rf"(?mi:^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
     rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
     rf"|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
-    rf"|\binsert\s+into\s+[^\s(]+\s*\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*values\s*"
+    rf"|\binsert\s+into\s+[^\s(]+\s*\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*values\s*)"
 )
+WITHIN_LINES = b"<iI"
+"""What headers begin with that need not begin a line."""
 _MARKED = rf"(?i)(?:^|[^A-Za-z\x{{C0}}-\x{{17F}}])(?:{_SENSITIVE})|(?:{_SENSITIVE})(?:$|[^A-Za-z\x{{C0}}-\x{{17F}}])"
 _LONGEST_NAME = 48
 _LONGEST_CELL = 2048
@@ -106,9 +108,9 @@ class Columns:
         self.data = bytes(view)
 
     @classmethod
-    def of(cls, data: bytes, table: OpenTable | None = None) -> Columns | None:
-        """None where there is no such header; `table` says in which one the text begins, and takes the last one of it."""
-        cells = list(_cells(data, table or OpenTable()))
+    def of(cls, data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable | None) -> Columns | None:
+        """None where no header says anything; `table` says in which one the text begins, and takes the last one of it."""
+        cells = list(_cells(data, headers, table or OpenTable()))
         return cls(cells, data) if cells else None
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
@@ -123,18 +125,17 @@ class Columns:
 
 
 @cache
-def _regex(regex: str) -> tuple[Any, Any, Any]:
-    return direct(compile_regex(regex, "tables"))
+def _marked() -> tuple[Any, Any, Any]:
+    return direct(compile_regex(_MARKED, "tables"))
 
 
 def _is_marked(names: bytes) -> bool:
     """Whether a word that says something begins or ends one of the words."""
-    match, unanchored, _ = _regex(_MARKED)
+    match, unanchored, _ = _marked()
     return bool(match(unanchored, names, 0, len(names))[0][0] >= 0)
 
 
-def _cells(data: bytes, table: OpenTable) -> Iterator[Cell]:
-    match, unanchored, _ = _regex(_HEADER)
+def _cells(data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable) -> Iterator[Cell]:
     place = 0
     if table.header:
         for cell in _rows(data, data.find(b"\n") + 1, table.header):
@@ -142,20 +143,20 @@ def _cells(data: bytes, table: OpenTable) -> Iterator[Cell]:
             yield cell
         if not place:
             table.header = b""
-    while True:
-        start, end = match(unanchored, data, place, len(data))[0]
-        if start < 0:
-            return
+    for start, end in headers:
+        if start < place:  # the row of a table that was read
+            continue
         line = data[start:end]
         place = end
-        if _may_name(line) and _is_marked(line):
-            if line[:7].lower().split() == [b"insert"]:
-                rows = _sql_rows(data, start, end)
+        of_rows = line[:1] != b"<" and line[:7].lower().split() != [b"insert"]
+        if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and _is_marked(line):
+            if of_rows:
+                table.header = line.rstrip()
+                rows = _rows(data, end, table.header)
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
-                table.header = line.rstrip()
-                rows = _rows(data, end, table.header)
+                rows = _sql_rows(data, start, end)
             for cell in rows:
                 place = max(place, cell.end)
                 yield cell
@@ -165,9 +166,22 @@ def _may_name(line: bytes) -> bool:
     return line[:1] == b"<" or len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS)))
 
 
+def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
+    """Whether the line behind a header has its delimiter, is a rule, or has not come yet."""
+    stop = data.find(b"\n", place)
+    if stop < 0:
+        return True
+    line = data[place:stop]
+    return _delimiter(header) in line or bool(_RULE.fullmatch(line))
+
+
+def _delimiter(header: bytes) -> bytes:
+    return next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+
+
 def _rows(data: bytes, place: int, header: bytes) -> Iterator[Cell]:
     """The cells below a line of headers, as long as the lines have as many."""
-    delimiter = next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+    delimiter = _delimiter(header)
     headers = _split(header, delimiter)
     names = {
         column: name for column, (first, last) in enumerate(headers) if (name := _name(header[first:last]))

@@ -12,7 +12,7 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import engine, normalize, stream
+from dlpctl.detect import firstpass, normalize, stream
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
 
@@ -153,6 +153,8 @@ def test_pieces(
 def test_parts_of_a_text_that_is_too_long_for_hyperscan(strained: Detector, text: str, part: int) -> None:
     expected = strained.scan(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "PART", part)
-        patch.setattr(strained, "widest", 40)  # of these patterns, apart from those without a bound
+        patch.setattr(firstpass, "PART", part)
+        patch.setattr(
+            strained.first_pass, "widest", 40
+        )  # of these patterns, apart from those without a bound
         assert strained.scan(text) == expected

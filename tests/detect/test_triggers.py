@@ -1,4 +1,4 @@
-"""What the first pass looks for must stand in everything that a pattern matches."""
+"""What the first pass looks for must stand in everything that a pattern matches, and so must a mark that opens the gate."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ import re2
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.gates import MARKS
 from dlpctl.detect.library import builtin_files, load_patterns
+from dlpctl.detect.lint import examples
 from dlpctl.detect.pattern import Pattern
 
-TRIGGERED = [pattern for pattern in load_patterns(builtin_files()) if pattern.trigger]
+PATTERNS = load_patterns(builtin_files())
+TRIGGERED = [pattern for pattern in PATTERNS if pattern.trigger]
+GATED = [pattern for pattern in PATTERNS if pattern.gated]
+IN_THE_MIDST = "\n".join(["def plain(text):", "    return text  # and nothing else, é"] * 40)
 
 
 def texts(pattern: Pattern) -> st.SearchStrategy[str]:
@@ -21,18 +27,37 @@ def texts(pattern: Pattern) -> st.SearchStrategy[str]:
     return st.from_regex(re.compile(regex, re.ASCII if regex.isascii() else 0))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", TRIGGERED, ids=[pattern.id for pattern in TRIGGERED])
-def test_whatever_matches_holds_the_trigger(pattern: Pattern) -> None:
-    assert pattern.trigger
-    matches, triggered = re2.compile(pattern.regex).search, re2.compile(pattern.trigger).search
+def check_that_matches_hold(pattern: Pattern, held: str, runs: int) -> None:
+    search, holds = re2.compile(pattern.regex).search, re2.compile(held).search
 
     @settings(
-        max_examples=10, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=runs, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
     @given(texts(pattern))
     def check(text: str) -> None:
-        text = text.encode("utf-8", "replace").decode()
-        assert not matches(text) or triggered(text)
+        found = search(text.encode("utf-8", "replace").decode())
+        assert not found or holds(found[0])
 
     check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", TRIGGERED, ids=[pattern.id for pattern in TRIGGERED])
+def test_whatever_matches_holds_the_trigger(pattern: Pattern) -> None:
+    check_that_matches_hold(pattern, pattern.trigger or "", 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", GATED, ids=[pattern.id for pattern in GATED])
+def test_whatever_matches_holds_a_mark(pattern: Pattern) -> None:
+    check_that_matches_hold(pattern, "|".join(MARKS), 200)
+
+
+def test_what_is_gated_is_found_wherever_it_stands() -> None:
+    """As it is without a gate, which is not there for sets of patterns of which one needs none."""
+    gated, ungated = Detector(GATED), Detector([*GATED[:-1], GATED[-1]._replace(gated=False)])
+    values = [text for pattern in GATED for text in examples(pattern, "match")]
+    for text in (f"\n{IN_THE_MIDST}\n".join(values), " ".join(values), *values):
+        found = gated.scan(text)
+        assert found
+        assert found == ungated.scan(text)

@@ -1,0 +1,54 @@
+"""Small marks that one cheap pass finds, so that patterns without a fixed text of their own, which hold one of them, run around those alone.
+
+A shape of digits and letters would be looked for at every byte of a text, and there are some dozens of them. Source code and prose hold few
+of these marks, so that what is gated costs next to nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+
+MARKS = (
+    "[A-ZÑ&] ?[0-9]{2}",
+    "[0-9][A-Z]{2}",
+    "[0-9]{3}[ .)/:,;|+–-]{1,3}[0-9]{2}",
+    r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
+    "[1-9A-HJ-NP-Za-km-z]{26}",
+)
+_APART = b"\n"
+
+
+class Surroundings:
+    """What is around some places of a text, drawn together into a text of its own."""
+
+    def __init__(self, data: bytes, ends: Iterable[int], reach: int) -> None:
+        """As far as `reach` bytes on both sides of each of the `ends`, as whole characters of valid UTF-8."""
+        self._windows: list[tuple[int, int]] = []
+        first = last = -1
+        for end in sorted(ends):
+            if end - reach > last:
+                self._add(data, first, last)
+                first = end - reach
+            last = end + reach
+        self._add(data, first, last)
+        self.data = _APART.join([data[first:last] for first, last in self._windows])
+        self._starts = list(accumulate((last - first + 1 for first, last in self._windows), initial=0))
+
+    def _add(self, data: bytes, first: int, last: int) -> None:
+        if last >= 0:
+            self._windows.append((character_start(data, max(0, first)), character_start(data, last)))
+
+    def place(self, position: int) -> int:
+        """Where a place of `data` is in the text."""
+        from bisect import bisect_left
+
+        window = bisect_left(self._starts, position) - 1 if position else 0
+        return self._windows[window][0] + position - self._starts[window]
+
+
+def character_start(data: bytes, position: int) -> int:
+    """The position, or the one before it where a character begins."""
+    while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
+        position -= 1
+    return position

@@ -1,0 +1,118 @@
+"""One pattern at work on what the first pass found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.detect import validators
+from dlpctl.detect.context import Judge
+from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.overlap import Candidate
+from dlpctl.types import Finding
+
+if TYPE_CHECKING:
+    from dlpctl.detect.compiled import Record
+
+_new = tuple.__new__
+
+
+class Trace(NamedTuple):
+    """One match of one pattern: what became of it, whether it counts or not."""
+
+    finding: Finding
+    label: str
+    best: float
+    """The score that the pattern gives at best."""
+    refused_by: str
+    """The validator that refused it, or nothing."""
+    steps: list[str]
+
+
+class Runner:
+    """One pattern at work: regex, validators and context, compiled when it is hit first."""
+
+    __slots__ = (
+        "_accepts",
+        "_beyond",
+        "_checks",
+        "_index",
+        "_judge",
+        "_matcher",
+        "_proven",
+        "best",
+        "category",
+        "id",
+        "label",
+        "type",
+        "width",
+    )
+
+    def __init__(self, record: Record, index: int) -> None:
+        pattern = record.pattern
+        checks = [validators.find(name) for name in pattern.validators]
+        self._index = index
+        self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._checks = pattern.validators
+        self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
+        self._accepts = [check.accepts for check in checks]
+        self._proven = any(check.proves for check in checks)
+        self._judge = Judge(pattern)
+        self.best = pattern.best_score
+        self.category = pattern.category
+        self.id = pattern.id
+        self.label = pattern.label
+        self.type = pattern.type
+        self.width = record.width
+
+    def run(
+        self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
+    ) -> list[Candidate]:
+        """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
+        accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
+        score = plain_score = self._judge.plain_score
+        found: list[Candidate] = []
+        for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
+            if progress is not None:
+                progress.append(end)
+            if accepts and not _all_accept(accepts, data[start:end].decode()):
+                continue
+            if plain_score is None:
+                score = judge(data, start, end)
+                if score < min_score:
+                    continue
+            found.append(_new(Candidate, (start, end, score, proven, index)))
+        return found
+
+    def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
+        """The matches among the hits, with what became of each."""
+        for start, end in self._matcher.spans(data, ends):
+            value = data[start:end].decode()
+            refused = next(
+                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                "",
+            )
+            score, steps = self._judge.explain(data, start, end)
+            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            first = len(data[:start].decode())
+            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
+        """Whether a match with one of these hits can overlap one of the places."""
+        at = 0
+        for end in ends:
+            while at < len(places) and places[at][1] <= end - self.width:
+                at += 1
+            if at == len(places):
+                return False
+            if places[at][0] < end + self._beyond:
+                return True
+        return False
+
+
+def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
+    for accept in accepts:  # a loop, since all() with a generator costs as much as a validator
+        if not accept(value):
+            return False
+    return True

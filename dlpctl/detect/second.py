@@ -1,0 +1,90 @@
+"""The second texts of a text: what it says in other ways, and what its tables say below their headers.
+
+One pass of an automaton tells where either begins; text in which nothing does costs no more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+
+from dlpctl.detect.matcher import compile_regex, direct
+from dlpctl.detect.normalize import RUN, View
+from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
+
+Find = Callable[..., list[Candidate]]
+Spans = list[tuple[int, int]]
+_EITHER = f"{RUN}|{HEADER}"
+_LINE_END = ord("\n")
+
+
+def looking_through(find: Find) -> Find:
+    """The method that finds candidates in a text, so that it also finds those in its second texts."""
+
+    @wraps(find)
+    def candidates(
+        detector: Any,
+        data: bytes,
+        min_score: float,
+        *args: Any,
+        table: OpenTable | None = None,
+        **named: Any,
+    ) -> list[Candidate]:
+        found = find(detector, data, min_score, *args, **named)
+        for other in second_texts(data, table):
+            found += (
+                one._replace(start=place[0], end=place[1])
+                for one in find(detector, other.data, min_score)
+                if (place := other.place(one.start, one.end))
+            )
+        return found
+
+    return candidates
+
+
+def second_texts(data: bytes, table: OpenTable | None = None) -> list[View | Columns]:
+    runs, headers = _openings(data)
+    texts: list[View | Columns] = []
+    if runs and (view := View.of(data, runs)):
+        texts.append(view)
+        # What was encoded twice.
+        deeper, _ = _openings(view.data)
+        if deeper and (inner := View.of(view.data, deeper, view)):
+            texts.append(inner)
+    if (headers or table is not None) and (columns := Columns.of(data, headers, table)):
+        texts.append(columns)
+    return texts
+
+
+def _openings(data: bytes) -> tuple[Spans, Spans]:
+    """Where runs and headers stand, each kind by itself: the one may begin within the other."""
+    match, unanchored, anchored = _regex(_EITHER)
+    runs: Spans = []
+    headers: Spans = []
+    size = len(data)
+    behind_run = behind_header = place = 0
+    while True:
+        start, end = match(unanchored, data, place, size)[0]
+        if start < 0:
+            return runs, headers
+        if start and data[start - 1] != _LINE_END and data[start] not in WITHIN_LINES:
+            runs.append((start, end))  # no header begins here
+            place = behind_run = end
+            continue
+        run = _regex(RUN)[0](anchored, data, start, size)[0]
+        if run[0] >= 0:
+            runs.append(run)
+            behind_run = run[1]
+        if start >= behind_header:
+            header = _regex(HEADER)[0](anchored, data, start, size)[0]
+            if header[0] >= 0:
+                headers.append(header)
+                behind_header = header[1]
+        place = max(start + 1, behind_run)
+
+
+@cache
+def _regex(regex: str) -> tuple[Any, Any, Any]:
+    return direct(compile_regex(regex, "second texts", megabytes=32))
