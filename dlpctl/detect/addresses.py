@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import COMMON, PLACE, STREET
+from dlpctl.detect.tagger.words import CALENDAR, COMMON, PLACE, STREET
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -179,6 +179,8 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
         return True
     place = any(word.flags >> PLACE & 3 for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
+    if not street and any(word.flags & CALENDAR for word in words):
+        return False
     if not street and all(_YEAR.fullmatch(number) for number in numbers):
         return False
     return bool(_POSTCODE.search(value)) and (house or street) and (place or capitals >= 2)

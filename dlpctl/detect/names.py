@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import addresses, labelled
+from dlpctl.detect import addresses, labelled, names_forms
 from dlpctl.detect.marks import SHORT, dense
 from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_gate import Gate, Hit, Region
@@ -78,9 +78,13 @@ class NameTagger:
         tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []
         for region in tagged:
-            if region.chances:
-                found += self._names(text, region)
-            found += addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,)))
+            if not region.chances:
+                continue
+            here = [
+                *self._names(text, region),
+                *addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,))),
+            ]
+            found += self._formed(region, here)
         fields = [
             one for region in tagged for one in self._fields(text, region) if not _cut(text, one, found)
         ]
@@ -135,6 +139,19 @@ class NameTagger:
                     )
                     worth = score * _UNHEARD if unheard(region.words, left, right) else score
                     yield _finding(*span, min(worth, _DOUBTED) if doubted else worth)
+
+    @staticmethod
+    def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
+        """The findings of a region with those that their form gives away, which take in what is a part of them."""
+        formed = [
+            _finding(region.places[first].start(), region.places[behind - 1].end(), score)
+            for first, behind, score in names_forms.find(region)
+        ]
+        for one in formed:
+            rivals = [other for other in found if _overlap(one, other) and other.score >= _EVEN]
+            if all(_holds(one, other) for other in rivals):
+                found = [*(other for other in found if not _overlap(one, other)), one]
+        return found
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
         if not region.places:
@@ -202,6 +219,10 @@ def _overlap(one: Finding, other: Finding) -> bool:
     return one.start < other.end and other.start < one.end
 
 
+def _holds(one: Finding, other: Finding) -> bool:
+    return one.start <= other.start and other.end <= one.end and one[2:4] != other[2:4]
+
+
 def _cut(text: str, field: Finding, found: Iterable[Finding]) -> bool:
     """Whether a value that no quote ends goes on behind the comma that was taken for its end."""
     return text[field.end : field.end + 1] in (",", ";") and any(
@@ -256,6 +277,8 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
         return behind
     if behind - first == 1 and last.flags >> GIVEN & 3 >= 2 and _surname_ends(words, first, behind):
         return behind + 1
+    if _surname_follows(words, first, behind):
+        return behind + 1
     place = behind
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
         while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
@@ -265,12 +288,11 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
     if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
         given = words[behind + 1]
         listed = behind + 3 < len(words) and words[behind + 2].key == ", " and words[behind + 3].kind == 1
-        if (
-            given.flags >> GIVEN & 3 >= 2
-            and given.outline == last.outline
-            and last.flags >> GIVEN & 3 != 3
-            and not listed
-        ):
+        if given.outline != last.outline or listed:
+            return behind
+        if behind + 3 < len(words) and words[behind + 2].key == "-" and words[behind + 3].outline == "x":
+            return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
+        if given.flags >> GIVEN & 3 >= 2 and last.flags >> GIVEN & 3 != 3:
             return behind + 2
     return behind
 
@@ -284,6 +306,18 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
         return False
     ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
     return ends and (word.outline[0] == "X" or _opens(words, first))
+
+
+def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
+    """Whether a surname that means nothing else follows a given name, and nothing that it could belong to follows it."""
+    word = words[place]
+    if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags >> SURNAME & 3:
+        return False
+    if word.flags >> COMMON & 3 or word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+        return False
+    given = words[first].flags >> GIVEN & 3
+    known = given > 1 and (not words[first].flags >> COMMON & 3 or (given > 2 and place - first > 1))
+    return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
 
 
 def _opens(words: Sequence[Word], first: int) -> bool:

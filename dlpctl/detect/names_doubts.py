@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left > 1:
         return _institution(words, left, right)
-    return any(doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle))
+    return any(
+        doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle, _shortened)
+    )
 
 
 def bare(words: Sequence[Word], first: int, behind: int) -> bool:
@@ -82,6 +84,17 @@ def _particle(words: Sequence[Word], left: int, right: int) -> bool:
     if not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2)
+
+
+def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
+    """A part of a title, as in "Dr. med. Ulrike Hahn"."""
+    return (
+        words[left].outline == "x"
+        and right < len(words)
+        and words[right].key == ". "
+        and left > 0
+        and words[left - 1].key == ". "
+    )
 
 
 _SIGHTS = (
