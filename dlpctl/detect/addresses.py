@@ -77,6 +77,17 @@ _STATES = (
     ),
     *("ri", "sc", "sd", "tn", "tx", "ut", "vt", "va", "wa", "wv", "wi", "wy", "dc"),
 )
+_PREMISES = (
+    "wohnung",
+    "haus",
+    "filiale",
+    "büro",
+    "wohnhaft",
+    "logement",
+    "vivienda",
+    "woning",
+    "appartamento",
+)
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -95,14 +106,22 @@ _HOUSE = lazy(
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
-    for first, last, score in spans:
-        behind = _lengthened(region, first, _shortened(region, first, last))
+    for opening, last, score in spans:
+        behind = _lengthened(region, opening, _shortened(region, opening, last))
+        first = _begun(region.words, opening, behind)
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
             continue
         kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
+
+
+def _begun(words: Sequence[Word], first: int, behind: int) -> int:
+    """The start behind what the address is that of: die Wohnung Hauptstr. 5."""
+    if first + 2 < behind and words[first].key in _PREMISES and words[first + 1].outline == "Xx":
+        return first + 1
+    return first
 
 
 def _shortened(region: Tagged, first: int, behind: int) -> int:

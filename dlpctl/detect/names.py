@@ -261,7 +261,7 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     if hyphen + 1 >= len(words) or words[hyphen].key != "-":
         return behind
     part = words[hyphen + 1]
-    syllable = part.outline == "x" and len(part.key) < 6 and not part.flags >> COMMON & 3  # Kim Jong-un
+    syllable = part.outline == "x" and len(part.key) < 6 and part.flags >> COMMON & 3 < 2  # Kim Jong-un
     return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
 
 
@@ -337,7 +337,10 @@ def _trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int]
     cased = any(word.outline[0] == "X" for word in words[first:behind])
     while first < behind and _precedes(words, first, behind, cased):
         first += 1
-    while first < behind and (words[behind - 1].kind != 1 or (cased and _everyday(words[behind - 1]))):
+    while first < behind and (
+        words[behind - 1].kind != 1
+        or (cased and _everyday(words[behind - 1]) and words[behind - 2].key != "-")
+    ):
         behind -= 1
     if (
         first == behind

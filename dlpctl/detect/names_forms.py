@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.names_doubts import FIRMS
 from dlpctl.detect.tagger.words import (
     CALENDAR,
     COMMON,
@@ -23,50 +24,8 @@ if TYPE_CHECKING:
 
 _SURE = 0.75
 _PAIRED = 0.55
-_LOCATION, _ORGANIZATION = 5, 6
-_EVEN = 0.5
+_USUAL = 2 << GIVEN
 _HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
-_FIRMS = frozenset(
-    tuple(name.split("_"))
-    for name in [
-        "eli_lilly",
-        "philip_morris",
-        "charles_schwab",
-        "calvin_klein",
-        "ralph_lauren",
-        "tommy_hilfiger",
-        "louis_vuitton",
-        "hugo_boss",
-        "jimmy_choo",
-        "merrill_lynch",
-        "walt_disney",
-        "giorgio_armani",
-        "christian_dior",
-        "michael_kors",
-        "kate_spade",
-        "betty_crocker",
-        "jack_daniel",
-        "jim_beam",
-        "johnnie_walker",
-        "captain_morgan",
-        "aston_martin",
-        "alfa_romeo",
-        "john_deere",
-        "max_mara",
-        "mary_kay",
-        "elizabeth_arden",
-        "lockheed_martin",
-        "morgan_stanley",
-        "wells_fargo",
-        "arthur_andersen",
-        "rolls_royce",
-        "harley_davidson",
-        "paul_smith",
-        "ted_baker",
-        "karen_millen",
-        "laura_ashley",
-    ]
-)
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
 
@@ -76,8 +35,8 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         yield from _honoured(region.words)
     if "/" in region.tokens:
         yield from _ticketed(region.words)
-    for place, votes in region.chances.items():
-        if votes[_LOCATION] + votes[_ORGANIZATION] > _EVEN and _paired(region.words, place):
+    for place, word in enumerate(region.words):
+        if word.flags & _USUAL and word.outline == "Xx" and _paired(region.words, place):
             yield place, place + 2, _PAIRED
 
 
@@ -106,7 +65,9 @@ def _paired(words: list[Word], place: int) -> bool:
     given, surname = words[place], words[place + 1]
     if given.outline != "Xx" or surname.outline != "Xx" or (given.flags | surname.flags) & _OTHERS:
         return False
-    if (given.key, surname.key) in _FIRMS or given.flags >> GIVEN & 3 < 2 or surname.flags >> SURNAME & 3 < 2:
+    if (given.key, surname.key) in FIRMS or given.flags >> GIVEN & 3 < 2:
+        return False
+    if surname.flags >> SURNAME & 3 < 2 and (given.flags >> GIVEN & 3 < 3 or len(surname.key) < 3):
         return False
     if given.flags >> COMMON & 3 or surname.flags >> COMMON & 3:
         return False

@@ -209,8 +209,20 @@ class Composer:
             return self.rng.choice(self.surnames_all)[0]
         return self.rng.choice(self.surnames[self.rng.choice(self.named)])
 
+    def family_first(self) -> str:
+        """In Korean and Vietnamese order, with syllables that hyphens join or that stand apart."""
+        rng = self.rng
+        korean, vietnamese = PHRASES["korean"], PHRASES["vietnamese"]
+        if rng.random() < 0.5:
+            given = f"{rng.choice(_entries(korean['first']))}-{rng.choice(_entries(korean['second']))}"
+            family = rng.choice(_entries(korean["family"]))
+            return rng.choice([f"{family} {given}", f"{given} {family}", f"{family}, {given}", given])
+        return " ".join(rng.choice(_entries(vietnamese[part])) for part in ("family", "middle", "given"))
+
     def person(self) -> str:
         rng = self.rng
+        if rng.random() < 0.012:
+            return self.family_first()
         if rng.random() < 0.4:
             locale = rng.choice(self._locales() if self.language != "en" else self.named)
             given, surname = rng.choice(self.given[locale]), rng.choice(self.surnames[locale])
