@@ -14,7 +14,7 @@ from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
 from dlpctl_daemon.api import resources
 from dlpctl_daemon.callers import Callers
-from dlpctl_daemon.endpoints import Service, json_response
+from dlpctl_daemon.endpoints import Resource, Service, answerer, json_response
 from dlpctl_daemon.frame import Frame
 from dlpctl_daemon.limits import Allowance, Rate, RateLimiter
 from dlpctl_daemon.logs import Log, places
@@ -41,8 +41,8 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Flask:
         Readiness(control.maintenance.ready),
         Callers(control.checks.identify),
     )
-    app = _App(service)
     declared = list(resources())
+    app = _App(service, declared)
     for resource in declared:
         app.register_blueprint(resource.blueprint(service))
     app.register_blueprint(docs.blueprint(declared))
@@ -50,10 +50,16 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Flask:
 
 
 class _App(Flask):
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, declared: Iterable[Resource]) -> None:
         super().__init__(__name__, static_folder=None)
         self.log = service.log
-        self._frame = Frame(super().wsgi_app, service)
+        direct = {
+            (endpoint.method, endpoint.path): answerer(endpoint, service)
+            for resource in declared
+            for endpoint in resource.endpoints
+            if endpoint.is_direct
+        }
+        self._frame = Frame(super().wsgi_app, direct, service)
         self.url_map.merge_slashes = False
         self.config["MAX_FORM_MEMORY_SIZE"] = 1 << 20
         self.config["MAX_FORM_PARTS"] = 16

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from flask import Request
+from werkzeug.http import parse_options_header
 
 from dlpctl.errors import DlpctlError, RequestError, TooLargeError
 from dlpctl_daemon.schemas import SCHEMAS, Schema
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _HALF_CHARACTER = re.compile(rb"\\[uU][dD][89a-fA-F]")
@@ -30,16 +34,17 @@ class MediaTypeError(DlpctlError):
     http_status = 415
 
 
-def read_json(request: Request, limit: int) -> dict[str, Any]:
-    if request.environ.get("CONTENT_TYPE") != "application/json":  # as nearly all write it
-        if request.mimetype != "application/json":
+def read_json(environ: WSGIEnvironment, limit: int) -> dict[str, Any]:
+    if environ.get("CONTENT_TYPE") != "application/json":  # as nearly all write it
+        mimetype, parameters = parse_options_header(environ.get("CONTENT_TYPE"))
+        if mimetype.lower() != "application/json":
             raise MediaTypeError("Content-Type: must be application/json")
-        if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
             raise MediaTypeError("Content-Type: JSON is always UTF-8")
-    if request.environ.get("HTTP_CONTENT_ENCODING", "identity") != "identity":
+    if environ.get("HTTP_CONTENT_ENCODING", "identity") != "identity":
         raise MediaTypeError("Content-Encoding: bodies are taken as they are, not compressed")
-    length = refuse_larger(request, limit)
-    return parse_json(request.environ["wsgi.input"].read(length))
+    length = refuse_larger(environ, limit)
+    return parse_json(environ["wsgi.input"].read(length))
 
 
 def parse_json(data: bytes) -> dict[str, Any]:
@@ -62,9 +67,9 @@ def parse_json(data: bytes) -> dict[str, Any]:
     return value
 
 
-def refuse_larger(request: Request, limit: int) -> int:
+def refuse_larger(environ: WSGIEnvironment, limit: int) -> int:
     """The length of the body, which the server knows of any request: it has read it all by now."""
-    given = request.environ.get("CONTENT_LENGTH", "")
+    given = environ.get("CONTENT_LENGTH", "")
     length = int(given) if given.isdecimal() else 0
     if length > limit:
         raise TooLargeError(f"the body is larger than {limit:,} bytes, which is the limit here")

@@ -15,6 +15,8 @@ from dlpctl_daemon.notes import Note, note
 from dlpctl_daemon.schemas import Schema, ref
 
 if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
     from dlpctl_daemon.limits import RateLimiter
@@ -61,6 +63,7 @@ class Call(NamedTuple):
     """The policy's or license's key."""
     body: dict[str, Any]
     query: dict[str, Any]
+    note: Note
 
     @property
     def control(self) -> ControlPlane:
@@ -88,6 +91,8 @@ class Endpoint(NamedTuple):
     media: str
     fails: tuple[int, ...]
     """Statuses of errors that this endpoint has and others like it do not."""
+    is_direct: bool
+    """Asked so often that Flask is spared: its path has no parameters, and its answer is JSON."""
 
 
 class Resource:
@@ -111,6 +116,7 @@ class Resource:
         query: Mapping[str, Schema] | None = None,
         media: str = "application/json",
         fails: tuple[int, ...] = (),
+        is_direct: bool = False,
     ) -> Callable[[Handler], Handler]:
         """The first line of the handler's docstring says what the endpoint does."""
 
@@ -131,6 +137,7 @@ class Resource:
                     query or {},
                     media,
                     fails,
+                    is_direct,
                 )
             )
             return handler
@@ -150,48 +157,74 @@ class Resource:
         return blueprint
 
 
-def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
-    handler, guard, status = endpoint.handler, endpoint.guard, endpoint.status
+Answerer = Callable[..., object]
+"""Takes the environ, its note and the parameters of the path."""
+_FAILED = "dlpctl.failed"
+
+
+def answerer(endpoint: Endpoint, service: Service) -> Answerer:
+    handler, guard = endpoint.handler, endpoint.guard
     limit = service.options.text_body if guard is Guard.POLICY_KEY else service.options.json_body
 
-    def view(**path: str) -> Response:
-        noted = note()
+    def answer(environ: WSGIEnvironment, noted: Note, **path: str) -> object:
         noted.route, noted.guard = endpoint.path, guard
-        access, key = _let_in(noted, guard, service)
-        body = read_json(request, limit) if endpoint.body else {}
+        access, key = _let_in(environ, noted, guard, service)
+        body = read_json(environ, limit) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
-        answer = handler(Call(service, access, key, body, query), **path)
-        if isinstance(answer, Response):
-            return answer
-        if answer is None:
+        return handler(Call(service, access, key, body, query, noted), **path)
+
+    return answer
+
+
+def fail(environ: WSGIEnvironment, error: Exception) -> None:
+    """Let the view raise an error that came up outside of Flask, so that it is answered as all others are."""
+    environ[_FAILED] = error
+
+
+def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
+    answer, status = answerer(endpoint, service), endpoint.status
+
+    def view(**path: str) -> Response:
+        environ = request.environ
+        if _FAILED in environ:
+            raise environ[_FAILED]
+        made = answer(environ, note(), **path)
+        if isinstance(made, Response):
+            return made
+        if made is None:
             return Response(status=status)
-        return json_response(answer, status)
+        return json_response(made, status)
 
     return view
 
 
 def json_response(answer: object, status: int) -> Response:
-    return Response(
-        json.dumps(answer, separators=(",", ":")).encode("ascii"), status, content_type="application/json"
-    )
+    return Response(as_json(answer), status, content_type="application/json")
 
 
+def as_json(answer: object) -> bytes:
+    return _encode(answer).encode("ascii")
+
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _NOBODY = Access(Role.AUDITOR, "")
 
 
-def _let_in(noted: Note, guard: Guard, service: Service) -> tuple[Access, str | None]:
+def _let_in(
+    environ: WSGIEnvironment, noted: Note, guard: Guard, service: Service
+) -> tuple[Access, str | None]:
     if guard is Guard.POLICY_KEY:
-        key = request.headers.get("X-Service-API-Key")
+        key = environ.get("HTTP_X_SERVICE_API_KEY")
         noted.caller = service.callers.policy_id(key)
         noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
     if guard is Guard.ADMIN:
-        access = service.control.tokens.authenticate(_bearer())
+        access = service.control.tokens.authenticate(_bearer(environ))
         noted.caller = access.token_id
         return access, None
-    return _NOBODY, _bearer() if guard is Guard.LICENSE_KEY else None
+    return _NOBODY, _bearer(environ) if guard is Guard.LICENSE_KEY else None
 
 
-def _bearer() -> str | None:
-    header = request.headers.get("Authorization", "")
+def _bearer(environ: WSGIEnvironment) -> str | None:
+    header: str = environ.get("HTTP_AUTHORIZATION", "")
     return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None

@@ -9,11 +9,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import DlpctlError
 from dlpctl_daemon.cors import Cors
+from dlpctl_daemon.endpoints import as_json, fail
 from dlpctl_daemon.hosts import Hosts
 from dlpctl_daemon.notes import KEY, Note
 from dlpctl_daemon.options import hosts_of
@@ -21,7 +22,7 @@ from dlpctl_daemon.options import hosts_of
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from dlpctl_daemon.endpoints import Service
+    from dlpctl_daemon.endpoints import Answerer, Service
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = (
@@ -35,10 +36,35 @@ _HEADERS = (
 _UNKNOWN = "(none)"
 
 
+class _Held:
+    """An answer that begins once what it says is recorded: when it is iterated, or closed without that."""
+
+    def __init__(self, answer: Iterable[bytes], recorded: Callable[[], Iterable[bytes]]) -> None:
+        self._answer = answer
+        self._recorded: Callable[[], Iterable[bytes]] | None = recorded
+
+    def __iter__(self) -> Iterator[bytes]:
+        recorded, self._recorded = self._recorded, None
+        if recorded is not None:
+            self._answer = recorded()
+        return iter(self._answer)
+
+    def close(self) -> None:
+        if self._recorded is not None:
+            iter(self)
+        close = getattr(self._answer, "close", None)
+        if close is not None:
+            close()
+
+
 class Frame:
-    def __init__(self, inner: WSGIApplication, service: Service) -> None:
+    def __init__(
+        self, inner: WSGIApplication, direct: Mapping[tuple[str, str], Answerer], service: Service
+    ) -> None:
+        """`direct` are the endpoints that are answered without Flask, as long as nothing is wrong."""
         settings = service.options.settings
         self._inner = inner
+        self._direct = direct
         self._metrics = service.metrics
         self._log = service.log
         self._hosts = None if service.options.unix_socket else Hosts(hosts_of(service.options))
@@ -51,12 +77,35 @@ class Frame:
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             note.status = int(status[:3])
-            return start_response(status, self._headers(environ, note, headers), exc_info)
+            made = self._headers(environ, note, headers)
+            if note.ticket is None:
+                return start_response(status, made, exc_info)
+            held.append((status, made))
+            return None
 
+        def recorded() -> Iterable[bytes]:
+            """The answer to a check, or why there is none."""
+            ticket, note.ticket = note.ticket, None
+            try:
+                if ticket is not None:
+                    ticket.result()
+                for head in held:
+                    start_response(*head)
+            except Exception as error:
+                note.decision = None
+                return self._failed(error, environ, start)
+            finally:
+                self._finish(environ, note)
+            return answer
+
+        held: list[tuple[str, list[tuple[str, str]]]] = []
+        answer: Iterable[bytes] = ()
         try:
-            return self._answer(environ, start)
+            answer = self._answer(environ, start)
         finally:
-            self._finish(environ, note)
+            if note.ticket is None:
+                self._finish(environ, note)
+        return answer if note.ticket is None else _Held(answer, recorded)
 
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if self._hosts is not None:
@@ -72,6 +121,19 @@ class Frame:
         if self._cors is not None and self._cors.asks(environ):
             start("204 No Content", list(self._cors.allowed))
             return []
+        direct = self._direct.get((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        if direct is None:
+            return self._inner(environ, start)
+        try:
+            body = as_json(direct(environ, environ[KEY]))
+        except Exception as error:
+            return self._failed(error, environ, start)
+        start("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    def _failed(self, error: Exception, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """The view raises the error again, within Flask, which answers and logs it as any other."""
+        fail(environ, error)
         return self._inner(environ, start)
 
     def _headers(
@@ -85,6 +147,8 @@ class Frame:
         return made if self._cors is None else self._cors.extended(environ, made)
 
     def _finish(self, environ: WSGIEnvironment, note: Note) -> None:
+        if note.decision is not None:
+            self._metrics.decision(note.kind, note.decision)
         seconds = time.perf_counter() - note.began
         route, method = (note.route, environ["REQUEST_METHOD"]) if note.route else (_UNKNOWN, "-")
         self._metrics.request(method, route, note.status, seconds)

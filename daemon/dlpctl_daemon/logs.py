@@ -6,12 +6,30 @@ import json
 import threading
 import traceback
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.control.clock import utc_now, written
 
 if TYPE_CHECKING:
     from dlpctl_daemon.notes import Note
+
+
+class _Form(NamedTuple):
+    """How the line of a request is written."""
+
+    request: str
+    more: str
+    end: str
+
+
+_HUMAN = _Form("%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", "\n")
+_JSON = _Form(
+    '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
+    ' "ms": %.1f, "request_id": "%s"',
+    ', "%s": "%s"',
+    "}\n",
+)
 
 
 class Log:
@@ -20,31 +38,29 @@ class Log:
     def __init__(self, stream: IO[str], form: str = "human") -> None:
         self._stream = stream
         self._write = self._json if form == "json" else self._human
+        self._form = _JSON if form == "json" else _HUMAN
         self._lock = threading.Lock()
 
     def info(self, event: str, **fields: Any) -> None:
         self._line("info", event, fields)
 
     def request(self, method: str, route: str, note: Note, seconds: float) -> None:
-        """A request that was answered."""
-        fields: dict[str, Any] = {
-            "method": method,
-            "route": route,
-            "status": note.status,
-            "ms": round(seconds * 1000, 1),
-            "request_id": note.request_id,
-        }
+        """A request that was answered. A line for each, so it is put together at once; nothing in it needs to be escaped."""
+        form = self._form
+        now = written(utc_now())
+        line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
         if note.caller is not None:
-            fields["caller"] = note.caller
+            line += form.more % ("caller", note.caller)
         if note.decision is not None:
-            fields["decision"] = note.decision
-        self._line("info", "request", fields)
+            line += form.more % ("decision", note.decision)
+        with self._lock:
+            self._stream.write(line + form.end)
 
     def error(self, event: str, **fields: Any) -> None:
         self._line("error", event, fields)
 
     def _line(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
-        line = self._write(_now(), level, event, fields)
+        line = self._write(written(utc_now()), level, event, fields)
         with self._lock:
             self._stream.write(line)
 
@@ -63,10 +79,6 @@ def places(error: BaseException) -> list[str]:
     """Where an error came from. Not what it says: that may hold what was checked."""
     frames = traceback.extract_tb(error.__traceback__)
     return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _plain(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flask import request
 
 if TYPE_CHECKING:
+    from dlpctl.control.writer import Ticket
     from dlpctl_daemon.endpoints import Guard
     from dlpctl_daemon.limits import Allowance
 
@@ -15,7 +16,18 @@ KEY = "dlpctl.note"
 
 
 class Note:
-    __slots__ = ("allowance", "began", "caller", "decision", "guard", "request_id", "route", "status")
+    __slots__ = (
+        "allowance",
+        "began",
+        "caller",
+        "decision",
+        "guard",
+        "kind",
+        "request_id",
+        "route",
+        "status",
+        "ticket",
+    )
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
@@ -26,7 +38,11 @@ class Note:
         self.guard: Guard | None = None
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
+        self.kind = ""
+        """What was checked: a text or a file."""
         self.decision: str | None = None
+        self.ticket: Ticket[None] | None = None
+        """Of a check that must be recorded before it is answered."""
         self.allowance: Allowance | None = None
 
 

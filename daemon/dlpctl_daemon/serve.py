@@ -34,7 +34,7 @@ def serve(folder: Path, make_detector: Callable[[], Detector], options: Options)
         detector = make_detector()
         with ControlPlane.open(folder, lambda: detector, limits=options.limits) as control:
             token_file = control.tokens.first()
-            server = Server(create_app(control, options, log), listening, options)
+            server = Server(create_app(control, options, log), listening, options, log)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import select
 import socket
 import time
@@ -11,66 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
-from waitress.task import ErrorTask, WSGITask
 
+from dlpctl_daemon.logs import Log, places
 from dlpctl_daemon.options import Options
+from dlpctl_daemon.tasks import LARGEST_HEADER, ErrorTask, Task
+from dlpctl_daemon.workers import Workers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 _CONNECTIONS = 1_000
 _IDLE_SECONDS = 60
-_LARGEST_HEADER = 1 << 16
 _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
 _SMALL = 1 << 16
 _TURN_SECONDS = 1.0
-_DETAILS = {
-    400: "the request is not HTTP that can be read",
-    413: "the body is larger than any that is taken here",
-    431: f"the headers are larger than {_LARGEST_HEADER:,} bytes",
-    500: "the service failed",
-    501: "this transfer encoding is not known here",
-}
-
-
-class _ErrorTask(ErrorTask):
-    """What is refused before it gets to the application."""
-
-    def execute(self) -> None:
-        error = self.request.error
-        body = json.dumps({"detail": _DETAILS.get(error.code, error.reason.lower())}).encode("ascii")
-        self.status = f"{error.code} {error.reason}"
-        self.content_length = len(body)
-        self.response_headers += [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-        ]
-        self.set_close_on_finish()
-        self.write(body)
-
-
-class _Task(WSGITask):
-    wrote_header: bool
-
-    def start(self) -> None:
-        super().start()
-        if self.channel.server.is_ending:
-            self.set_close_on_finish()
-
-    def write(self, data: bytes) -> None:
-        """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
-        begun: bool = self.wrote_header
-        if not begun and self.complete and self.content_length == len(data) and self.has_body:
-            self.wrote_header = True
-            self.content_bytes_written = len(data)
-            self.channel.write_soon(self.build_response_header() + data)
-        else:
-            super().write(data)
 
 
 class _Channel(HTTPChannel):
@@ -79,11 +36,31 @@ class _Channel(HTTPChannel):
     woken for each answer, it would take as much of the interpreter's time as the checks themselves.
     """
 
-    task_class = _Task
-    error_task_class = _ErrorTask
+    error_task_class = ErrorTask
 
     def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(_Waker(server, self), *arguments, **named)
+        self._begun: Task | None = None
+
+    def begin(self) -> None:
+        """Do what does not wait for the disk; `service` does the rest."""
+        request = self.requests[0]
+        if self.connected and not request.error:
+            self._begun = Task(self, request)
+            self._begun.begin()
+
+    def task_class(self, _channel: HTTPChannel, request: HTTPRequestParser) -> Task:
+        # Given away at once: the next request may begin before `service` is through with this one.
+        begun, self._begun = self._begun, None
+        return begun or Task(self, request)
+
+    def service(self) -> None:
+        begun = self._begun
+        try:
+            super().service()
+        finally:
+            if begun is not None:
+                begun.drop()
 
     @property
     def is_closing(self) -> bool:
@@ -91,12 +68,14 @@ class _Channel(HTTPChannel):
 
     def readable(self) -> bool:
         """Also while a request is worked on, so that the loop need not be told when that is done."""
-        return not self.is_closing and len(self.requests) <= 1
+        return len(self.requests) <= 1 and not self.will_close and not self.close_when_flushed
 
     def writable(self) -> bool:
         """Not while a thread sends its answer: the loop would turn without end until it has."""
         left = self.total_outbufs_len
-        return self.is_closing or left > _SMALL or bool(left and not self.requests)
+        if left and (left > _SMALL or not self.requests):
+            return True
+        return bool(self.will_close or self.close_when_flushed)
 
     @property
     def is_busy(self) -> bool:
@@ -121,7 +100,9 @@ class _Waker:
 
 
 class Server:
-    def __init__(self, application: WSGIApplication, listening: socket.socket, options: Options) -> None:
+    def __init__(
+        self, application: WSGIApplication, listening: socket.socket, options: Options, log: Log
+    ) -> None:
         proxy = options.settings.trusted_proxy
         trusted: dict[str, Any] = {}
         if proxy:
@@ -131,18 +112,23 @@ class Server:
                 "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"},
             }
         self._map: dict[int, Any] = {}
+        self._workers = Workers(
+            options.settings.threads,
+            lambda problem: log.error("failed", error=type(problem).__name__, at=places(problem)),
+        )
+        self._look_again: float | None = None
         self._inner = create_server(
             application,
             map=self._map,
             sockets=[listening],
-            threads=options.settings.threads,
+            _dispatcher=self._workers,
             ident=None,
             connection_limit=_CONNECTIONS,
             channel_timeout=_IDLE_SECONDS,
             cleanup_interval=10,
             send_bytes=1,
             channel_request_lookahead=1,
-            max_request_header_size=_LARGEST_HEADER,
+            max_request_header_size=LARGEST_HEADER,
             max_request_body_size=options.largest_body + 1,
             clear_untrusted_proxy_headers=True,
             log_socket_errors=False,
@@ -158,7 +144,7 @@ class Server:
         while not self._inner.is_ending:
             self._turn(_TURN_SECONDS)
         self._drain()
-        self._inner.task_dispatcher.shutdown()
+        self._workers.shutdown()
         wasyncore.close_all(self._map)
 
     def stop(self) -> None:
@@ -169,7 +155,10 @@ class Server:
         self._inner.pull_trigger()
 
     def _turn(self, seconds: float) -> None:
+        if self._look_again is not None:
+            seconds = min(seconds, self._look_again)
         wasyncore.loop(timeout=seconds, use_poll=self._poll, map=self._map, count=1)
+        self._look_again = self._workers.hand_over()
 
     def _drain(self) -> None:
         self._refuse_new()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
@@ -15,13 +16,20 @@ from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
-from dlpctl.errors import ForbiddenError, NotFoundError, RequestError, TooLargeError, UnauthorizedError
+from dlpctl.errors import (
+    ForbiddenError,
+    NotFoundError,
+    QuotaError,
+    RequestError,
+    TooLargeError,
+    UnauthorizedError,
+)
 from dlpctl.policy.model import Policy
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
-    from dlpctl.control.store import Batch
+    from dlpctl.control.writer import Batch, Ticket
     from dlpctl.preflight import Checker, Report
 
 _FIND = """
@@ -37,6 +45,17 @@ class Limits(NamedTuple):
     file_bytes: int = 50 << 20
     reading: FileLimits | None = None
     """What reading a file may cost."""
+
+
+class Submitted(NamedTuple):
+    """A check that is made, and recorded once its ticket is asked. Until then it must not be answered."""
+
+    result: CheckResult
+    ticket: Ticket[None]
+
+    def recorded(self) -> CheckResult:
+        self.ticket.result()
+        return self.result
 
 
 class Checks:
@@ -69,6 +88,18 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> CheckResult:
+        return self.submit_text(api_key, text, destination, org_id=org_id, policy_id=policy_id).recorded()
+
+    def submit_text(
+        self,
+        api_key: str | None,
+        text: str,
+        destination: str,
+        *,
+        org_id: str | None = None,
+        policy_id: str | None = None,
+    ) -> Submitted:
+        """For who has many checks under way and wants them recorded together."""
         standing = self._authorize(api_key, org_id, policy_id)
         to = _destination(destination)
         size = len(text.encode("utf-8", "surrogatepass"))
@@ -77,7 +108,7 @@ class Checks:
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
         report = self._checker(standing, to).check(text)
-        return self._record(standing, to, report, size)
+        return self._submit(standing, to, report, size)
 
     def check_file(
         self,
@@ -97,12 +128,12 @@ class Checks:
             )
         report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
         if masked is None:
-            return self._record(standing, to, report, len(data), is_file=True)
+            return self._submit(standing, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
         try:
-            return self._record(
+            return self._submit(
                 standing, to, report, len(data), is_file=True, file_expires=self._files.expiry()
-            )
+            ).recorded()
         except BaseException:
             self._files.drop(report.preflight_id)
             raise
@@ -140,6 +171,14 @@ class Checks:
 
     def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:
         now = self._core.clock()
+        if policy_id is None and api_key:
+            own = self._directory.remembered(self._core.store.generation(), self._core.ring.lookup(api_key))
+            if (
+                own is not None
+                and org_id in (None, own.org_id, own.org_slug)
+                and _may_go_on(own, now, self._directory.used)
+            ):
+                return own
         with self._core.store.reading() as connection:
             own = self._directory.standing(connection, self._identify(connection, api_key))
             if own is None:
@@ -181,7 +220,7 @@ class Checks:
             raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
         return Policy.from_dict(json.loads(row["body"]))
 
-    def _record(
+    def _submit(
         self,
         standing: Standing,
         to: Destination,
@@ -190,7 +229,7 @@ class Checks:
         *,
         is_file: bool = False,
         file_expires: str | None = None,
-    ) -> CheckResult:
+    ) -> Submitted:
         now = self._core.clock()
         entry = Entry(
             standing.policy_id,
@@ -208,10 +247,11 @@ class Checks:
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(Ledger, lambda: Ledger(batch, self._directory, self._chain)).record(entry)
+            batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._chain)).record(
+                entry
+            )
 
-        self._core.store.run(job)
-        return CheckResult(
+        result = CheckResult(
             report.preflight_id,
             entry.decision,
             report.summary,
@@ -222,6 +262,7 @@ class Checks:
             entry.created_at,
             is_file,
         )
+        return Submitted(result, self._core.store.submit(job))
 
     def _find(self, connection: sqlite3.Connection, api_key: str | None, preflight_id: str) -> sqlite3.Row:
         own = self._directory.standing(connection, self._identify(connection, api_key))
@@ -231,6 +272,16 @@ class Checks:
         if row is None:
             raise NotFoundError("there is no such check in the key's organization")
         return row
+
+
+def _may_go_on(standing: Standing, now: datetime, used: Callable[[str, str], int]) -> bool:
+    """As far as is remembered. Whether a check may be made is asked again when it is recorded; before one is refused, the store is asked."""
+    month = written(now)[:7]
+    try:
+        license_for(standing, now, lambda license_id: used(license_id, month))
+    except (ForbiddenError, QuotaError):
+        return False
+    return True
 
 
 def _destination(name: str) -> Destination:

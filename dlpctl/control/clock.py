@@ -13,7 +13,9 @@ def utc_now() -> datetime:
 
 
 def written(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return f"{moment.isoformat(timespec='milliseconds')[:-6]}Z"
 
 
 def next_month(moment: datetime) -> datetime:

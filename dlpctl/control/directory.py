@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -42,11 +42,24 @@ class _Known(NamedTuple):
     generation: bytes
     policies: dict[bytes, str]
     standings: dict[str, Standing]
+    used: dict[tuple[str, str], int]
+    """Checks of a license in a month when they were counted last: there may be more by now."""
 
 
 class Directory:
     def __init__(self) -> None:
-        self._known = _Known(b"", {}, {})
+        self._known = _Known(b"", {}, {}, {})
+
+    def remembered(self, generation: bytes, lookup: bytes) -> Standing | None:
+        """What stands behind a key, where that is known and holds for this generation of the store."""
+        known = self._known
+        return known.standings.get(known.policies.get(lookup, "")) if known.generation == generation else None
+
+    def used(self, license_id: str, month: str) -> int:
+        return self._known.used.get((license_id, month), 0)
+
+    def count(self, used: Mapping[tuple[str, str], int]) -> None:
+        self._known.used.update(used)
 
     def policy_of_key(self, connection: sqlite3.Connection, lookup: bytes) -> str | None:
         known = self._current(connection)
@@ -75,7 +88,7 @@ class Directory:
         ).fetchone()[0]
         known = self._known
         if known.generation != generation:
-            known = self._known = _Known(generation, {}, {})
+            known = self._known = _Known(generation, {}, {}, {})
         return known
 
 

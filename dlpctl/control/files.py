@@ -16,7 +16,7 @@ from dlpctl.control.records import MaskedFile
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
-    from dlpctl.control.store import Batch
+    from dlpctl.control.writer import Batch
 
 LIFETIME = timedelta(minutes=15)
 _NONCE_BYTES = 12

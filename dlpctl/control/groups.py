@@ -10,7 +10,8 @@ from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.records import Group
-from dlpctl.control.store import Batch, Row, changed
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch, changed
 from dlpctl.errors import ConflictError
 
 _FIND = """

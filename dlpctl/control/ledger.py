@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from dlpctl.control.directory import Directory, Standing, deleted_policy, license_for
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.store import Batch
 from dlpctl.errors import ForbiddenError, StoreError
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
+_json = json.JSONEncoder(separators=(",", ":")).encode
 START = bytes(32)
 """The link before the first."""
 
@@ -47,7 +47,7 @@ class Chain:
         self._seals = ring.key_for("chain-seal")
 
     def link(self, before: bytes, said: Sequence[Any]) -> bytes:
-        return hmac.digest(self._links, before + json.dumps(said, separators=(",", ":")).encode(), "sha256")
+        return hmac.digest(self._links, before + _json(said).encode(), "sha256")
 
     def seal(self, ends: Ends) -> bytes:
         said = f"{ends.first_seq}:{ends.first_link.hex()}:{ends.last_seq}:{ends.last_link.hex()}"
@@ -82,13 +82,18 @@ def write_ends(connection: sqlite3.Connection, chain: Chain, ends: Ends) -> None
 
 
 class Ledger:
-    """The checks of one transaction."""
+    """The checks of one transaction: put together one by one, and written all at once."""
 
-    def __init__(self, batch: Batch, directory: Directory, chain: Chain) -> None:
-        self._db = batch.connection
+    def __init__(self, connection: sqlite3.Connection, directory: Directory, chain: Chain) -> None:
+        self._db = connection
         self._directory = directory
         self._chain = chain
         self._ends = read_ends(self._db, chain)
+        self._standings: dict[str, Standing | None] = {}
+        """Nothing changes them while this transaction lasts and these are its jobs."""
+        self._rows: dict[str, tuple[Any, ...]] = {}
+        """By the ids of their checks."""
+        self._files: list[tuple[str, str]] = []
         self._used: dict[tuple[str, str], int] = {}
         self._phrases: dict[bytes, int] = {}
         self._said: Counter[int] = Counter()
@@ -97,7 +102,7 @@ class Ledger:
 
     def record(self, entry: Entry) -> None:
         """Raises, before anything is written, where the policy or its license does not allow the check any more."""
-        standing = self._directory.standing(self._db, entry.policy_id)
+        standing = self._standing(entry.policy_id)
         if standing is None:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
@@ -107,9 +112,9 @@ class Ledger:
     def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
         """Record a check that a client has made under a license, whatever became of policy and license since; False where it is known."""
         known = "SELECT 1 FROM checks WHERE preflight_id = ?"
-        if self._db.execute(known, (entry.preflight_id,)).fetchone():
+        if entry.preflight_id in self._rows or self._db.execute(known, (entry.preflight_id,)).fetchone():
             return False
-        standing = self._directory.standing(self._db, entry.policy_id)
+        standing = self._standing(entry.policy_id)
         if standing is None or standing.org_id != org_id:
             standing = deleted_policy(self._db, entry.policy_id, org_id)
         self._write(standing, license_id, entry)
@@ -123,7 +128,7 @@ class Ledger:
             detected = tuple((name, count, None) for name, count, _ in detected)
         phrase_id = self._phrase(standing, entry)
         seq = self._ends.last_seq + 1
-        said = json.dumps(detected, separators=(",", ":"))
+        said = _json(detected)
         link = self._chain.link(
             self._ends.last_link,
             (
@@ -144,28 +149,28 @@ class Ledger:
                 entry.summary,
             ),
         )
-        self._db.execute(
-            "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                seq,
-                entry.preflight_id,
-                phrase_id,
-                license_id,
-                entry.created_at,
-                entry.size,
-                entry.is_file,
-                said,
-                link,
-            ),
+        self._rows[entry.preflight_id] = (
+            seq,
+            entry.preflight_id,
+            phrase_id,
+            license_id,
+            entry.created_at,
+            entry.size,
+            entry.is_file,
+            said,
+            link,
         )
         if entry.file_expires:
-            self._db.execute(
-                "INSERT INTO masked_files VALUES (?, ?)", (entry.preflight_id, entry.file_expires)
-            )
+            self._files.append((entry.preflight_id, entry.file_expires))
         self._ends = self._ends._replace(last_seq=seq, last_link=link)
         self._used[license_id, month] = used + 1
         self._said[phrase_id] += 1
         self._count(standing.org_id, entry)
+
+    def _standing(self, policy_id: str) -> Standing | None:
+        if policy_id not in self._standings:
+            self._standings[policy_id] = self._directory.standing(self._db, policy_id)
+        return self._standings[policy_id]
 
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
@@ -211,7 +216,13 @@ class Ledger:
             self._types[org_id, day, name] += count
 
     def flush(self) -> None:
+        self._directory.count(self._used)
+        if not self._rows:
+            return
         write_ends(self._db, self._chain, self._ends)
+        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
+        if self._files:
+            self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
         self._db.executemany(
             "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET checks = excluded.checks",
             ((*key, checks) for key, checks in self._used.items() if checks),
@@ -228,6 +239,8 @@ class Ledger:
             " exposures = exposures + excluded.exposures",
             ((*key, *sums) for key, sums in self._days.items()),
         )
+        if not self._types:
+            return
         self._db.executemany(
             "INSERT INTO daily_types VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET found = found + excluded.found",
             ((*key, found) for key, found in self._types.items()),

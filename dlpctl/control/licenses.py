@@ -15,7 +15,8 @@ from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened, well_formed
 from dlpctl.control.records import UNLIMITED, License, PublicKey, Validation
 from dlpctl.control.signing import Signer, policy_config
-from dlpctl.control.store import Batch, Row, changed
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch, changed
 from dlpctl.errors import ConflictError, ForbiddenError, UnauthorizedError
 
 _FIND = "SELECT * FROM licenses WHERE org_id = :org_id AND license_id = :given"

@@ -13,7 +13,7 @@ from dlpctl.control.core import Core
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.ledger import Chain, read_ends, write_ends
 from dlpctl.control.migrations import STEPS
-from dlpctl.control.store import Batch
+from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError
 
 _AT_ONCE = 5_000

@@ -14,7 +14,8 @@ from dlpctl.control.groups import insert_group
 from dlpctl.control.licenses import Plan, insert_license
 from dlpctl.control.policies import insert_policy
 from dlpctl.control.records import CreatedOrganization, Organization
-from dlpctl.control.store import Batch, Row, changed
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch, changed
 from dlpctl.errors import ConflictError
 from dlpctl.policy.model import Policy
 from dlpctl.regex import lazy

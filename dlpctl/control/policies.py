@@ -14,7 +14,8 @@ from dlpctl.control.fields import MAX_NAME, Fields, fail
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened
 from dlpctl.control.records import PolicyKey, PolicyVersion, StoredPolicy
-from dlpctl.control.store import Batch, Row, changed
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch, changed
 from dlpctl.policy.model import Policy
 
 _CONTENT = (

@@ -30,9 +30,10 @@ from dlpctl.control.maintenance import Maintenance
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.signing import Signer
-from dlpctl.control.store import Batch, Store
+from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
+from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control.core import Core, new_id
 from dlpctl.control.records import PublicKey
-from dlpctl.control.store import Batch, Row
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch
 from dlpctl.errors import NotFoundError
 
 if TYPE_CHECKING:

@@ -1,23 +1,18 @@
-"""The database: who reads has a connection for the time, who writes shares a transaction with all who wait to write.
-
-A caller of `run` puts its job in a queue. If nobody writes, it does all jobs that wait, its own and others', in one transaction, and commits
-once; then it wakes those whose jobs are done, and hands the writing on to one whose job came meanwhile. So one sync of the disk serves many
-checks under load, and a single caller waits for nobody.
-"""
+"""The database: who reads has a connection for the time, and one connection writes."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import TypeVar
 
 from dlpctl.control.migrations import STEPS
-from dlpctl.errors import ConflictError, DlpctlError, StoreError
+from dlpctl.control.writer import Batch, Ticket, Writer
+from dlpctl.errors import StoreError
 
 BUSY_SECONDS = 15.0
 """How long to wait for another process that writes."""
@@ -29,77 +24,29 @@ _PRAGMAS = (
     "PRAGMA cache_size = -1000",
     "PRAGMA temp_store = MEMORY",
 )
+_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _T = TypeVar("_T")
 Row = sqlite3.Row
-
-
-class Tally(Protocol):
-    """What the jobs of a transaction sum up, to be written once."""
-
-    def flush(self) -> None: ...
-
-
-_TallyType = TypeVar("_TallyType", bound=Tally)
-
-
-class Batch:
-    """A transaction that several jobs share."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self._tallies: dict[type[Tally], Any] = {}
-
-    def execute(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> sqlite3.Cursor:
-        return self.connection.execute(sql, values)
-
-    def tally(self, kind: type[_TallyType], make: Callable[[], _TallyType]) -> _TallyType:
-        """The one of this transaction. What it holds must not be touched by a job that then fails."""
-        if kind not in self._tallies:
-            self._tallies[kind] = make()
-        tally: _TallyType = self._tallies[kind]
-        return tally
-
-    def flush(self) -> None:
-        for tally in self._tallies.values():
-            tally.flush()
-
-
-class _Waiting(Generic[_T]):
-    __slots__ = ("error", "job", "settled", "value", "woken")
-
-    def __init__(self, job: Callable[[Batch], _T]) -> None:
-        self.job = job
-        self.settled = False
-        self.value: _T | None = None
-        self.error: DlpctlError | None = None
-        self.woken = threading.Lock()
-        """Held until the job is done, or until its thread is to do what waits."""
-        self.woken.acquire()
 
 
 class Store:
     def __init__(self, file: Path) -> None:
         """Opens the database, makes it where there is none, and brings an older one up to date."""
         self.file = file
-        self._queue: deque[_Waiting[Any]] = deque()
-        self._guard = threading.Lock()
-        """Of the queue and of who writes."""
-        self._is_writing = False
-        self._writing = threading.Lock()
-        """Of the writer's connection."""
         self._readers: deque[sqlite3.Connection] = deque()
         _create_privately(file)
         with self._reported():
-            self._writer = self._connect()
+            connection = self._connect()
+        self._writer = Writer(connection, self._error)
         try:
             self.upgrade()
         except BaseException:
-            self._writer.close()
+            connection.close()
             raise
 
     def close(self) -> None:
-        with self._writing:
-            self._writer.close()
+        with self._writer.alone() as connection:
+            connection.close()
             while self._readers:
                 self._readers.pop().close()
 
@@ -110,42 +57,48 @@ class Store:
 
     def run(self, job: Callable[[Batch], _T]) -> _T:
         """Do a job in a transaction. It is on the disk when this returns; where this raises, it has left nothing."""
-        waiting: _Waiting[_T] = _Waiting(job)
-        with self._guard:
-            self._queue.append(waiting)
-            leads, self._is_writing = not self._is_writing, True
-        if not leads:
-            waiting.woken.acquire()
-        if not waiting.settled:
-            self._run_waiting(waiting)
-        if waiting.error is not None:
-            raise waiting.error
-        return cast("_T", waiting.value)
+        return self._writer.submit(job).result()
+
+    def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
+        """The same, left to wait until the ticket is asked."""
+        return self._writer.submit(job)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for reads that see one state of the database."""
-        with self._reported():
-            try:
-                connection = self._readers.pop()
-            except IndexError:
-                connection = self._connect()
+        with self._reported(), self._reader() as connection:
             try:
                 connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("COMMIT")
-                if len(self._readers) < _IDLE_READERS:
-                    self._readers.append(connection)
-                else:
-                    connection.close()
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            if len(self._readers) < _IDLE_READERS:
+                self._readers.append(connection)
+            else:
+                connection.close()
+
+    def generation(self) -> bytes:
+        """Changes whenever what may be remembered does, in whatever process: one read, since every check asks."""
+        with self._reported(), self._reader() as connection:
+            row: tuple[bytes] = connection.execute(_GENERATION).fetchone()
+            return row[0]
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
         """The writer's connection outside of any transaction, for what cannot be done in one."""
-        with self._writing, self._reported():
-            yield self._writer
+        with self._writer.alone() as connection, self._reported():
+            yield connection
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -155,56 +108,6 @@ class Store:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         return connection
-
-    def _run_waiting(self, own: _Waiting[Any]) -> None:
-        with self._guard:
-            jobs = list(self._queue)
-            self._queue.clear()
-        try:
-            with self._writing:
-                self._transaction(jobs)
-        except sqlite3.Error as problem:
-            for waiting in jobs:
-                waiting.error = self._error(problem)
-        except BaseException as problem:
-            for waiting in jobs:
-                waiting.error = StoreError(
-                    f"nothing was recorded: {type(problem).__name__} in the transaction"
-                )
-            raise
-        finally:
-            with self._guard:
-                if self._queue:
-                    self._queue[0].woken.release()
-                else:
-                    self._is_writing = False
-            for waiting in jobs:
-                waiting.settled = True
-                if waiting is not own:
-                    waiting.woken.release()
-
-    def _transaction(self, jobs: list[_Waiting[Any]]) -> None:
-        connection = self._writer
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            batch = Batch(connection)
-            for waiting in jobs:
-                connection.execute("SAVEPOINT job")
-                try:
-                    waiting.value = waiting.job(batch)
-                except DlpctlError as error:
-                    connection.execute("ROLLBACK TO job")
-                    waiting.error = error
-                except sqlite3.IntegrityError:
-                    connection.execute("ROLLBACK TO job")
-                    waiting.error = ConflictError("this stands against something that was changed meanwhile")
-                connection.execute("RELEASE job")
-            batch.flush()
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -265,11 +168,3 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
             f"{file}: a newer dlpctl has written it (schema {version}, this one knows {len(STEPS)}); upgrade dlpctl"
         )
     return version
-
-
-def changed(batch: Batch) -> None:
-    """What was remembered of organizations, policies, licenses and their keys holds no longer, in any process.
-
-    A random value, since a counter could come to the same number twice after a transaction that was rolled back.
-    """
-    batch.execute("UPDATE state SET value = randomblob(8) WHERE name = 'generation'")

@@ -12,7 +12,8 @@ from dlpctl.control.core import Core, find_organization, new_id
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.keys import Kind, mint, well_formed
 from dlpctl.control.records import Token
-from dlpctl.control.store import Batch, Row
+from dlpctl.control.store import Row
+from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
 
 

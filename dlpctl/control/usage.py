@@ -20,7 +20,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:
-    from dlpctl.control.store import Batch
+    from dlpctl.control.writer import Batch
 
 MAX_CHECKS = 500
 _MAX_TYPES = 200
@@ -66,7 +66,7 @@ class Usage:
 
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
-            ledger = batch.tally(Ledger, lambda: Ledger(batch, self._directory, self._chain))
+            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._chain))
             recorded = sum(ledger.report(row["license_id"], row["org_id"], entry) for entry in entries)
             used = ledger.checks(row["license_id"], written(now)[:7])
             return UsageReceipt(recorded, len(entries) - recorded, used, row["max_checks_per_month"])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PART = 1 << 30
 """Bytes that Hyperscan is given at once; it would take no notice of what lies behind four gibibytes."""
+_CLOSE = 16
+"""Bytes behind a mark in which others need not be remembered: dumps of numbers have one at nearly every byte."""
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
@@ -93,14 +95,15 @@ class FirstPass:
     def _around_marks(self, at: int, data: bytes) -> Surroundings:
         """What a set that is gated is given of the data."""
         each = self.sets[at]
-        marks: list[int] = []
+        marks = [-_CLOSE]
 
         def on_mark(_mark: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            marks.append(end)
+            if not 0 <= end - marks[-1] < _CLOSE:
+                marks.append(end)
 
         assert each.marks is not None
         self._scan(~at, each.marks, data, on_mark)
-        return Surroundings(data, marks, each.reach)
+        return Surroundings(data, marks[1:], each.reach + _CLOSE)
 
     def _scan(
         self, number: int, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]

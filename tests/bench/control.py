@@ -40,7 +40,7 @@ def _million(control: ControlPlane, policies: list[str], checks: int) -> None:
     for first in range(0, checks, _PER_TRANSACTION):
 
         def job(batch: Any, first: int = first) -> None:
-            ledger = batch.tally(Ledger, lambda: Ledger(batch, directory, chain))
+            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, directory, chain))
             for number in range(first, min(first + _PER_TRANSACTION, checks)):
                 moment = begin + timedelta(days=_DAYS) * (number / checks)
                 emails, phones = chance.randrange(1, 40), int(chance.expovariate(0.2))

@@ -6,6 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
+from dlpctl.control.checks import Submitted
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import parse_file
@@ -29,17 +30,30 @@ def main(folder: str, key: str, threads: str, each: str) -> None:
     with ControlPlane.open(Path(folder), small_detector) as control:
 
         def work() -> None:
-            for _ in range(int(each)):
-                try:
-                    made = control.checks.check_text(key, "to a@b.example", "VENDOR")
-                except QuotaError:
+            for turn in range(int(each)):
+                under_way = [
+                    submit() for _ in range(1 + turn % 3)
+                ]  # several at once, as the service has them
+                said = [recorded(one) if one else "quota" for one in under_way]
+                sys.stdout.write("".join(f"{one}\n" for one in said if one != "quota"))
+                if "quota" in said:
                     sys.stdout.write("quota\n")
                     return
-                except StoreError:
-                    sys.stdout.write("store\n")
-                else:
-                    sys.stdout.write(f"{made.preflight_id}\n")
                 sys.stdout.flush()
+
+        def submit() -> Submitted | None:
+            try:
+                return control.checks.submit_text(key, "to a@b.example", "VENDOR")
+            except QuotaError:
+                return None
+
+        def recorded(submitted: Submitted) -> str:
+            try:
+                return submitted.recorded().preflight_id
+            except QuotaError:
+                return "quota"
+            except StoreError:
+                return "store"
 
         workers = [threading.Thread(target=work) for _ in range(int(threads))]
         for worker in workers:

@@ -294,7 +294,7 @@ def test_a_failure_tells_an_id_and_nothing_else(control, caller, monkeypatch):
     def fail(*_, **__):
         raise ValueError(f"cannot read {EMAIL}")
 
-    monkeypatch.setattr(control.checks, "check_text", fail)
+    monkeypatch.setattr(control.checks, "submit_text", fail)
     caller.client.application.testing = False
     answer = caller.check()
     assert_refused(answer, 500, answer.headers["X-Request-Id"])
@@ -309,7 +309,7 @@ def test_a_store_that_fails_is_told_to_who_runs_it_alone(control, caller, monkey
     def fail(*_, **__):
         raise StoreError("/srv/data/control.db: database or disk is full")
 
-    monkeypatch.setattr(control.checks, "check_text", fail)
+    monkeypatch.setattr(control.checks, "submit_text", fail)
     answer = caller.check()
     assert_refused(answer, 503, "nothing was done")
     assert "/srv" not in answer.text

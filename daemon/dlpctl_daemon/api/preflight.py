@@ -11,7 +11,6 @@ from dlpctl.control.records import CheckResult
 from dlpctl.errors import RequestError
 from dlpctl_daemon.bodies import MalformedError, MediaTypeError, fits, refuse_larger
 from dlpctl_daemon.endpoints import Call, Guard, Resource
-from dlpctl_daemon.notes import note
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.schemas import SCHEMAS, text
 
@@ -29,19 +28,21 @@ _RATE = (429,)
     guard=Guard.POLICY_KEY,
     body="TextCheck",
     fails=(404, *_RATE),
+    is_direct=True,
 )
 def check_text(call: Call) -> object:
     """Check a text"""
     body = call.body
     fits("TextCheck", body)
-    result = call.control.checks.check_text(
+    submitted = call.control.checks.submit_text(
         call.key,
         body["text"],
         body["destination"],
         org_id=body.get("org_id"),
         policy_id=body.get("policy_id"),
     )
-    return _answer(call, "text", result)
+    call.note.ticket = submitted.ticket
+    return _answer(call, "text", submitted.result)
 
 
 @resource.endpoint(
@@ -101,8 +102,7 @@ def base_url(options: Options) -> str:
 
 
 def _answer(call: Call, kind: str, result: CheckResult) -> object:
-    note().decision = result.decision
-    call.service.metrics.decision(kind, result.decision)
+    call.note.kind, call.note.decision = kind, result.decision
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 
 
@@ -111,7 +111,7 @@ def _form(sent: Request, options: Options) -> tuple[dict[str, str], FileStorage]
         raise MediaTypeError("Content-Type: must be multipart/form-data")
     if not sent.mimetype_params.get("boundary"):
         raise MalformedError("Content-Type: names no boundary")
-    refuse_larger(sent, options.file_body)
+    refuse_larger(sent.environ, options.file_body)
     for name in SCHEMAS["FileCheck"]["properties"]:
         times = len(sent.form.getlist(name)) + len(sent.files.getlist(name))
         if times > 1:

@@ -42,13 +42,13 @@ _THEMES = {
     ),
     "national": "national_europe national_americas national_asia_pacific tax_europe tax_americas tax_asia_pacific",
     "network": (
-        "email_address email_international user_name has_digit ipv4 ipv4_public ipv6 ipv6_public mac_address "
+        "email_address email_international user_name no_program_word has_digit ipv4 ipv4_public ipv6 ipv6_public ipv6_whole mac_address "
         "url_secret"
     ),
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
     "secrets": (
         "token mixed_token tail uuid secret_or_uuid not_placeholder password unquoted_password secret env_password "
-        "strong_password secret_or_password snmp_community strong_or_digits phrase url_password basic_auth jwt discord_bot private_key "
+        "strong_password mixed_password secret_or_password snmp_community strong_or_digits phrase url_password basic_auth jwt discord_bot private_key "
         "private_key_body base64_private_key putty_key base64_object base62_crc gitlab_crc bech32_key"
     ),
     "taxes": (

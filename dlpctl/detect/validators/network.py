@@ -79,6 +79,15 @@ def has_digit(value: str) -> bool:
     return any("0" <= char <= "9" for char in value)
 
 
+@validator("no_program_word")
+def no_program_word(value: str) -> bool:
+    """Not what programs call their own: a type, a state, a field."""
+    from dlpctl.detect.validators.secrets_words import WORDS
+
+    bare = value.lower()
+    return bare not in WORDS and bare.removesuffix("s") not in WORDS
+
+
 def _octets(value: str) -> list[int]:
     parts = value[:32].partition("/")[0].partition(":")[0].split(".")
     if len(parts) != 4 or not all(
@@ -151,6 +160,19 @@ def ipv6_public(value: str) -> bool:
     first = head[0].zfill(4)
     documentation = first == "2001" and len(head) > 1 and head[1].lstrip("0") == "db8"
     return ipv6(value) and first[0] in "23" and not documentation
+
+
+@validator("ipv6_whole")
+def ipv6_whole(value: str) -> bool:
+    """Eight groups that are no bytes nor counted: of one machine, outside documentation and the own link."""
+    groups = value[:64].lower().split(":")
+    return (
+        ipv6(value)
+        and sum(len(group) > 2 for group in groups) > 1
+        and len(set(groups)) > 2
+        and not groups[0].startswith(("fe8", "fe9", "fea", "feb", "ff"))
+        and not (groups[0] == "2001" and groups[1].lstrip("0") == "db8")
+    )
 
 
 @validator("mac_address")

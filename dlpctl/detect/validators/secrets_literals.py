@@ -66,6 +66,12 @@ _KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
 _SENTENCE = frozenset(_SENTENCE_TEXT.split())
+_SIGNS = frozenset("!@#$%^&*()+?~")
+# What no password holds by chance: references, templates, calls of something with a name, operators.
+_EVALUATED = re.compile(
+    r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
+    r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
+)
 # What a digest is of stands before it.
 _DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
 # Numbers of a program: hexadecimal, versions and ranges of them.
@@ -174,6 +180,17 @@ def strong_password(value: str) -> bool:
     signs = sum([not char.isalnum() and char not in "-_./:" for char in value])
     digits = sum([char.isdigit() for char in value])
     return (digits > 0 and signs > 0) or judge.is_random(value)
+
+
+def mixed_password(value: str) -> bool:
+    """What mixes small and capital letters, digits and signs, as makers of passwords do; it may hold what would be code in a tamer value."""
+    return (
+        any(map(str.islower, value))
+        and any(map(str.isupper, value))
+        and any(map(str.isdigit, value))
+        and not _SIGNS.isdisjoint(value)
+        and not (_EVALUATED.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value))
+    )
 
 
 def secret_or_password(value: str) -> bool:

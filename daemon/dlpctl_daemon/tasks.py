@@ -1,0 +1,119 @@
+"""How waitress answers one request: errors as the interface has them, and all else in two steps."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from waitress import task
+from waitress.utilities import build_http_date
+
+LARGEST_HEADER = 1 << 16
+_DETAILS = {
+    400: "the request is not HTTP that can be read",
+    413: "the body is larger than any that is taken here",
+    431: f"the headers are larger than {LARGEST_HEADER:,} bytes",
+    500: "the service failed",
+    501: "this transfer encoding is not known here",
+}
+
+
+class ErrorTask(task.ErrorTask):
+    """What is refused before it gets to the application."""
+
+    def execute(self) -> None:
+        error = self.request.error
+        body = json.dumps({"detail": _DETAILS.get(error.code, error.reason.lower())}).encode("ascii")
+        self.status = f"{error.code} {error.reason}"
+        self.content_length = len(body)
+        self.response_headers += [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(body))),
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+        ]
+        self.set_close_on_finish()
+        self.write(body)
+
+
+class Task(task.WSGITask):
+    """A request in two steps: the first gets as far as it can without waiting for the disk, the second answers."""
+
+    wrote_header: bool
+    _answer: Iterable[bytes] | None = None
+    _problem: BaseException | None = None
+
+    def begin(self) -> None:
+        self.start_time = time.time()
+        try:
+            self._answer = self.channel.server.application(self.get_environment(), self._start_response)
+        except BaseException as problem:
+            self._problem = problem  # raised where it is answered
+
+    def start(self) -> None:
+        if self._answer is None and self._problem is None:
+            self.begin()
+
+    def execute(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+        try:
+            if self.channel.server.is_ending:
+                self.set_close_on_finish()
+            for chunk in self._answer or ():
+                if chunk:
+                    self.write(chunk)
+            if self.content_bytes_written != (self.content_length or 0) and self.request.command != "HEAD":
+                self.set_close_on_finish()
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Also of an answer that nobody waits for any more: what it was to say must still be recorded."""
+        close = getattr(self._answer, "close", None)
+        self._answer = None
+        if close is not None:
+            close()
+
+    def _start_response(
+        self, status: str, headers: list[tuple[str, str]], _error: object = None
+    ) -> Callable[[bytes], None]:
+        self.complete = True
+        self.status = status
+        for name, value in headers:
+            if name.lower() == "content-length":
+                self.content_length = int(value)
+        self.response_headers.extend(headers)
+        write: Callable[[bytes], None] = self.write
+        return write
+
+    def build_response_header(self) -> bytes:
+        """The usual case without the detours of the others: the application's names are as they should be."""
+        if self.version != "1.1" or self.content_length is None or not self.has_body:
+            made: bytes = super().build_response_header()
+            return made
+        if self.request.headers.get("CONNECTION", "").lower() == "close":
+            self.set_close_on_finish()
+        lines = [f"HTTP/1.1 {self.status}"]
+        lines += [f"{name}: {value}" for name, value in self.response_headers]
+        lines += [f"Date: {_date(int(self.start_time))}", "", ""]
+        return "\r\n".join(lines).encode("latin-1")
+
+    def write(self, data: bytes) -> None:
+        """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
+        begun: bool = self.wrote_header
+        if not begun and self.complete and self.content_length == len(data) and self.has_body:
+            head = self.build_response_header()
+            self.wrote_header = True
+            self.content_bytes_written = len(data)
+            self.channel.write_soon(head + data)
+        else:
+            super().write(data)
+
+
+@lru_cache(maxsize=2)
+def _date(second: int) -> str:
+    made: str = build_http_date(second)
+    return made

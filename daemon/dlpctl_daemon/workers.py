@@ -1,0 +1,129 @@
+"""The threads that answer.
+
+One of them, the taker, takes what has arrived, one after the other, and brings each as far as it gets without waiting for the disk. When
+nothing is left it ends them all: the first that needs the disk makes it sync for all. While it waits there, another is the taker. So the
+interpreter, which runs one thread at a time, is handed over a few times for many requests, and not a few times for each.
+
+A request that takes long holds nobody up: who has arrived behind it, or waits for its end, gets another taker.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+_MOST = 16
+"""How many are begun before the first of them is ended."""
+_STALLED_SECONDS = 0.01
+"""How long a request may keep the taker from the next one."""
+_END_SECONDS = 5.0
+
+
+class Connection(Protocol):
+    """One that has brought a request."""
+
+    def begin(self) -> None:
+        """Do all that does not wait for the disk."""
+
+    def service(self) -> None:
+        """Do what is left, and answer."""
+
+
+class Workers:
+    def __init__(self, count: int, failed: Callable[[BaseException], None]) -> None:
+        """`failed` hears of what no connection should raise."""
+        self._failed = failed
+        self._lock = threading.Lock()
+        self._arrived: deque[Connection] = deque()
+        self._begun: list[Connection] = []
+        self._idle: list[_Worker] = []
+        """The last to fall idle is the first to be called, since what it needs is still in the caches of its processor."""
+        self._taker: _Worker | None = None
+        self._taken_at = 0.0
+        self._is_ending = False
+        self._threads = [_Worker(self._work) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def add_task(self, connection: Connection) -> None:
+        """It waits for the next `hand_over`, or for a worker that looks for work."""
+        self._arrived.append(connection)
+
+    def hand_over(self) -> float | None:
+        """Let somebody take what has arrived. To be called again after so many seconds, so that nobody waits for what has stalled."""
+        with self._lock:
+            if not self._arrived and not self._begun:
+                return None
+            now = time.monotonic()
+            if self._taker is None or now - self._taken_at > _STALLED_SECONDS:
+                self._call(now)
+            return None if self._taker is None else _STALLED_SECONDS
+
+    def shutdown(self) -> None:
+        with self._lock:
+            self._is_ending = True
+            for worker in self._idle:
+                worker.called.release()
+        until = time.monotonic() + _END_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _call(self, now: float) -> None:
+        if self._idle:
+            self._taker = self._idle.pop()
+            self._taken_at = now
+            self._taker.called.release()
+
+    def _work(self, worker: _Worker) -> None:
+        while True:
+            with self._lock:
+                if self._taker is None and (self._arrived or self._begun):
+                    self._taker = worker
+                is_called = self._taker is worker
+                if not is_called:
+                    if self._is_ending:
+                        return
+                    self._idle.append(worker)
+            if is_called:
+                for connection in self._begin(worker):
+                    self._end(connection)
+            else:
+                worker.called.acquire()
+
+    def _begin(self, worker: _Worker) -> list[Connection]:
+        """As the taker. Gives those that this worker is to end."""
+        begun: Connection | None = None
+        while True:
+            with self._lock:
+                if self._taker is not worker:
+                    return [] if begun is None else [begun]
+                if begun is not None:
+                    self._begun.append(begun)
+                now = time.monotonic()
+                if not self._arrived or len(self._begun) >= _MOST:
+                    ready, self._begun, self._taker = self._begun, [], None
+                    if self._arrived:
+                        self._call(now)
+                    return ready
+                begun, self._taken_at = self._arrived.popleft(), now
+            begun.begin()
+
+    def _end(self, connection: Connection) -> None:
+        try:
+            connection.service()
+        except BaseException as problem:
+            self._failed(problem)
+
+
+class _Worker(threading.Thread):
+    def __init__(self, work: Callable[[_Worker], None]) -> None:
+        super().__init__(name="worker", daemon=True)
+        self._work = work
+        self.called = threading.Lock()
+        self.called.acquire()
+
+    def run(self) -> None:
+        self._work(self)
