@@ -143,7 +143,13 @@ class Model:
         return sums
 
     def vote(self, name: str) -> int:
-        """The weights of a feature that votes for one token only."""
+        """The weights of a feature that votes for one token only; most have none."""
+        code = crc32(name.encode("utf-8", "surrogatepass"))
+        firsts, bucket, features = self._first_features, code >> _LOW, self._features
+        behind = firsts[bucket + 1]
+        place = bisect_left(features, code, firsts[bucket], behind)
+        if place == behind or features[place] != code:
+            return 0
         found = self._weights(name)
         total = 0
         for at in range(0, len(found), 2):
