@@ -190,7 +190,8 @@ class NameTagger:
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                if covered or _elsewhere(region.chances.get(place)):
+                told_apart = _elsewhere(region.chances.get(place)) or doubtful(region.words, place, place + 1)
+                if covered or told_apart:
                     continue
                 if previous == place - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
