@@ -23,8 +23,10 @@ from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
-_FORMAT = 4
+_FORMAT = 5
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
+_WIDE = 160
+"""Bytes from which on it pays to know more of where a match may begin."""
 _HEAD = Struct("<IIII")
 """Patterns, bytes of the widest with its context, of the widest, and of the database of marks."""
 
@@ -68,6 +70,8 @@ class Record(NamedTuple):
     pattern: Pattern
     width: int
     bounded: bool
+    ahead: int
+    """Bytes from where a match begins to where its hit ends, at most."""
 
 
 def _record(fields: dict[str, Any]) -> Record:
@@ -78,8 +82,8 @@ def _record(fields: dict[str, Any]) -> Record:
     fields["context"] = (
         Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
     )
-    width, bounded = fields.pop("at_most"), fields.pop("bounded")
-    return Record(Pattern(**fields), width, bounded)
+    width, bounded, ahead = (fields.pop(name) for name in ("at_most", "bounded", "ahead"))
+    return Record(Pattern(**fields), width, bounded, ahead)
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
@@ -97,7 +101,12 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         width, bounded = max_width(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
-        records.append(json.dumps(_fields(pattern) | {"at_most": width, "bounded": bounded}).encode())
+        # Where the trigger is what a match begins with, it says how far before its end that can be.
+        ahead = width
+        if width >= _WIDE and pattern.trigger and pattern.regex.startswith(pattern.trigger):
+            ahead = min(width, max_width(pattern._replace(regex=pattern.trigger, width=None))[0])
+        found = {"at_most": width, "bounded": bounded, "ahead": ahead}
+        records.append(json.dumps(_fields(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
     marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""

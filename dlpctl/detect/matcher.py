@@ -19,24 +19,26 @@ _NOTHING = (-1, -1)
 class Matcher:
     """One pattern's regex in RE2, which cannot backtrack."""
 
-    __slots__ = ("_anchored", "_bounded", "_match", "_unanchored", "_value", "width")
+    __slots__ = ("_ahead", "_anchored", "_bounded", "_match", "_unanchored", "_value", "width")
 
-    def __init__(self, pattern: Pattern, width: int, bounded: bool) -> None:
+    def __init__(self, pattern: Pattern, width: int, bounded: bool, ahead: int) -> None:
+        """`ahead` bytes at most lie between where a match begins and where its hit ends."""
         regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
         self._match, self._unanchored, self._anchored = direct(regex)
         self._value: int = regex.groupindex.get("value", 0)
         self._bounded = bounded
+        self._ahead = ahead
         self.width = width
 
     def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
         """The values, as byte offsets, of the matches that the hits `ends` (ascending) stand for."""
         size = len(data)
-        width, bounded, group = self.width, self._bounded, self._value
+        width, ahead, bounded, group = self.width, self._ahead, self._bounded, self._value
         match, unanchored = self._match, self._unanchored
         for end in ends:
             if end <= resume:
                 continue
-            first, last = end - width, end + width
+            first, last = end - ahead, end + width
             groups = match(unanchored, data, max(first, resume), min(size, last))
             if not bounded:
                 groups = self._not_too_long(data, groups, end)

@@ -23,14 +23,18 @@ _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded to see whether text is in it at all."""
 
 _INVISIBLE = (
-    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]+"
+    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
 )
+_OTHER_LETTERS = (
+    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
+)
+_OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
+_OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
 _OTHER_FORMS = (
-    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]+"
-    r"|[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]{3,}"
-    r"|[0-9A-Z]{1,6}(?:[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}][0-9A-Z]{1,6}){2,}"
+    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
 )
-_ENTITIES = r"(?:&#(?:[0-9]{2,6}|[xX][0-9A-Fa-f]{2,5});|&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);)+"
+_NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
+_ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
 # How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
 # end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
@@ -48,7 +52,15 @@ _ENCODED = (
     rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+# What each kind of run begins with. Where one begins is asked of every byte of a text; with all that may follow, the automaton would have ten
+# times the states, each of which takes a while when it is entered first.
+RUN_BEGINS = (
+    rf"\b{_TEXT_BEGINS}(?:{_ANY}{{15}}|{_ANY}{{9,14}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
+    rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2}}"
+)
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = lazy(r"[^0-9]+")
 _BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"

@@ -52,7 +52,7 @@ class Runner:
         pattern = record.pattern
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
-        self._matcher = Matcher(pattern, record.width, record.bounded)
+        self._matcher = Matcher(pattern, record.width, record.bounded, record.ahead)
         self._checks = pattern.validators
         self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]

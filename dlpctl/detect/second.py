@@ -10,13 +10,13 @@ from functools import cache, wraps
 from typing import Any
 
 from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.normalize import RUN, View
+from dlpctl.detect.normalize import RUN, RUN_BEGINS, View
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
 
 Find = Callable[..., list[Candidate]]
 Spans = list[tuple[int, int]]
-_EITHER = f"{RUN}|{HEADER}"
+_EITHER = f"{RUN_BEGINS}|{HEADER}"
 _LINE_END = ord("\n")
 
 
@@ -66,18 +66,15 @@ def _openings(data: bytes) -> tuple[Spans, Spans]:
     size = len(data)
     behind_run = behind_header = place = 0
     while True:
-        start, end = match(unanchored, data, place, size)[0]
+        start = match(unanchored, data, place, size)[0][0]
         if start < 0:
             return runs, headers
-        if start and data[start - 1] != _LINE_END and data[start] not in WITHIN_LINES:
-            runs.append((start, end))  # no header begins here
-            place = behind_run = end
-            continue
         run = _regex(RUN)[0](anchored, data, start, size)[0]
         if run[0] >= 0:
             runs.append(run)
             behind_run = run[1]
-        if start >= behind_header:
+        begins_line = not start or data[start - 1] == _LINE_END
+        if start >= behind_header and (begins_line or data[start] in WITHIN_LINES):
             header = _regex(HEADER)[0](anchored, data, start, size)[0]
             if header[0] >= 0:
                 headers.append(header)

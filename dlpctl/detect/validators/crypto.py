@@ -53,12 +53,21 @@ _ETHEREUM = re.compile(r"0x[0-9a-fA-F]{40}")
 _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 
+@cache
+def _values(alphabet: str) -> bytes:
+    """What each byte is worth as a digit in base 58; more than any digit where it is none."""
+    return bytes(at if (at := alphabet.find(chr(code))) >= 0 else 255 for code in range(256))
+
+
 def _from_base58(text: str, alphabet: str = _BASE58) -> bytes | None:
-    if not 0 < len(text) <= _LONGEST or not set(text) <= set(alphabet):
+    if not 0 < len(text) <= _LONGEST or not text.isascii():
+        return None
+    digits = text.encode().translate(_values(alphabet))
+    if max(digits) >= 58:
         return None
     number = 0
-    for char in text:
-        number = number * 58 + alphabet.index(char)
+    for digit in digits:
+        number = number * 58 + digit
     zeros = len(text) - len(text.lstrip(alphabet[0]))
     return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")
 
