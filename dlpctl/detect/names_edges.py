@@ -46,7 +46,9 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     if hyphen + 1 >= len(words) or words[hyphen].key != "-":
         return behind
     part = words[hyphen + 1]
-    syllable = part.outline == "x" and len(part.key) < 6 and part.flags >> COMMON & 3 < 2  # Kim Jong-un
+    turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
+    rare = turned or part.flags >> COMMON & 3 < 2
+    syllable = part.outline == "x" and len(part.key) < 6 and rare  # Kim Jong-un
     return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
 
 
