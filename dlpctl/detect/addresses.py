@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import COMMON, PLACE, STREET
+from dlpctl.detect.tagger.words import CALENDAR, COMMON, PLACE, STREET
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -77,6 +77,20 @@ _STATES = (
     ),
     *("ri", "sc", "sd", "tn", "tx", "ut", "vt", "va", "wa", "wv", "wi", "wy", "dc"),
 )
+_UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no")
+_CODES = ("d5", "d6")
+_FARTHEST = 8  # words and marks between a street and a postal code
+_PREMISES = (
+    "wohnung",
+    "haus",
+    "filiale",
+    "büro",
+    "wohnhaft",
+    "logement",
+    "vivienda",
+    "woning",
+    "appartamento",
+)
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -95,14 +109,30 @@ _HOUSE = lazy(
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
-    for first, last, score in spans:
-        behind = _lengthened(region, first, _shortened(region, first, last))
-        start, end = _edges(text, region.starts[first], region.ends[behind - 1])
+    for opening, last, score in spans:
+        behind = _lengthened(region, opening, _shortened(region, opening, last))
+        first = _begun(region.words, opening, behind)
+        start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
             continue
         kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
+
+
+def _begun(words: Sequence[Word], first: int, behind: int) -> int:
+    """The start behind what the address is that of: die Wohnung Hauptstr. 5."""
+    if first + 2 < behind and words[first].key in _PREMISES and words[first + 1].outline == "Xx":
+        return first + 1
+    if (
+        first > 2 and words[first - 1].key == ", " and words[first - 3].key in _UNITS
+    ):  # Flat 3, 27 Albert Road
+        return first - 3 if words[first - 2].outline[0] in "d0AX" else first
+    if (
+        first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
+    ):  # 12/45 Main Road
+        return first - 2
+    return first
 
 
 def _shortened(region: Tagged, first: int, behind: int) -> int:
@@ -125,6 +155,7 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
 def _lengthened(region: Tagged, first: int, behind: int) -> int:
     """The end behind what still belongs to the place: its state, its district, its postal code."""
     words = region.words
+    behind = _coded(words, first, behind)
     if behind == len(words) or words[behind - 1].outline != "Xx":
         return behind
     following = words[behind]
@@ -140,6 +171,21 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
         return behind + 1
     return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
+
+
+def _coded(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end behind the places and the postal code that follow an address without one: Drive | , Chicago, Illinois 60606."""
+    if any(word.outline in _CODES for word in words[first + 1 : behind]):
+        return behind
+    placed = words[behind - 1].flags >> PLACE & 3 > 0
+    for at in range(behind, min(behind + _FARTHEST, len(words))):
+        word = words[at]
+        if word.outline in _CODES:
+            return at + 1 if placed else behind
+        if word.outline not in ("Xx", "XX") and word.key != ", " and word.outline != "NL":
+            return behind
+        placed = placed or word.flags >> PLACE & 3 > 0
+    return behind
 
 
 def _coded_place(words: Sequence[Word], place: int) -> bool:
@@ -179,6 +225,8 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
         return True
     place = any(word.flags >> PLACE & 3 for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
+    if not street and any(word.flags & CALENDAR for word in words):
+        return False
     if not street and all(_YEAR.fullmatch(number) for number in numbers):
         return False
     return bool(_POSTCODE.search(value)) and (house or street) and (place or capitals >= 2)

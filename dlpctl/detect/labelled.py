@@ -57,7 +57,7 @@ _VALUE = lazy(
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_NO_HEADER = lazy(r"[={}<\[\]\\]|[(:]\s*$|\w\(")
+_NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 """What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MOST_WORDS = 6
@@ -136,9 +136,9 @@ def table(text: str, at: int, flags: Flags) -> Table:
     end = text.find("\n", at, at + _LONGEST_HEADER)
     if end < 0:
         return Table({}, at)
-    if _NO_HEADER.search(text, begin, end):
-        return Table({}, end)
     header = text[begin:end].rstrip("\r")
+    if "=" in header or _NO_HEADER.search(header):  # the most usual one first
+        return Table({}, end)
     delimiter = max(",;\t|", key=header.count)
     count = header.count(delimiter)
     if not count or not _goes_on(text, end + 1, delimiter, count):

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
-    return any(doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle))
+    if right - left > 1:
+        return _institution(words, left, right) or _firm(words, left, right)
+    return any(
+        doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle, _shortened)
+    )
 
 
 def bare(words: Sequence[Word], first: int, behind: int) -> bool:
@@ -33,7 +37,7 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _located(words: Sequence[Word], left: int, right: int) -> bool:
     """A single word behind "in", "Mount" and their like that is no usual given name."""
-    if right - left != 1 or not left:
+    if not left:
         return False
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _SIGHTS:
@@ -69,19 +73,35 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     return left > 1 and words[left - 1].key == ". " and words[left - 2].key == "st"
 
 
+def _firm(words: Sequence[Word], left: int, right: int) -> bool:
+    """A firm that is called as its founder was."""
+    if right - left != 2 or (words[left].key, words[left + 1].key) not in FIRMS:
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left])
+
+
 def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
     """What a disease, a law or a method is called after: Parkinson's disease, Markov chains."""
-    if right - left > 1:
-        return False
     place = right + 1 if right < len(words) and words[right].key in _POSSESSIVES else right
     return place < len(words) and words[place].key in _EPONYMS
 
 
 def _particle(words: Sequence[Word], left: int, right: int) -> bool:
     """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr. Le."""
-    if right - left > 1 or not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
+    if not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2)
+
+
+def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
+    """A part of a title, as in "Dr. med. Ulrike Hahn"."""
+    return (
+        words[left].outline == "x"
+        and right < len(words)
+        and words[right].key == ". "
+        and left > 0
+        and words[left - 1].key == ". "
+    )
 
 
 _SIGHTS = (
@@ -105,4 +125,45 @@ _EPONYMS = _set(
     "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
     "principle chain chains process processes model models transform transforms distribution filter filters number "
     "numbers matrix series algorithm calendar era effect scale"
+)
+FIRMS = frozenset(
+    tuple(name.split("_"))
+    for name in [
+        "eli_lilly",
+        "philip_morris",
+        "charles_schwab",
+        "calvin_klein",
+        "ralph_lauren",
+        "tommy_hilfiger",
+        "louis_vuitton",
+        "hugo_boss",
+        "jimmy_choo",
+        "merrill_lynch",
+        "walt_disney",
+        "giorgio_armani",
+        "christian_dior",
+        "michael_kors",
+        "kate_spade",
+        "betty_crocker",
+        "jack_daniel",
+        "jim_beam",
+        "johnnie_walker",
+        "captain_morgan",
+        "aston_martin",
+        "alfa_romeo",
+        "john_deere",
+        "max_mara",
+        "mary_kay",
+        "elizabeth_arden",
+        "lockheed_martin",
+        "morgan_stanley",
+        "wells_fargo",
+        "arthur_andersen",
+        "rolls_royce",
+        "harley_davidson",
+        "paul_smith",
+        "ted_baker",
+        "karen_millen",
+        "laura_ashley",
+    ]
 )

@@ -43,6 +43,7 @@ _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
 _DIGIT = lazy(r"\d")
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
+_APART = bytes(byte if bytes((byte,)).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
 _TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
 _Reach = tuple[int, int, int]
 """How far a region goes around a hit: line breaks before and behind it, of which the last one ends it, and characters at most."""
@@ -59,6 +60,7 @@ class Gate:
         self._flags = flags
         self._verdicts: dict[str, int] = {}
         self._lower_verdicts: dict[str, bool] = {}
+        self._ordinary: set[bytes] = set()
         self._known_verdicts: dict[str, bool] = {}
 
     def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
@@ -108,7 +110,7 @@ class Gate:
             strict = verdict < 3 and code[place // BLOCK]
             return None if strict and not (verdict == 2 and self._paired(text, match.end())) else _LINES
         if kind == "pair":
-            pair = _PAIR.search(text, max(0, end - 90), end)
+            pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
                 return None
             verdict = self._judge(pair[1])
@@ -138,14 +140,25 @@ class Gate:
 
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
         """Given names without a capital, which no pattern tells from other words; not in source code."""
+        ordinary = self._ordinary
         for block, dense in enumerate(code):
-            if not dense:
-                piece = text[block * BLOCK : (block + 1) * BLOCK]
-                wanted = {word for word in set(_LOWER.findall(piece)) if self._lower(word)}
-                if wanted:
-                    for match in _LOWER.finditer(piece):
-                        if match[0] in wanted:
-                            yield len(PATTERNS), block * BLOCK + match.start() + 2
+            if dense:
+                continue
+            piece = text[block * BLOCK : (block + 1) * BLOCK]
+            # Splitting bytes is ten times as fast as finding words by a regex.
+            words = set(piece.encode("ascii", "replace").translate(_APART).split())
+            wanted: set[str] = set()
+            for word in words - ordinary:
+                if word.islower() and 2 < len(word) <= 20 and self._lower(word.decode()):
+                    wanted.add(word.decode())
+                else:
+                    ordinary.add(word)
+            if len(ordinary) > 50_000:
+                ordinary.clear()
+            if wanted:
+                for match in _LOWER.finditer(piece):
+                    if match[0] in wanted:
+                        yield len(PATTERNS), block * BLOCK + match.start() + 2
 
     def _judge(self, token: str) -> int:
         """What to do with a capitalized word.

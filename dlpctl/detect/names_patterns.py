@@ -37,7 +37,7 @@ _LABELS = (
     r"[Nn]ame|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|NAME|[Pp]atient|[Pp]atientin|[Pp]atiente|"
     r"PATIENT|[Pp]aciente|[Pp]aziente|[Oo]wner|[Cc]ontact|[Cc]ustomer|[Cc]lient|[Aa]uthor|[Aa]ttn|"
     r"[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|"
-    r"[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
+    r"[Cc]laimant|[Ss]tudent|[Gg]uest|[Aa]gent|[Ww]itness|[Dd]river|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
 )
 _HEADERS = (
     r"[Nn]ames?|NAME|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|[Pp]atient|PATIENT|[Oo]wner|[Cc]ustomer|[Cc]lient|"
@@ -53,7 +53,8 @@ _RESIDENCES = (
 _CUES = (
     r"[Ii]['’]?m|[Ii] am|name is|name['’]s|this is|call me|mr|mrs|ms|dr|miss|dear|regards|sincerely|thanks|patient|"
     r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask|tell|"
-    r"email|contact|call|hi|hey"
+    r"email|contact|call|hi|hey|yours|cheers|love|(?:assigned|reported|approved|signed|owned|written) (?:to|by)|claimant|tenant|insured|"
+    r"payee|employee|student|husband|wife|son|daughter|brother|sister|boss|friend"
 )
 _BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
 _ACCENTED = "[À-ž]"  # Latin letters with marks

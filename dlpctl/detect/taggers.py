@@ -269,16 +269,20 @@ def _without_guesses(
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
     """
-    guesses = [one for one in found if one.score < _SURE and type_of(one.pattern) == "ADDRESS"]
-    sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if guesses else []
-    dropped = {
-        guess
-        for guess in guesses
-        for one in sure
-        if guess.start < one.start < guess.end <= one.end + 1
-        and any(word.islower() for word in data[guess.start : one.start].split())
-    }
-    return [one for one in found if one not in dropped] if dropped else found
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if known else []
+    changed: dict[Candidate, Candidate | None] = {}
+    for guess in known:
+        for one in sure:
+            if guess.start < one.start < guess.end <= one.end + 1:
+                before = data[guess.start : one.start].split()
+                if guess.score < _SURE and any(word.islower() for word in before):
+                    changed[guess] = None
+                elif b" ".join(before).decode(errors="ignore").lower() in _PREMISES:
+                    changed[guess] = guess._replace(start=one.start)
+    if not changed:
+        return found
+    return [kept for one in found if (kept := changed.get(one, one)) is not None]
 
 
 def _widened(
@@ -326,6 +330,7 @@ def _weight(one: Candidate) -> tuple[bool, float, int]:
 _EVEN = 0.5
 _SURE = 0.7
 _VERY_SURE = 0.9
+_PREMISES = ("wohnung", "haus", "filiale", "büro")
 _EDGES = b" \t\r\n,;:-/|()[]<>\"'"
 
 

@@ -52,6 +52,16 @@ NAMED = [
     ("Did Austin say when he'd be back?", ["Austin"]),
     ("June Carter will present in June.", ["June Carter"]),
     ("Summarize: he says Ms. Park never answered.", ["Park"]),
+    ("Tanaka-san and Kimura-san will join the call.", ["Tanaka", "Kimura"]),
+    ("Attendees: Okonkwo, Chidi; Lee, Min-ho", ["Okonkwo, Chidi", "Lee, Min-ho"]),
+    ("Passenger 2: OKORO/GRACE MS", ["OKORO/GRACE"]),
+    ("Employee ID 4482 (Gustavo Pereira) requested leave.", ["Gustavo Pereira"]),
+    ("I, Nathaniel Brooks, hereby authorize Sunrise Bank.", ["Nathaniel Brooks"]),
+    ("assigned to marcus webb", ["marcus webb"]),
+    ("yours, jonathan", ["jonathan"]),
+    ("user: hi i'm deepika\nassistant: Hello Deepika!", ["deepika", "Deepika"]),
+    ("Write an email to Priya Raman about the budget.", ["Priya Raman"]),
+    ("Patient John A. Doe, DOB 03/04/1971, was seen by Dr. Reyes.", ["John A. Doe", "Reyes"]),
 ]
 NOT_NAMED = [
     "Flights from Paris to Berlin are cheap in winter.",
@@ -69,6 +79,12 @@ NOT_NAMED = [
     "Newton's laws and Ohm's law; he has Tourette syndrome.",
     "It was paid by the Melinda Gates Foundation.",
     "Book the Hilton Garden Inn near Union Square.",
+    "We ate Ben & Jerry's and read the Washington Post.",
+    "Eli Lilly and Goldman Sachs raised their targets.",
+    "Release notes: Added Safari support; fixed a crash of Chrome on Windows.",
+    "Add Rosemary, Basil and Sage to the sauce.",
+    "2024-05-01 12:00:01 INFO UserService - Session started for Hadoop job",
+    "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 
 
@@ -140,6 +156,22 @@ def test_columns_and_keys(library: Detector, text: str, persons: list[str], addr
         "221 MG Road, Bengaluru, Karnataka 560001",
         "Nørregade 10, 1165 København K",
         "Václavské náměstí 832/19, 110 00 Praha 1",
+        "450 Lexington Ave",
+        "1450 Avenue of the Americas, New York, NY",
+        "1100 Main, Kansas City, MO 64105",
+        "742 evergreen terrace, springfield, il 62704",
+        "PSC 802 Box 74, APO AE 09499",
+        "RR 2 Box 152, Harrisburg, IL 62946",
+        "Ballyvaughan, Co. Clare, H91 X2Y3",
+        "1051 Budapest, Nádor utca 7",
+        "125009, г. Москва, ул. Тверская, д. 7",
+        "Ερμού 15, 105 63 Αθήνα",
+        "台北市信義區信義路五段7號",
+        "Số 12 Nguyễn Huệ, Quận 1, TP. Hồ Chí Minh",
+        "GA-184-2278, Accra",
+        "House 23, Street 5, F-7/2, Islamabad 44000",
+        "Jr. de la Unión 300, Lima",
+        "Rothschild Blvd 45, Tel Aviv",
     ],
 )
 def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: str) -> None:
@@ -149,6 +181,25 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
 def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> None:
     text = "She lives at Masarykova 5, 602 00 Brno, with two dogs."
     assert found(library, text, "ADDRESS") == ["Masarykova 5, 602 00 Brno"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 2008 Wall Street fell.",
+        "The election of September 9, 2016\nThe Hong Kong legislature",
+        "3 West and 12 East won.",
+        "Martin Luther King Jr. Day",
+        "the corner of the room and the hall",
+    ],
+)
+def test_what_is_no_address(library: Detector, text: str) -> None:
+    assert found(library, text, "ADDRESS") == []
+
+
+def test_the_words_before_an_address_are_no_part_of_it(library: Detector) -> None:
+    text = "Mieterin Anna Vogel zieht am 3. Mai aus der Wohnung Hauptstr. 5, 80331 München aus."
+    assert found(library, text, "ADDRESS") == ["Hauptstr. 5, 80331 München"]
 
 
 def test_years_are_no_house_numbers(library: Detector) -> None:

@@ -209,8 +209,20 @@ class Composer:
             return self.rng.choice(self.surnames_all)[0]
         return self.rng.choice(self.surnames[self.rng.choice(self.named)])
 
+    def family_first(self) -> str:
+        """In Korean and Vietnamese order, with syllables that hyphens join or that stand apart."""
+        rng = self.rng
+        korean, vietnamese = PHRASES["korean"], PHRASES["vietnamese"]
+        if rng.random() < 0.5:
+            given = f"{rng.choice(_entries(korean['first']))}-{rng.choice(_entries(korean['second']))}"
+            family = rng.choice(_entries(korean["family"]))
+            return rng.choice([f"{family} {given}", f"{given} {family}", f"{family}, {given}", given])
+        return " ".join(rng.choice(_entries(vietnamese[part])) for part in ("family", "middle", "given"))
+
     def person(self) -> str:
         rng = self.rng
+        if rng.random() < 0.012:
+            return self.family_first()
         if rng.random() < 0.4:
             locale = rng.choice(self._locales() if self.language != "en" else self.named)
             given, surname = rng.choice(self.given[locale]), rng.choice(self.surnames[locale])
@@ -525,9 +537,11 @@ class Composer:
             self.language
             if self.language != "en" and rng.random() < 0.85
             else rng.choices(
-                ["en", "xx", "de", "fr", "es", "it", "pt", "nl"], [12, 4, 1.5, 1.5, 1.5, 1, 1, 1]
+                ["en", "xx", "de", "fr", "es", "it", "pt", "nl"], [12, 6, 1.5, 1.5, 1.5, 1, 1, 1]
             )[0]
         )
+        if language == "en" and rng.random() < 0.1:
+            return self.odd_address()
         return self.english_address() if language == "en" else self.local_address(language)
 
     def english_address(self) -> str:
@@ -634,6 +648,49 @@ class Composer:
         code = self.digits(rng.choice((4, 4, 6)))
         return f"{street}{sep}{city}{rng.choice([' ', ', '])}{code}{sep}{rng.choice(['New Zealand', 'South Africa', 'India', 'Singapore', 'Ireland', 'Nigeria', 'Kenya', 'Malaysia'])}"
 
+    def odd_address(self) -> str:
+        """Where the post delivers without a street and a number, or where the street has no usual name."""
+        rng = self.rng
+        town = f"{self.english_city()}{rng.choice([', ', ' '])}{rng.choice(US)} {self.digits(5)}"
+        route = rng.choice(["RR", "R.R.", "Rural Route", "HC", "HCR", "Star Route", "RR#", "HC-"])
+        force = rng.choice(["APO", "FPO", "DPO"]) + rng.choice([" ", ", "]) + rng.choice(["AE", "AP", "AA"])
+        house = rng.choice(
+            [
+                "Rose Cottage",
+                "The Old Rectory",
+                "Ivy House",
+                "The Barn",
+                "Mill House",
+                "Hillside",
+                "The Granary",
+            ]
+        )
+        road = f"{rng.choice(WOODS)} {rng.choice(['Lane', 'Road', 'Street', 'Hill', 'Close'])}"
+        code = f"{self._letters(2)}{self.digits(2)} {self.digits(1)}{self._letters(2)}"
+        return rng.choice(
+            [
+                f"{route}{rng.choice([' ', ''])}{rng.randint(1, 90)}{rng.choice([' ', ', '])}Box {self.digits(3)}, {town}",
+                f"PSC {self.digits(4)}{rng.choice([' ', ', '])}Box {self.digits(4)}, {force} {self.digits(5)}",
+                f"Unit {self.digits(4)} Box {self.digits(4)}, {force} {self.digits(5)}",
+                f"CMR {self.digits(3)} Box {self.digits(4)}, {force} {self.digits(5)}",
+                f"USS {self.surname()}, {force} {self.digits(5)}",
+                f"General Delivery, {town}",
+                f"{self.number()} Avenue of the {rng.choice(['Americas', 'Stars', 'Arts', 'Republic'])}{self.unit()}, {town}",
+                f"{self.number()} {rng.choice(['Broadway', 'Main', 'Riverside', 'The Esplanade'])}, {town}",
+                f"{self.number()} {rng.choice(['County Road', 'Highway', 'State Highway', 'FM', 'Route', 'US-'])} {rng.randint(1, 400)}, {town}",
+                f"{self.number()} {self.surname()} {rng.choice(['Center', 'Plaza', 'Mall', 'Landing', 'Commons', 'Park'])}, {town}",
+                f"{house}, {road}, {self.english_city()}{rng.choice([', ', ' '])}{code}",
+                f"{house}, {road}, {self.english_city()}, {code}",
+                f"{self.surname()} House, {self.number()} {road}, {self.english_city()} {code}",
+                f"{self.unit().strip(' ,') or 'Suite 12'}, {self.number()} {self.english_street()}, {town}",
+                f"{self.number()} {self.english_street()}, {self.digits(2)}th Floor, {town}",
+            ]
+        )
+
+    def crossing(self) -> str:
+        joint = self.rng.choice([" and ", " & ", " and ", " at ", "/"])
+        return f"{self.english_street()}{joint}{self.english_street()}"
+
     def world_address(self) -> str:
         rng = self.rng
         text = rng.choice(WORLD)
@@ -700,6 +757,7 @@ class Composer:
                 "fl": lambda: self.first().lower(),
                 "a": self.address,
                 "a1": lambda: self.address().replace(",\n", ", ").replace("\n", ", "),
+                "ix": self.crossing,
                 "in": self.initials,
                 "fa": lambda: self.rng.choice(self.double_given),
                 "la": lambda: self.rng.choice(self.double_surnames),
@@ -708,7 +766,7 @@ class Composer:
             }.get(key)
             if maker:
                 value = maker()
-                kind = "ADDRESS" if key in ("a", "a1") else "PERSON"
+                kind = "ADDRESS" if key in ("a", "a1", "ix") else "PERSON"
             elif key in self.makers:
                 value = self.makers[key]()
                 kind = {"c": "LOCATION", "o": "ORGANIZATION", "x": "ORGANIZATION", "co": "LOCATION"}.get(

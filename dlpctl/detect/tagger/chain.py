@@ -10,13 +10,21 @@ from math import exp
 
 from dlpctl.detect.tagger.model import FORBIDDEN, LANE, SCALE
 
+# Where the exact sums are cut short, in stored units; the differences are far below what moves a score. An entity begins
+# only where its label is so near to "outside", and goes on only where it is. A number in an address says little by
+# itself, and what stands beside it much.
+_START, _START_OF_ADDRESS, _START_OTHER = 3 * SCALE, 8 * SCALE, SCALE
+_STAY, _STAY_IN_ADDRESS = 5 * SCALE, 8 * SCALE
+_HOPE = 130  # and only where it will have been worth so little less than "outside", all in all
+_AHEAD = 8  # tokens that may make good for a bad beginning
+_PERSON, _ADDRESS, _PLACE, _GROUP = range(4)
 _OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
-_ADDRESS = 9 * SCALE  # no address starts where that label is this far below the best one
 _TAIL = 100 * SCALE
 _EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)
 
 Run = list[int]
-Scores = list[tuple[int, ...]]
+Score = tuple[int, ...]
+Scores = list[Score]
 Chances = dict[int, list[float]]
 
 
@@ -31,16 +39,82 @@ class Chain:
             ]
             for row in transitions
         ]
+        steps = [
+            [value - best - transitions[0][0] + entry[0] for value, best in zip(row, entry, strict=True)]
+            for row in transitions
+        ]
+        self._kinds = [
+            (
+                first,
+                inside,
+                steps[inside][inside],
+                steps[0][first] + steps[first][0],
+                steps[0][first] + steps[first][inside] + steps[inside][0],
+            )
+            for first, inside in ((1, 2), (3, 4), (5, 5), (6, 6))
+        ]
 
-    def marginals(self, run: Run, scores: Scores, chances: Chances) -> None:
+    def decode(self, places: Run, scores: Scores, chances: Chances) -> None:
+        """The probabilities at some places of a text; between two that are not side by side, and beyond them, is outside.
+
+        They are summed over stretches in which something may be an entity.
+        """
+        run: Run = []
+        part: Scores = []
+        person = address = city = group = addressed = False
+        last = -1
+        for at, here in enumerate(places):
+            if here != last + 1:
+                person = address = city = group = False
+            last = here
+            score = scores[at]
+            o, b, i, a, j, c, g = score
+            person = (person and i > o - _STAY) or (
+                b > o - _START and self._pays(_PERSON, places, scores, at)
+            )
+            address = (address and j > o - _STAY_IN_ADDRESS) or (
+                a > o - _START_OF_ADDRESS and self._pays(_ADDRESS, places, scores, at)
+            )
+            city = (city and c > o - _STAY) or (
+                c > o - _START_OTHER and self._pays(_PLACE, places, scores, at)
+            )
+            group = (group and g > o - _STAY) or (
+                g > o - _START_OTHER and self._pays(_GROUP, places, scores, at)
+            )
+            if person or address or city or group:
+                if run and here != run[-1] + 1:
+                    self.marginals(run, part, addressed, chances)
+                    run, part, addressed = [], [], False
+                run.append(here)
+                part.append(score)
+                addressed = addressed or address
+        if run:
+            self.marginals(run, part, addressed, chances)
+
+    def _pays(self, kind: int, places: Run, scores: Scores, at: int) -> bool:
+        """Whether an entity that starts here could be worth, by its end, nearly as much as staying outside."""
+        first, inside, onward, leave, leave_inside = self._kinds[kind]
+        score = scores[at]
+        worth = score[first] - score[0]
+        if worth + leave > -_HOPE:
+            return True
+        here = places[at]
+        for step in range(1, _AHEAD + 1):
+            if at + step == len(places) or places[at + step] != here + step:
+                return False
+            score = scores[at + step]
+            worth += score[inside] - score[0] + (onward if step > 1 else 0)
+            if worth + leave_inside > -_HOPE:
+                return True
+        return False
+
+    def marginals(self, run: Run, scores: Scores, addressed: bool, chances: Chances) -> None:
         """The probabilities in a stretch between two tokens that are surely outside."""
         best = list(map(max, scores))
-        limit = _ADDRESS
-        for score, top in zip(scores, best, strict=True):
-            if top - score[3] < limit:
-                self._of_all(run, scores, best, chances)
-                return
-        self._without_addresses(run, scores, best, chances)
+        if addressed:
+            self._of_all(run, scores, best, chances)
+        else:
+            self._without_addresses(run, scores, best, chances)
 
     def _of_all(self, run: Run, scores: Scores, best: list[int], chances: Chances) -> None:
         (

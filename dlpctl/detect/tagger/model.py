@@ -1,9 +1,10 @@
 """The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
 
-Layout, little-endian: a header (magic, checksum of the rest, counts), then six arrays, each padded to four
+Layout, little-endian: a header (magic, checksum of the rest, counts), then eight arrays, each padded to four
 bytes: gazetteer keys (u32, sorted) and flags (u16); feature keys (u32, sorted) and ends (u32: where a
 feature's weights end);
-weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels).
+weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels); where the
+gazetteer keys and the feature keys of each value of their highest bits begin (u32).
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-MAGIC = b"dlpcnam1"
+MAGIC = b"dlpcnam2"
 HEADER = struct.Struct("<8sI5I")
-_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = ("I", "H", "I", "I", "B", "h")  # of the arrays
+_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = ("I", "H", "I", "I", "B", "h", "I", "I")  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
 # bits of a label in an integer that holds the weights of all labels, so that one addition adds them all
 LANE = 16
+_LOW = 20
+"""Lower bits of a key: the higher ones say where to look for it, which leaves a few steps of seventeen."""
+_BUCKETS = 1 << 32 - _LOW
 FORBIDDEN = -32768  # a transition that never happens
 SCALE = 24  # a stored weight is the trained one times this, rounded
 
@@ -51,10 +55,17 @@ def pack(
         struct.pack(f"<{len(ends)}I", *ends),
         bytes(pairs),
         struct.pack(f"<{len(LABELS) ** 2}h", *(value for row in transitions for value in row)),
+        _buckets(words),
+        _buckets(features),
     ]
     body = b"".join(array + b"\0" * (-len(array) % 4) for array in arrays)
     counts = (len(words), len(features), end, len(LABELS), len(SLOTS))
     return HEADER.pack(MAGIC, crc32(body), *counts) + body
+
+
+def _buckets(keys: list[int]) -> bytes:
+    firsts = [bisect_left(keys, bucket << _LOW) for bucket in range(_BUCKETS + 1)]
+    return struct.pack(f"<{len(firsts)}I", *firsts)
 
 
 class Model:
@@ -64,7 +75,8 @@ class Model:
         if len(data) < HEADER.size:
             raise ValueError("damaged")
         magic, checksum, words, features, pairs, labels, slots = HEADER.unpack_from(data)
-        sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels * labels * 2)
+        index = 4 * (_BUCKETS + 1)
+        sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels**2 * 2, index, index)
         if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":
             raise ValueError("not a file of this version")
         if (
@@ -77,7 +89,8 @@ class Model:
         for size, kind in zip(sizes, _KINDS, strict=True):
             parts.append(data[offset : offset + size].cast(kind))
             offset += size + -size % 4
-        self._words, self._flags, self._features, self._ends, self._pairs, transitions = parts
+        self._words, self._flags, self._features, self._ends, self._pairs, transitions, *firsts = parts
+        self._first_words, self._first_features = firsts
         self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
         # A weight's integer, by place in its slot and by stored byte.
         self._count = features
@@ -99,10 +112,11 @@ class Model:
 
     def flags(self, keys: Iterable[str]) -> int:
         """What the gazetteer says of the first key that it knows, or 0."""
-        words = self._words
+        words, firsts = self._words, self._first_words
         for key in keys:
             code = crc32(key.encode("utf-8", "surrogatepass"))
-            place = bisect_left(words, code)
+            bucket = code >> _LOW
+            place = bisect_left(words, code, firsts[bucket], firsts[bucket + 1])
             if place < len(words) and words[place] == code:
                 return self._flags[place]
         return 0
@@ -110,7 +124,8 @@ class Model:
     def _weights(self, name: str) -> bytes:
         """The stored weights of a feature: a byte for the place, a byte for the value, and so on."""
         code = crc32(name.encode("utf-8", "surrogatepass"))
-        place = bisect_left(self._features, code)
+        firsts, bucket = self._first_features, code >> _LOW
+        place = bisect_left(self._features, code, firsts[bucket], firsts[bucket + 1])
         if place == self._count or self._features[place] != code:
             return b""
         ends = self._ends
@@ -128,7 +143,13 @@ class Model:
         return sums
 
     def vote(self, name: str) -> int:
-        """The weights of a feature that votes for one token only."""
+        """The weights of a feature that votes for one token only; most have none."""
+        code = crc32(name.encode("utf-8", "surrogatepass"))
+        firsts, bucket, features = self._first_features, code >> _LOW, self._features
+        behind = firsts[bucket + 1]
+        place = bisect_left(features, code, firsts[bucket], behind)
+        if place == behind or features[place] != code:
+            return 0
         found = self._weights(name)
         total = 0
         for at in range(0, len(found), 2):

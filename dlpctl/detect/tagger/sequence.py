@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from itertools import count
+from functools import partial
 from operator import add
+from sys import intern
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dlpctl.detect.tagger.chain import Chain
+from dlpctl.detect.tagger.chain import Chain, Chances, Score
 from dlpctl.detect.tagger.model import LABELS, LANE, SCALE, SLOTS, Model
 from dlpctl.detect.tagger.words import (
     COMMON,
@@ -28,19 +29,19 @@ from dlpctl.detect.tagger.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import re
+    from collections.abc import Callable, Iterable, Sequence
 
 _COUNT = len(LABELS)
-_UNPACK = struct.Struct(f"<{_COUNT}H").unpack
+_SCORES = struct.Struct(f"<{_COUNT}H")
 _BYTES = _COUNT * LANE // 8
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
-# Where the exact sums are cut short, in stored units; the differences are far below what moves a score.
-# An entity does not start at a token whose labels that can start one are this far below "outside", and does not go on
-# over a token whose other labels are. A number in an address says little by itself, and what stands beside it much.
-_START, _STAY, _STAY_IN_ADDRESS = 3 * SCALE, 5 * SCALE, 8 * SCALE
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
+_ACROSS = 6  # a word votes for tokens that are so many places away
 _LONGEST = 64  # characters of a token that are looked at
 _MOST_WORDS = 60_000
+_MOST_REMEMBERED = 2_000
+_LONGEST_REMEMBERED = 5_000
 _MOST_PAIRS = 200_000
 
 
@@ -59,12 +60,11 @@ class Word:
         "before",
         "before_line",
         "cls",
-        "cls_name",
-        "dull",  # a common word without a capital: between two such words it is outside
         "flags",
         "key",
         "kind",  # 0 punctuation or number, 1 word, 2 line break
-        "number",
+        "level",  # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number or a telling word
+        "needs",  # how much must stand beside it for it to be a part of one
         "outline",
         "own",
         "to_next",
@@ -89,9 +89,8 @@ class Word:
             self.before,
             self.before_line,
         ) = votes
-        self.number = self.cls = 0
-        self.cls_name = ""
-        self.dull = False
+        self.cls = ""
+        self.level = self.needs = 0
 
 
 _NO_VOTES = (0,) * len(SLOTS)
@@ -101,9 +100,8 @@ class Tagged(NamedTuple):
     """The tokens of a region, and the label probabilities of those that are not surely outside."""
 
     words: list[Word]
-    starts: list[int]
-    ends: list[int]
-    chances: dict[int, list[float]]
+    places: list[re.Match[str]]
+    chances: Chances
     tokens: list[str]
 
 
@@ -113,38 +111,33 @@ class Sequencer:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._words: dict[str, Word] = {}
-        self._counter = count(1)
-        self._classes: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}
-        self._triples: dict[tuple[int, int, int, int], int] = {}
-        self._left: dict[tuple[int, int], int] = {}
-        self._right: dict[tuple[int, int], int] = {}
-        self._far_left: dict[tuple[int, int, int], int] = {}
-        self._far_right: dict[tuple[int, int, int], int] = {}
+        # by the number of the setting, then by classes or keys of neighbours
+        self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]
+        self._left = _Votes(partial(self._neighbour, "l"))
+        self._right = _Votes(partial(self._neighbour, "r"))
+        self._far_left = _Votes(self._before)
+        self._far_right = _Votes(self._behind)
+        self._single = _Votes(model.vote)
         self._classed: dict[str, tuple[int, ...]] = {}
-        self._single: dict[str, int] = {}
-        self._border = self._make("\n\n", border=True)
+        # What a region was found to hold, by its length and its hash: the history of a chat, quoted mail and the heads of
+        # files come again and again. A hash, so that nothing of the text itself is kept.
+        self._remembered: dict[tuple[int, int], Chances] = {}
         # What the best way into a label is worth counts as a part of the label's own score, so that scores
         # compare.
         entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
         self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
         self._chain = Chain(model.transitions, entry)
+        self._border = self._make("\n\n", border=True)
+        self._border.level, self._border.needs = 0, 9
 
     def word(self, token: str) -> Word:
         token = token[:_LONGEST]
         found = self._words.get(token)
         if found is None:
             if len(self._words) > _MOST_WORDS:
-                self._forget()
+                self._words.clear()
             found = self._words[token] = self._make(token)
         return found
-
-    def _forget(self) -> None:
-        """Numbers are never given twice, so words that another thread still holds do no harm."""
-        for cache in (self._words, self._numbers, self._classes, self._left, self._right):
-            cache.clear()
-        for votes in (self._triples, self._far_left, self._far_right):
-            votes.clear()
 
     def _make(self, token: str, *, border: bool = False) -> Word:
         outline = "NL2" if border else shape(token)
@@ -157,12 +150,15 @@ class Sequencer:
             and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
         )
         votes = self._votes(names)
-        own = _UNPACK((votes[0] + _BIAS).to_bytes(_BYTES, "little"))
+        own = _SCORES.unpack((votes[0] + _BIAS).to_bytes(_BYTES, "little"))
         word = Word(token, outline, kind, flags, votes)
-        word.dull = dull or own[0] - max(own[1:]) > _DULL
-        word.number = self._numbers.setdefault(word.key, next(self._counter))
-        word.cls = self._classes.setdefault(cls, next(self._counter))
-        word.cls_name = cls
+        dull = dull or own[0] - max(own[1:]) > _DULL
+        if kind == 1:
+            word.level, word.needs = (0, 2) if dull else (1 if outline[0] == "X" else 2, 0)
+        else:
+            word.level, word.needs = 1 if outline[0] in "pNT" else 2, 1 if dull else 0
+        word.own += self._bias
+        word.cls = intern(cls)
         return word
 
     def _votes(self, names: list[str]) -> list[int]:
@@ -178,133 +174,143 @@ class Sequencer:
                 sums = list(map(add, sums, known))
         return sums
 
-    def tag(self, text: str, start: int, end: int) -> Tagged:
-        """The label probabilities in `text[start:end]`, which is taken for a text of its own."""
+    def tag(self, text: str, regions: Iterable[tuple[int, int]]) -> list[Tagged]:
+        """The label probabilities in each region, which is taken for a text of its own."""
         known = self._words
-        matches = list(TOKEN.finditer(text, start, end))
-        tokens = [match[0] for match in matches]
-        words = [known.get(token) or self.word(token) for token in tokens]
-        chances: dict[int, list[float]] = {}
-        if words:
-            self._decode(words, chances)
-        starts, ends = [match.start() for match in matches], [match.end() for match in matches]
-        return Tagged(words, starts, ends, chances, tokens)
+        tagged: list[Tagged] = []
+        fresh: dict[int, list[Tagged]] = {}  # by their settings
+        waiting: list[tuple[tuple[int, int], Chances]] = []
+        for start, end in regions:
+            matches = list(TOKEN.finditer(text, start, end))
+            tokens = [match[0] for match in matches]
+            words = [known.get(token) or self.word(token) for token in tokens]
+            key = (end - start, hash(text[start:end]))
+            chances = self._remembered.get(key)
+            tagged.append(Tagged(words, matches, {} if chances is None else chances, tokens))
+            if chances is None:
+                fresh.setdefault(setting([word.outline for word in words]), []).append(tagged[-1])
+                if end - start < _LONGEST_REMEMBERED:
+                    if len(self._remembered) > _MOST_REMEMBERED:
+                        self._remembered.clear()
+                    waiting.append((key, tagged[-1].chances))
+        for mood, alike in fresh.items():
+            self._decode(mood, alike)
+        self._remembered.update(waiting)
+        return tagged
 
-    def _decode(self, words: list[Word], chances: dict[int, list[float]]) -> None:
+    def _decode(self, mood: int, regions: list[Tagged]) -> None:
+        """Regions of one setting at once, with borders between them."""
         border = self._border
-        bias = self._bias
-        mood = setting([word.outline for word in words])
-        size = len(words)
-        words = [*words, border, border]  # words[-1] and words[-2] serve as the tokens before the first
-        dull = [word.dull for word in words]
-        triples, left, right = self._triples, self._left, self._right
-        far_left, far_right = self._far_left, self._far_right
-        marginals = self._chain.marginals
-        run: list[int] = []
-        scores: list[tuple[int, ...]] = []
-        for here in range(size):
-            if dull[here] and (dull[here - 1] or here == 0) and (dull[here + 1] or here == size - 1):
-                if run:
-                    marginals(run, scores, chances)
-                    run, scores = [], []
-                continue
-            word, previous, following = words[here], words[here - 1], words[here + 1]
-            key = (mood, previous.cls, word.cls, following.cls)
-            shared = triples.get(key)
-            if shared is None:
-                shared = self._triple(key, previous, word, following)
-            beside = left.get((previous.number, word.cls))
-            if beside is None:
-                beside = self._neighbour(left, "l", previous, word)
-            beyond = right.get((following.number, word.cls))
-            if beyond is None:
-                beyond = self._neighbour(right, "r", following, word)
-            far = far_left.get((words[here - 2].cls, previous.cls, word.cls))
-            if far is None:
-                far = self._far(far_left, "u", words[here - 2], previous, word)
-            farther = far_right.get((words[here + 2].cls, following.cls, word.cls))
-            if farther is None:
-                farther = self._far(far_right, "v", words[here + 2], following, word)
-            total = (
-                bias
-                + word.own
-                + previous.to_next
-                + following.to_previous
-                + words[here - 2].to_next_but_one
-                + words[here + 2].to_previous_but_one
-                + shared
-                + beside
-                + beyond
-                + far
-                + farther
-            )
-            if previous.kind != 1:
-                total += self._before(words, here)
-            if following.kind != 1:
-                total += self._behind(words, here, size)
-            score = _UNPACK(total.to_bytes(_BYTES, "little"))
-            outside, person, inner, address, further, place, organization = score
-            started = bool(run)
-            low = outside - (_STAY if started else _START)
-            if (
-                person < low
-                and place < low
-                and organization < low
-                and address < outside - _STAY_IN_ADDRESS
-                and (not started or (inner < low and further < outside - _STAY_IN_ADDRESS))
-            ):
-                if started:
-                    marginals(run, scores, chances)
-                    run, scores = [], []
-                continue
-            run.append(here)
-            scores.append(score)
-        if run:
-            marginals(run, scores, chances)
+        words = [border, border]
+        firsts = []
+        for region in regions:
+            firsts.append(len(words))
+            words += region.words
+            words += (border, border)
+        levels = [word.level for word in words]
+        needs = [word.needs for word in words[1:-1]]
+        places = [
+            place
+            for place, (before, needed, behind) in enumerate(zip(levels, needs, levels[2:], strict=False), 1)
+            if before + behind >= needed
+        ]
+        chances: Chances = {}
+        self._chain.decode(places, self._scores(mood, words, places), chances)
+        at = 0
+        for place in sorted(chances):
+            while at + 1 < len(firsts) and firsts[at + 1] <= place:
+                at += 1
+            regions[at].chances[place - firsts[at]] = chances[place]
 
-    @staticmethod
-    def _before(words: list[Word], here: int) -> int:
-        """The vote of the last word before the punctuation that precedes a token."""
-        line = False
-        for place in range(here - 1, max(here - 7, -1), -1):
-            word = words[place]
-            if word.kind == 1:
-                return word.after_line if line else word.after
-            line = line or word.kind == 2
-        return 0
+    def _scores(self, mood: int, words: list[Word], places: list[int]) -> list[Score]:
+        """The scores of the labels at some places.
 
-    @staticmethod
-    def _behind(words: list[Word], here: int, size: int) -> int:
-        line = False
-        for place in range(here + 1, min(here + 7, size)):
-            word = words[place]
-            if word.kind == 1:
-                return word.before_line if line else word.before
-            line = line or word.kind == 2
-        return 0
+        Each step is taken for all of them at once, which is faster than token by token.
+        """
+        here = [words[place] for place in places]
+        before = [words[place - 1] for place in places]
+        behind = [words[place + 1] for place in places]
+        farther_before = [words[place - 2] for place in places]
+        farther_behind = [words[place + 2] for place in places]
+        cls = [word.cls for word in here]
+        cls_before = [word.cls for word in before]
+        cls_behind = [word.cls for word in behind]
+        totals = map(
+            sum,
+            zip(
+                [word.own for word in here],
+                [word.to_next for word in before],
+                [word.to_previous for word in behind],
+                [word.to_next_but_one for word in farther_before],
+                [word.to_previous_but_one for word in farther_behind],
+                map(self._triples[mood].__getitem__, zip(cls_before, cls, cls_behind, strict=True)),
+                map(
+                    self._far_left.__getitem__,
+                    zip([word.cls for word in farther_before], cls_before, cls, strict=True),
+                ),
+                map(
+                    self._far_right.__getitem__,
+                    zip(cls, cls_behind, [word.cls for word in farther_behind], strict=True),
+                ),
+                map(self._left.__getitem__, zip([word.key for word in before], cls, strict=True)),
+                map(self._right.__getitem__, zip([word.key for word in behind], cls, strict=True)),
+                [
+                    0 if left.kind == right.kind == 1 else self._across(words, place)
+                    for place, left, right in zip(places, before, behind, strict=True)
+                ],
+                strict=True,
+            ),
+        )
+        return list(_SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals])))
 
-    def _triple(self, key: tuple[int, int, int, int], previous: Word, word: Word, following: Word) -> int:
-        names = triple_features(key[0], previous.cls_name, word.cls_name, following.cls_name)
-        return self._keep(self._triples, key, sum(self._shared(name) for name in names))
+    def _across(self, words: list[Word], here: int) -> int:
+        """The votes of the last word before and of the first word behind the punctuation beside a token."""
+        border = self._border
+        total, line = 0, False
+        if words[here - 1].kind != 1:
+            for place in range(here - 1, here - 1 - _ACROSS, -1):
+                word = words[place]
+                if word.kind == 1:
+                    total += word.after_line if line else word.after
+                    break
+                if word is border:
+                    break
+                line = line or word.kind == 2
+        if words[here + 1].kind != 1:
+            line = False
+            for place in range(here + 1, here + 1 + _ACROSS):
+                word = words[place]
+                if word.kind == 1:
+                    total += word.before_line if line else word.before
+                    break
+                if word is border:
+                    break
+                line = line or word.kind == 2
+        return total
 
-    def _shared(self, name: str) -> int:
-        """The vote of a feature of few classes, which many triples share."""
-        vote = self._single.get(name)
-        return self._keep(self._single, name, self._model.vote(name)) if vote is None else vote
+    def _triple(self, mood: int, classes: tuple[str, str, str]) -> int:
+        return sum(map(self._single.__getitem__, triple_features(mood, *classes)))
 
-    def _far(
-        self, cache: dict[tuple[int, int, int], int], side: str, far: Word, near: Word, word: Word
-    ) -> int:
-        name = far_feature(side, far.cls_name, near.cls_name, word.cls_name)
-        return self._keep(cache, (far.cls, near.cls, word.cls), self._model.vote(name))
+    def _before(self, classes: tuple[str, str, str]) -> int:
+        return self._model.vote(far_feature("u", *classes))
 
-    def _neighbour(self, cache: dict[tuple[int, int], int], side: str, other: Word, word: Word) -> int:
-        name = neighbour_feature(side, other.key, word.cls_name)
-        return self._keep(cache, (other.number, word.cls), self._model.vote(name))
+    def _behind(self, classes: tuple[str, str, str]) -> int:
+        return self._model.vote(far_feature("v", *classes[::-1]))
 
-    @staticmethod
-    def _keep(cache: dict[_Key, int], key: _Key, vote: int) -> int:
-        if len(cache) > _MOST_PAIRS:
-            cache.clear()
-        cache[key] = vote
+    def _neighbour(self, side: str, key: tuple[str, str]) -> int:
+        return self._model.vote(neighbour_feature(side, *key))
+
+
+class _Votes(dict[_Key, int]):
+    """Votes that are looked up when they are asked for first."""
+
+    def __init__(self, make: Callable[[_Key], int]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: _Key) -> int:
+        vote = self._make(key)
+        if len(self) > _MOST_PAIRS:
+            self.clear()
+        self[key] = vote
         return vote

@@ -51,7 +51,7 @@ def is_word(token: str) -> bool:
 def shape(token: str) -> str:
     """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2, TAB."""
     first = token[0]
-    if first.isalpha() and "_" not in token and not _has_digit(token):
+    if first.isalpha() and (token.isalpha() or ("_" not in token and not _has_digit(token))):
         if token.islower():
             return "x" if len(token) > 1 else "x1"
         if token.isupper():
@@ -148,17 +148,19 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, list[str]]:
     features = [f"w:{key}", f"k:{cls}", f"g:{outline}{flag_class(flags)}", f"3:{form}{word[-3:]}"]
     if form == "X":
         features += [f"4:{word[-4:]}", f"2:{word[-2:]}", f"b:{word[:3]}", f"n:{min(len(word), 12)}"]
-    if any(ord(c) > 0x24F for c in word):
+    if not word.isascii() and any(ord(c) > 0x24F for c in word):
         features.append("script")
     return cls, features
 
 
 def setting(outlines: list[str]) -> int:
     """0 for ordinary writing, 1 where nothing is capitalised, 2 where every word is in capitals."""
+    if "Xx" in outlines:
+        return 0
     if not any(outline[0] == "X" for outline in outlines):
         return 1
     words = [outline for outline in outlines if outline[0] in "xX"]
-    return 2 if len(words) > 2 and all(outline[0] == "X" and outline != "Xx" for outline in words) else 0
+    return 2 if len(words) > 2 and all(outline[0] == "X" for outline in words) else 0
 
 
 def triple_features(mood: int, previous: str, cls: str, following: str) -> list[str]:

@@ -1,0 +1,187 @@
+"""Where a name begins and ends, which the tagger does not always see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.tagger.words import (
+    CALENDAR,
+    COMMON,
+    COMPANY,
+    GIVEN,
+    LABEL,
+    PARTICLE,
+    STREET,
+    SUFFIX,
+    SURNAME,
+    TITLE,
+)
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dlpctl.detect.tagger.sequence import Tagged, Word
+
+
+def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int, int]]:
+    """A name does not run over a line break."""
+    start = first
+    for place in range(first, behind):
+        if words[place].kind == 2:
+            if place > start:
+                yield start, place
+            start = place + 1
+    if behind > start:
+        yield start, behind
+
+
+def completed(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First", at a hyphen."""
+    return _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
+
+
+def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
+    hyphen = behind - 1 if words[behind - 1].key == "-" else behind
+    if hyphen + 1 >= len(words) or words[hyphen].key != "-":
+        return behind
+    part = words[hyphen + 1]
+    turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
+    rare = turned or part.flags >> COMMON & 3 < 2
+    syllable = part.outline == "x" and len(part.key) < 6 and rare  # Kim Jong-un
+    return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
+
+
+def _extended(words: Sequence[Word], first: int, behind: int) -> int:
+    last = words[behind - 1]
+    if behind < len(words) and behind - first > 1 and words[behind].key in _GENERATIONS:
+        return behind + 1
+    if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
+        flags = words[behind].flags
+        if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
+            return behind + 1
+    if last.key == "-" or behind == len(words):
+        return behind
+    if behind - first == 1 and last.flags >> GIVEN & 3 >= 2 and _surname_ends(words, first, behind):
+        return behind + 1
+    if _surname_follows(words, first, behind):
+        return behind + 1
+    place = behind
+    if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
+        while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
+            place += 1
+        if place < len(words) and words[place].outline == "Xx" and words[place].flags >> COMMON & 3 < 3:
+            return place + 1
+    if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
+        given = words[behind + 1]
+        listed = behind + 3 < len(words) and words[behind + 2].key == ", " and words[behind + 3].kind == 1
+        if given.outline != last.outline or listed:
+            return behind
+        if behind + 3 < len(words) and words[behind + 2].key == "-" and words[behind + 3].outline == "x":
+            return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
+        if given.flags >> GIVEN & 3 >= 2 and last.flags >> GIVEN & 3 != 3:
+            return behind + 2
+    return behind
+
+
+def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
+    """Whether a surname that is an everyday word, too, follows a given name and ends the line or the value: Tom Hall, jane doe."""
+    word, before = words[place], words[place - 1]
+    if word.kind != 1 or word.outline != before.outline or word.flags >> SURNAME & 3 < 2:
+        return False
+    if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+        return False
+    ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
+    return ends and (word.outline[0] == "X" or _opens(words, first))
+
+
+def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
+    """Whether a surname that means nothing else follows a given name, and nothing that it could belong to follows it."""
+    word = words[place]
+    if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags >> SURNAME & 3:
+        return False
+    if word.flags >> COMMON & 3 or word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+        return False
+    given = words[first].flags >> GIVEN & 3
+    known = given > 1 and (not words[first].flags >> COMMON & 3 or (given > 2 and place - first > 1))
+    return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
+
+
+def _opens(words: Sequence[Word], first: int) -> bool:
+    """Whether a line, a value or what follows a label begins here."""
+    return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
+
+
+_GENERATIONS = ("jr", "sr", "ii", "iii")
+_STOPS = (".", ". ")
+_CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
+_OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
+
+
+def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
+    """A name without titles, common words, quotes and stops around it, or None where no name is left."""
+    words = region.words
+    cased = any(word.outline[0] == "X" for word in words[first:behind])
+    while first < behind and _precedes(words, first, behind, cased):
+        first += 1
+    while first < behind and (
+        words[behind - 1].kind != 1
+        or (cased and _everyday(words[behind - 1]) and words[behind - 2].key != "-")
+    ):
+        behind -= 1
+    if (
+        first == behind
+        or _abbreviated(words[first:behind])
+        or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
+    ):
+        return None
+    end = region.places[behind - 1].end()
+    if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
+        end += 1
+    start = region.places[first].start()
+    initials = (
+        _INITIALS.search(text, max(0, start - 12), start) if "." in text[max(0, start - 2) : start] else None
+    )
+    if initials:
+        start = initials.start()
+    return (start, end) if end - start > 1 else None
+
+
+def _abbreviated(words: Sequence[Word]) -> bool:
+    """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long as a name."""
+    named = [word for word in words if word.kind == 1]
+    if len(named) == 1 and named[0].outline == "XX":
+        return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
+    letters = [word for word in named if word.outline == "x1"]
+    return 2 * len(letters) > len(named) or all(
+        word.outline == "X1" or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
+        for word in named
+    )
+
+
+def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bool:
+    """Whether the first word is no part of the name: a mark, a title, a word in lower case."""
+    word = words[first]
+    if word.kind != 1:
+        return True
+    if behind - first == 1:
+        return False
+    if cased and word.outline == "x" and word.flags & PARTICLE:
+        return (
+            behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)
+        )
+    lower = cased and word.outline in ("x", "x1") and not word.flags & PARTICLE
+    return lower or (bool(word.flags & (TITLE | LABEL)) and not _named(word))
+
+
+def _everyday(word: Word) -> bool:
+    if word.outline == "x1":
+        return True
+    return word.outline == "x" and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+
+
+_INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
+
+
+def _named(word: Word) -> bool:
+    return word.flags >> GIVEN & 3 >= 2 or word.flags >> SURNAME & 3 >= 2
