@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left > 1:
-        return _institution(words, left, right) or _firm(words, left, right)
+        return any(doubt(words, left, right) for doubt in (_institution, _firm, _small))
     return any(
         doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle, _shortened)
     )
@@ -78,6 +78,16 @@ def _firm(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left != 2 or (words[left].key, words[left + 1].key) not in FIRMS:
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left])
+
+
+def _small(words: Sequence[Word], left: int, right: int) -> bool:
+    """Words in lower case of which none is a usual given name, and nothing in front that says what they are: "fox brown"."""
+    named = words[left:right]
+    if any(
+        word.outline not in ("x", "x1") or word.flags >> GIVEN & 3 >= 2 for word in named if word.kind == 1
+    ):
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
 
 
 def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
