@@ -29,7 +29,7 @@ _new = tuple.__new__
 
 
 class Detector:
-    """Finds what its patterns describe. Built once, shared by threads; it keeps nothing of what it scans."""
+    """Finds what its patterns describe. Built once, shared by threads. It keeps no text of what it scans; of names, the keyed hashes of what was judged lately."""
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ NO_ENDING = Ending(0, 0, 0, 0)
 
 
 class Examiner:
-    """Looks into contents. One for each process; it keeps nothing of what it has seen."""
+    """Looks into contents. One for each process; it keeps no text of what it has seen."""
 
     def __init__(
         self,
