@@ -57,6 +57,8 @@ _TABLES: dict[str, dict[str, Any]] = {
     # A first pass that ends before the match does.
     "triggered": {"regex": "[a-z]{1,4}=[0-9]{2,4}", "trigger": "="},
     "triggered-late": {"regex": "[0-9]{1,3};[a-z]{2,}", "trigger": "[0-9];", "width": 9, "score": 0.75},
+    "triggered-before": {"regex": "q[rq]{0,3};(?P<value>r[r0-9.]{0,180})", "trigger": "q[rq]{0,3};"},
+    "triggered-either": {"regex": "qr(?P<value>[.r]{1,170})|[;.]{1,4}qr[;.]", "trigger": "qr"},
     # Context.
     "near": {
         "regex": "[0-9]{3}",
