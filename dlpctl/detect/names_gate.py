@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
+_MOST_VERDICTS = 25_000
+"""Words of each kind whose verdict is kept: more than a text has, and little memory in each worker."""
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
 _HEADERS = frozenset(place for place, kind in enumerate(_KINDS) if kind == "header")  # are not for the tagger
@@ -153,7 +155,7 @@ class Gate:
                     wanted.add(word.decode())
                 else:
                     ordinary.add(word)
-            if len(ordinary) > 50_000:
+            if len(ordinary) > _MOST_VERDICTS:
                 ordinary.clear()
             if wanted:
                 for match in _LOWER.finditer(piece):
@@ -187,7 +189,7 @@ class Gate:
         else:
             known = common or flags & (COMPANY | CALENDAR | STREET) or flags >> PLACE & 3
             verdict = 0 if known or shape(token) not in ("Xx", "XX") else 1
-        if len(self._verdicts) > 50_000:
+        if len(self._verdicts) > _MOST_VERDICTS:
             self._verdicts.clear()
         self._verdicts[token] = verdict
         return verdict
@@ -200,7 +202,7 @@ class Gate:
         """Whether a word in capitals is a name or the title of one."""
         verdict = self._known_verdicts.get(token)
         if verdict is None:
-            if len(self._known_verdicts) > 50_000:
+            if len(self._known_verdicts) > _MOST_VERDICTS:
                 self._known_verdicts.clear()
             flags = self._flags(token)
             given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
@@ -224,7 +226,7 @@ class Gate:
     def _lower(self, token: str) -> bool:
         verdict = self._lower_verdicts.get(token)
         if verdict is None:
-            if len(self._lower_verdicts) > 50_000:
+            if len(self._lower_verdicts) > _MOST_VERDICTS:
                 self._lower_verdicts.clear()
             flags = self._flags(token)
             given, common = flags >> GIVEN & 3, flags >> COMMON & 3

@@ -39,10 +39,10 @@ _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
 _LONGEST = 64  # characters of a token that are looked at
-_MOST_WORDS = 60_000
+_MOST_WORDS = 30_000
 _MOST_REMEMBERED = 2_000
 _LONGEST_REMEMBERED = 5_000
-_MOST_PAIRS = 200_000
+_MOST_PAIRS = 100_000
 
 
 _Key = TypeVar("_Key")
