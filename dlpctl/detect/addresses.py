@@ -79,6 +79,7 @@ _STATES = (
 )
 _UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no")
 _CODES = ("d5", "d6")
+_LONGEST_STREET = 4  # words
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES = (
     "wohnung",
@@ -132,7 +133,15 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
         first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
     ):  # 12/45 Main Road
         return first - 2
-    return first
+    return _from_number(words, first) if words[first].flags & STREET else first
+
+
+def _from_number(words: Sequence[Word], first: int) -> int:
+    """The house number before the name of a street of which the tagger has the last word alone: 1600 PENNSYLVANIA | AVE."""
+    place = first
+    while place and first - place < _LONGEST_STREET and words[place - 1].outline[0] == "X":
+        place -= 1
+    return place - 1 if 0 < place < first and words[place - 1].outline[0] in "d0" else first
 
 
 def _shortened(region: Tagged, first: int, behind: int) -> int:

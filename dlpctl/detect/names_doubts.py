@@ -59,9 +59,11 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
             return not any(word.flags & TITLE for word in words[max(0, left - 2) : left])
     if right - left > 1:
         return False
+    if words[left].key in _PRODUCTS:
+        return True
     if (
         right + 1 < len(words)
-        and words[right].key == " & "
+        and words[right].key in (" & ", "and")
         and words[right + 1].key in (words[left].key, *_FIRMS)
     ):
         return True
@@ -130,6 +132,7 @@ _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
     "foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
 )
+_PRODUCTS = ("macintosh",)
 _FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
 _EPONYMS = _set(
     "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "

@@ -19,6 +19,7 @@ ADDRESSES = [
     "742 Evergreen Terrace, Springfield, IL 62704",
     "1600 Amphitheatre Parkway, Mountain View, CA 94043",
     "350 Fifth Avenue, New York, NY 10118",
+    "1600 PENNSYLVANIA AVE NW WASHINGTON DC 20500",
     "221B Baker Street, London NW1 6XE",
     "Flat 3, 12 Station Road, Cambridge CB1 2JW",
     "P.O. Box 1234, Denver, CO 80201",

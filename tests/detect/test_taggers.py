@@ -81,6 +81,8 @@ NOT_NAMED = [
     "Book the Hilton Garden Inn near Union Square.",
     "We ate Ben & Jerry's and read the Washington Post.",
     "Eli Lilly and Goldman Sachs raised their targets.",
+    "The van of Morgan and Sons stood outside.",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_10_8) AppleWebKit/533.2 (KHTML, like Gecko)",
     "Release notes: Added Safari support; fixed a crash of Chrome on Windows.",
     "Add Rosemary, Basil and Sage to the sauce.",
     "2024-05-01 12:00:01 INFO UserService - Session started for Hadoop job",
