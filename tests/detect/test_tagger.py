@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlpctl.detect.tagger.chain import Chain
-from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, Model, pack
+from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOTS, Model, pack
 from dlpctl.detect.tagger.sequence import Sequencer
 from dlpctl.detect.tagger.words import GIVEN, SURNAME, TOKEN, shape
 
@@ -161,6 +161,14 @@ def test_a_vote_of_each_slot_is_kept_apart(tmp_path: Path) -> None:
     assert votes[SLOTS.index("0")] == 7
     assert votes[SLOTS.index("+1")] == -5 << 32
     assert sum(vote != 0 for vote in votes) == 2
+
+
+def test_a_name_with_the_hash_of_another_feature_votes_for_its_own_token_alone(tmp_path: Path) -> None:
+    rules = [[0] * len(LABELS) for _ in LABELS]
+    place = SLOTS.index("+1") * len(LABELS) + 2
+    path = tmp_path / "tagger.bin"
+    path.write_bytes(pack({}, {crc32(b"t:one|two|three"): [(place, -5), (1, 7)]}, rules))
+    assert Model.load(path).vote("t:one|two|three") == 7 << LANE
 
 
 @pytest.mark.parametrize(

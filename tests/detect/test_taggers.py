@@ -81,7 +81,7 @@ NOT_NAMED = [
     "Book the Hilton Garden Inn near Union Square.",
     "We ate Ben & Jerry's and read the Washington Post.",
     "Eli Lilly and Goldman Sachs raised their targets.",
-    "The van of Morgan and Sons stood outside.",
+    "It was delivered by Morgan and Sons.",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_10_8) AppleWebKit/533.2 (KHTML, like Gecko)",
     "Release notes: Added Safari support; fixed a crash of Chrome on Windows.",
     "Add Rosemary, Basil and Sage to the sauce.",

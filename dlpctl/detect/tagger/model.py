@@ -150,8 +150,10 @@ class Model:
         place = bisect_left(features, code, firsts[bucket], behind)
         if place == behind or features[place] != code:
             return 0
-        found = self._weights(name)
+        found, labels = self._weights(name), len(LABELS)
         total = 0
         for at in range(0, len(found), 2):
-            total += self._shifted[found[at]][found[at + 1]]
+            # One name in thousands has the hash of a feature of another kind, which votes for neighbours, too.
+            if found[at] < labels:
+                total += self._shifted[found[at]][found[at + 1]]
         return total
