@@ -3,7 +3,8 @@
 A rule covers a finding if it is enabled, names the destination, names the finding's category, type or
 pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the rules that cover
 it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not reach its `minCount` or
-`minDistinct` is as if it were not there. A value that a rule's exceptions list is allowed as far as that rule
+`minDistinct` is as if it were not there, and so is one that would thereby loosen the `defaultAction`: more findings never
+allow more. A value that a rule's exceptions list is allowed as far as that rule
 goes. A finding that no rule covers gets the policy's `defaultAction`, or is allowed and listed.
 """
 
@@ -62,6 +63,12 @@ class Ruling(NamedTuple):
         return [ruled.finding for ruled in self.ruled if ruled.verdict.rule is None]
 
 
+def loosens(rule: Rule, default: Action | None) -> bool:
+    """Whether a rule asks for several findings only to be milder than the policy is with one that no rule covers."""
+    counted = rule.min_count > 1 or rule.min_distinct > 1
+    return counted and _STRICTNESS[rule.action] < _STRICTNESS[default or Action.ALLOW]
+
+
 class Candidate(NamedTuple):
     """A rule that covers a kind of finding."""
 
@@ -89,7 +96,11 @@ class Decider:
         """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not act."""
         self.destination = destination
         self._policy = policy
-        self._rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
+        self._rules = [
+            rule
+            for rule in policy.rules
+            if rule.enabled and destination in rule.destinations and not loosens(rule, policy.default_action)
+        ]
         self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
         """Whether the number of findings matters: then the pieces of a text must be decided on together."""
         self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}

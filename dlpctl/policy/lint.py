@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.policy.decide import Candidate, Decider
+from dlpctl.policy.decide import Candidate, Decider, loosens
 from dlpctl.policy.loading import with_custom
 from dlpctl.policy.model import EVERYTHING, Catalogue, Exemption, Policy, Rule
 from dlpctl.policy.selectors import Reach, is_known, reach
@@ -51,6 +51,8 @@ def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> lis
     for index, rule in enumerate(policy.rules):
         place = f"rules[{index}]"
         found.extend(_idle(place, rule, shadows))
+        if loosens(rule, policy.default_action):
+            found.append(_loosening(place, rule, policy))
         found.extend(_names(place, rule, catalogue, kinds))
         found.extend(_masking(place, rule, kinds))
         for number, exemption in enumerate(rule.exceptions):
@@ -115,6 +117,14 @@ def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
     if rule.enabled and (shadowing := shadows.before(rule)):
         message = f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
         yield Lint(Level.WARNING, "shadowed", place, message)
+
+
+def _loosening(place: str, rule: Rule, policy: Policy) -> Lint:
+    message = (
+        f"{rule.id!r} never acts: a rule with minCount or minDistinct must be as strict as the defaultAction "
+        f"{policy.default_action}, or more findings would allow more"
+    )
+    return Lint(Level.WARNING, "loosening", place, message)
 
 
 def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> Iterator[Lint]:

@@ -183,6 +183,12 @@ def test_selectors_are_categories_types_and_patterns_in_any_case() -> None:
         assert decide(policy, Destination.AI_TOOL, [found()]).decision is Decision.ALLOWED
 
 
+def test_a_rule_that_needs_many_findings_loosens_nothing() -> None:
+    milder = Policy("p", (rule(Action.ALLOW, min_count=2),), default_action=Action.MASK)
+    for findings in ([found()], [found(), found(start=10)]):
+        assert decide(milder, Destination.VENDOR, findings).decision is Decision.ALLOWED_WITH_MASKING
+
+
 def test_counts_are_of_findings_or_of_different_values() -> None:
     values = {0: "a@x.example", 10: "A@X.example", 20: "b@x.example"}
     findings = [found(start=start) for start in values]

@@ -76,6 +76,15 @@ def test_a_rule_behind_a_stricter_one_is_shadowed(other: dict[str, object], shad
     assert coded(lints(ALL, other), "shadowed") == (expected if shadowed else [])
 
 
+def test_a_rule_that_needs_many_to_be_milder_never_acts() -> None:
+    found = lints(ALL, rule("bulk", "MASK", "EMAIL", minCount=2), defaultAction="BLOCK")
+    assert [each.place for each in found if each.code == "loosening"] == ["rules[1]"]
+    assert (
+        coded(lints(ALL, rule("bulk", "BLOCK", "EMAIL", minCount=2), defaultAction="BLOCK"), "loosening")
+        == []
+    )
+
+
 def test_a_rule_that_needs_many_shadows_nothing() -> None:
     assert (
         coded(lints(rule("bulk", "BLOCK", "PII", minCount=5), rule("one", "MASK", "PII")), "shadowed") == []
