@@ -32,66 +32,17 @@ _POSTCODE = lazy(
     re.IGNORECASE,
 )
 _BESIDE = ("am", "im", "sur", "sous", "upon")
-_STATES = (
-    *(
-        "al",
-        "ak",
-        "az",
-        "ar",
-        "ca",
-        "co",
-        "ct",
-        "de",
-        "fl",
-        "ga",
-        "hi",
-        "id",
-        "il",
-        "in",
-        "ia",
-        "ks",
-        "ky",
-        "la",
-        "me",
-    ),
-    *(
-        "md",
-        "ma",
-        "mi",
-        "mn",
-        "ms",
-        "mo",
-        "mt",
-        "ne",
-        "nv",
-        "nh",
-        "nj",
-        "nm",
-        "ny",
-        "nc",
-        "nd",
-        "oh",
-        "ok",
-        "or",
-        "pa",
-    ),
-    *("ri", "sc", "sd", "tn", "tx", "ut", "vt", "va", "wa", "wv", "wi", "wy", "dc"),
+_STATES_LISTED = (
+    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut "
+    "vt va wa wv wi wy dc"
 )
+_STATES = frozenset(_STATES_LISTED.split())
 _UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no")
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
 _FARTHEST = 8  # words and marks between a street and a postal code
-_PREMISES = (
-    "wohnung",
-    "haus",
-    "filiale",
-    "büro",
-    "wohnhaft",
-    "logement",
-    "vivienda",
-    "woning",
-    "appartamento",
-)
+_PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning appartamento"
+_PREMISES = frozenset(_PREMISES_LISTED.split())
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright

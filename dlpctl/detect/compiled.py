@@ -7,7 +7,6 @@ library of a thousand patterns costs a start no more than a small one.
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -19,15 +18,14 @@ from typing import Any, NamedTuple
 from dlpctl import __version__
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.syntax import begins_with
 from dlpctl.errors import EngineError, PatternError
-from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
 _FORMAT = 6
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
-_PARTS = lazy(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()|]", re.DOTALL)
 _WIDE = 160
 """Bytes from which on it pays to know more of where a match may begin."""
 _HEAD = Struct("<IIII")
@@ -105,7 +103,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
-        if width >= _WIDE and pattern.trigger and _begins_with(pattern.regex, pattern.trigger):
+        if width >= _WIDE and pattern.trigger and begins_with(pattern.regex, pattern.trigger):
             ahead = min(width, max_width(pattern._replace(regex=pattern.trigger, width=None))[0])
         found = {"at_most": width, "bounded": bounded, "ahead": ahead}
         records.append(json.dumps(_fields(pattern) | found).encode())
@@ -114,18 +112,6 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""
     head = _HEAD.pack(len(ends), widest, reach, len(marks)) + marks + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
-
-
-def _begins_with(regex: str, trigger: str) -> bool:
-    """Whether the trigger is all that stands before the value, so that it says how far before its end a match can begin."""
-    if regex.partition("(?P<value>")[0] != trigger:
-        return False
-    depth = 0
-    for part in _PARTS.finditer(regex):
-        depth += {"(": 1, ")": -1}.get(part[0], 0)
-        if part[0] == "|" and not depth:
-            return False  # the value may be in one of the alternatives alone
-    return True
 
 
 def _fields(pattern: Pattern) -> dict[str, Any]:

@@ -6,6 +6,7 @@ of these marks, so that what is gated costs next to nothing there.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate
 
@@ -41,8 +42,6 @@ class Surroundings:
 
     def place(self, position: int) -> int:
         """Where a place of `data` is in the text."""
-        from bisect import bisect_left
-
         window = bisect_left(self._starts, position) - 1 if position else 0
         return self._windows[window][0] + position - self._starts[window]
 

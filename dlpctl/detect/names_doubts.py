@@ -16,7 +16,8 @@ def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left > 1:
         return any(doubt(words, left, right) for doubt in (_institution, _firm, _small))
     return any(
-        doubt(words, left, right) for doubt in (_located, _institution, _eponym, _particle, _shortened)
+        doubt(words, left, right)
+        for doubt in (_product, _located, _institution, _eponym, _particle, _shortened)
     )
 
 
@@ -33,6 +34,11 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left != 1 or words[left].flags >> GIVEN & 15:
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
+
+
+def _product(words: Sequence[Word], left: int, _right: int) -> bool:
+    """What every browser says of itself."""
+    return words[left].key == "macintosh"
 
 
 def _located(words: Sequence[Word], left: int, right: int) -> bool:
@@ -59,8 +65,6 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
             return not any(word.flags & TITLE for word in words[max(0, left - 2) : left])
     if right - left > 1:
         return False
-    if words[left].key in _PRODUCTS:
-        return True
     if (
         right + 1 < len(words)
         and words[right].key in (" & ", "and")
@@ -132,7 +136,6 @@ _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
     "foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
 )
-_PRODUCTS = ("macintosh",)
 _FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
 _EPONYMS = _set(
     "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
@@ -141,42 +144,11 @@ _EPONYMS = _set(
 )
 FIRMS = frozenset(
     tuple(name.split("_"))
-    for name in [
-        "eli_lilly",
-        "philip_morris",
-        "charles_schwab",
-        "calvin_klein",
-        "ralph_lauren",
-        "tommy_hilfiger",
-        "louis_vuitton",
-        "hugo_boss",
-        "jimmy_choo",
-        "merrill_lynch",
-        "walt_disney",
-        "giorgio_armani",
-        "christian_dior",
-        "michael_kors",
-        "kate_spade",
-        "betty_crocker",
-        "jack_daniel",
-        "jim_beam",
-        "johnnie_walker",
-        "captain_morgan",
-        "aston_martin",
-        "alfa_romeo",
-        "john_deere",
-        "max_mara",
-        "mary_kay",
-        "elizabeth_arden",
-        "lockheed_martin",
-        "morgan_stanley",
-        "wells_fargo",
-        "arthur_andersen",
-        "rolls_royce",
-        "harley_davidson",
-        "paul_smith",
-        "ted_baker",
-        "karen_millen",
-        "laura_ashley",
-    ]
+    for name in _set(
+        "eli_lilly philip_morris charles_schwab calvin_klein ralph_lauren tommy_hilfiger louis_vuitton hugo_boss "
+        "jimmy_choo merrill_lynch walt_disney giorgio_armani christian_dior michael_kors kate_spade betty_crocker "
+        "jack_daniel jim_beam johnnie_walker captain_morgan aston_martin alfa_romeo john_deere max_mara mary_kay "
+        "elizabeth_arden lockheed_martin morgan_stanley wells_fargo arthur_andersen rolls_royce harley_davidson "
+        "paul_smith ted_baker karen_millen laura_ashley"
+    )
 )

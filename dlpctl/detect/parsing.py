@@ -8,15 +8,14 @@ from typing import Any
 
 from dlpctl.detect import validators
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.syntax import VALUE, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 WIDEST = 65_536
-_VALUE = re.compile(r"\(\?P?<value>")
 _BEFORE = re.compile(r"\{\{before:([a-z_]+)\}\}")
-_PARENTHESES = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()]", re.DOTALL)
 
 
 def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
@@ -78,7 +77,7 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
     regex = reader.text("regex")
 
     def before(found: re.Match[str]) -> str:
-        sought = _VALUE if found[1] == "value" else re.compile(re.escape(f"{{{{{found[1]}}}}}"))
+        sought = VALUE if found[1] == "value" else re.compile(re.escape(f"{{{{{found[1]}}}}}"))
         at = sought.search(regex)
         if not at:
             raise reader.error("trigger", f"names {found[1]!r}, which is not in the regex")
@@ -86,21 +85,8 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
 
     trigger = _BEFORE.sub(before, reader.text("trigger"))
     if "{{value}}" in trigger:
-        trigger = trigger.replace("{{value}}", f"(?:{_value_of(regex)})")
+        trigger = trigger.replace("{{value}}", f"(?:{value_of(regex)})")
     return _with_fragments(reader, trigger, fragments, "trigger")
-
-
-def _value_of(regex: str) -> str:
-    """What stands in the group `value`, or the whole regex without one."""
-    found = _VALUE.search(regex)
-    if not found:
-        return regex
-    depth = 1
-    for part in _PARENTHESES.finditer(regex, found.end()):
-        depth += {"(": 1, ")": -1}.get(part[0], 0)
-        if not depth:
-            return regex[found.end() : part.start()]
-    return regex[found.end() :]
 
 
 def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex") -> str:
@@ -114,7 +100,7 @@ def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], k
         return fragments[name]
 
     regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
-    if len(_VALUE.findall(regex)) > 1:
+    if len(VALUE.findall(regex)) > 1:
         raise reader.error(
             key, "has more than one group 'value'; write (?P<value>...) around the alternatives"
         )

@@ -1,9 +1,8 @@
 """Measures the tagger for names and addresses: precision, recall and F2, time per KB, load time, memory.
 
-python tests/bench/names.py                       a generated set, per language, with names and templates
-that training never sees python tests/bench/names.py --jsonl mine.jsonl    sets of {"text": ..., "spans":
-[[type, start, end], ...]}, types PERSON and ADDRESS
-python tests/bench/names.py --plain FOLDER        findings per 100 KB in files that hold no names
+python tests/bench/names.py                     a generated set for each language, with names and templates that training never sees
+python tests/bench/names.py --jsonl mine.jsonl  sets of {"text": ..., "spans": [[type, start, end], ...]}, types PERSON and ADDRESS
+python tests/bench/names.py --plain FOLDER      findings per 100 KB in files that hold no names
 """
 
 from __future__ import annotations

@@ -190,12 +190,12 @@ class Sequencer:
             if chances is None:
                 fresh.setdefault(setting([word.outline for word in words]), []).append(tagged[-1])
                 if end - start < _LONGEST_REMEMBERED:
-                    if len(self._remembered) > _MOST_REMEMBERED:
-                        self._remembered.clear()
                     waiting.append((key, tagged[-1].chances))
         for mood, alike in fresh.items():
             self._decode(mood, alike)
-        self._remembered.update(waiting)
+        if len(self._remembered) > _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered.update(waiting[-_MOST_REMEMBERED:])  # a single text may have any number of regions
         return tagged
 
     def _decode(self, mood: int, regions: list[Tagged]) -> None:

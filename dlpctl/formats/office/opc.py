@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -16,7 +15,7 @@ from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisForma
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
-from dlpctl.formats.office.package import opened, rewritten
+from dlpctl.formats.office.package import BROKEN, opened, rewritten
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, Plan
 from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.reading import Plan as ViewPlan
@@ -216,6 +215,6 @@ def _family(data: bytes) -> str | None:
             found = _MAIN_TYPE.search(stream.read(_HEAD))
     except KeyError:
         return ""
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError):
+    except BROKEN:
         return None
     return FAMILIES[found[1].decode()] if found else ""

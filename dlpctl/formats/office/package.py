@@ -17,7 +17,7 @@ _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DATA_DESCRIPTORS = (0, 12, 16, 20, 24)
 _ENCRYPTED = 0x1
 _LARGE = 1 << 20
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -27,6 +27,7 @@ _BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
+"""What zipfile and what it calls raise for a damaged file, and for encryption and compressions that they do not know."""
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ def opened(data: bytes, limits: Limits) -> Package:
                     place = f"bytes {start}-{end} between parts"
                     package.gaps.append(Child(f"gap {start}", place, data[start:end], spare=True))
             remarks = [archive.comment, *(part for info in infos for part in (info.comment, info.extra))]
-    except _BROKEN as error:
+    except BROKEN as error:
         raise FormatError("the file is damaged: its ZIP archive cannot be read") from error
     package.remarks = "\n".join(filter(None, map(_printable, remarks)))
     return package
@@ -94,7 +95,7 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
                 copy.comment = info.comment if remarks else b""
                 # Of a large part, two levels less than usual take a third of the time for a twentieth more bytes.
                 result.writestr(copy, contents, compresslevel=4 if len(contents) > _LARGE else None)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise CannotMaskError("the file cannot be written again: its ZIP archive is damaged") from error
     return output.getvalue()
 
