@@ -103,6 +103,7 @@ def test_examples_of_the_library_are_true(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, environ: dict[str, str]
 ) -> None:
     monkeypatch.setenv("DLPCTL_HOME", environ["DLPCTL_HOME"])
+    monkeypatch.chdir(tmp_path)  # examples write files
     runner = doctest.DocTestRunner(verbose=False)
     for number, block in enumerate(of_language("pycon"), start=1):
         example = doctest.DocTestParser().get_doctest(block, {}, f"example {number}", "README.md", 0)
