@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
+    where = words, left, right
     if right - left > 1:
-        return any(doubt(words, left, right) for doubt in (_institution, _firm, _small))
-    return any(
-        doubt(words, left, right)
-        for doubt in (_product, _located, _institution, _eponym, _particle, _shortened)
+        return _institution(*where) or _firm(*where) or _small(*where)
+    return (
+        _product(*where)
+        or _located(*where)
+        or _institution(*where)
+        or _eponym(*where)
+        or _particle(*where)
+        or _shortened(*where)
     )
 
 
