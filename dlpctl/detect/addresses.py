@@ -36,7 +36,7 @@ _STATES_LISTED = (
     "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut "
     "vt va wa wv wi wy dc"
 )
-_STATES = frozenset(_STATES_LISTED.split())
+STATES = frozenset(_STATES_LISTED.split())
 _UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no")
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
@@ -122,7 +122,7 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
     if _coded_place(words, behind):
         return behind + 3
     coded = sum(word.outline[0] in "d0" for word in words[first:behind]) > 1
-    if following.outline == "XX" and following.key in _STATES:
+    if following.outline == "XX" and following.key in STATES:
         zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
         return behind + 2 if zipped else behind + 1
     last = behind + 1 == len(words) or words[behind + 1].kind != 1
