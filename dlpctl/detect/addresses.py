@@ -36,8 +36,22 @@ _STATES_LISTED = (
     "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut "
     "vt va wa wv wi wy dc"
 )
-_STATES = frozenset(_STATES_LISTED.split())
-_UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no", "#")
+STATES = frozenset(_STATES_LISTED.split())
+_UNITS = (
+    "flat",
+    "unit",
+    "apt",
+    "apartment",
+    "suite",
+    "ste",
+    "lot",
+    "plot",
+    "room",
+    "shop",
+    "office",
+    "no",
+    "#",
+)
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
 _MOST_PLACES = 3
@@ -124,7 +138,7 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
     if _coded_place(words, behind):
         return behind + 3
     coded = sum(word.outline[0] in "d0" for word in words[first:behind]) > 1
-    if following.outline == "XX" and following.key in _STATES:
+    if following.outline == "XX" and following.key in STATES:
         zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
         return behind + 2 if zipped else behind + 1
     last = behind + 1 == len(words) or words[behind + 1].kind != 1
@@ -151,7 +165,9 @@ def _placed(words: Sequence[Word], first: int, behind: int) -> int:
     parted = words[behind].kind == 2 or words[behind].key == ", "
     last = behind + 2 == len(words) or words[behind + 2].kind == 2
     coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : behind])
-    return behind + 2 if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key) else behind
+    return (
+        behind + 2 if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key) else behind
+    )
 
 
 def _coded(words: Sequence[Word], first: int, behind: int) -> int:

@@ -60,6 +60,7 @@ _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 """What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
+_MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MOST_WORDS = 6
 _RULE = frozenset("-|:+ \r")
 
@@ -91,7 +92,7 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
 
 def is_name(value: str, flags: Flags) -> bool:
     """Whether a value may be a name where one is expected: words that are names, or that nobody knows."""
-    if not 1 < len(value) <= 60 or not _NAME.fullmatch(value):
+    if not 1 < len(value) <= 60 or not _NAME.fullmatch(value) or _MEMBER.search(value):
         return False
     words = _WORDS.findall(value)
     if len(words) > _MOST_WORDS or value.count(",") > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.addresses import STATES
 from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, TITLE
 
 if TYPE_CHECKING:
@@ -13,11 +14,17 @@ if TYPE_CHECKING:
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
+    where = words, left, right
     if right - left > 1:
-        return any(doubt(words, left, right) for doubt in (_institution, _firm, _small))
-    return any(
-        doubt(words, left, right)
-        for doubt in (_product, _located, _institution, _eponym, _particle, _shortened)
+        return _institution(*where) or _firm(*where) or _small(*where) or _city(*where)
+    return (
+        _product(*where)
+        or _located(*where)
+        or _city(*where)
+        or _institution(*where)
+        or _eponym(*where)
+        or _particle(*where)
+        or _shortened(*where)
     )
 
 
@@ -54,6 +61,19 @@ def _located(words: Sequence[Word], left: int, right: int) -> bool:
     if word.flags >> GIVEN & 3 >= 2:
         return False
     return before.key in _LOCATIVES or (before.key == "in" and place > 0)
+
+
+def _city(words: Sequence[Word], left: int, right: int) -> bool:
+    """A place with its state or country behind a comma: "Florence, Italy", "Austin, TX"."""
+    if right - left == 3:
+        right -= 2
+    if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
+        return False
+    city, region = words[left], words[right + 1]
+    if not city.flags >> PLACE & 3:
+        return False
+    known = region.flags >> PLACE & 3 == 3 and region.flags >> GIVEN & 3 < 3
+    return (region.outline == "XX" and region.key in STATES) or (known and region.outline == city.outline)
 
 
 def _institution(words: Sequence[Word], left: int, right: int) -> bool:

@@ -48,7 +48,7 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
     rare = turned or part.flags >> COMMON & 3 < 2
-    syllable = part.outline == "x" and len(part.key) < 6 and rare  # Kim Jong-un
+    syllable = part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)  # Kim Jong-un
     return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
 
 
@@ -80,7 +80,8 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
         if behind + 3 < len(words) and words[behind + 2].key == "-" and words[behind + 3].outline == "x":
             return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
         if given.flags >> GIVEN & 3 >= 2 and last.flags >> GIVEN & 3 != 3:
-            return behind + 2
+            initial = behind + 2 < len(words) and words[behind + 2].outline == "X1"
+            return behind + 3 if initial else behind + 2
     return behind
 
 
@@ -113,6 +114,19 @@ def _opens(words: Sequence[Word], first: int) -> bool:
 
 
 _GENERATIONS = ("jr", "sr", "ii", "iii")
+_SYLLABLES = (
+    "un",
+    "il",
+    "in",
+    "on",
+    "hi",
+    "ha",
+    "jo",
+    "so",
+    "woo",
+    "min",
+    "sun",
+)  # common as words of their own
 _STOPS = (".", ". ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")

@@ -26,6 +26,28 @@ _SURE = 0.75
 _PAIRED = 0.55
 _USUAL = 2 << GIVEN
 _HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
+_TITLES = frozenset(
+    (
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "dr",
+        "prof",
+        "sen",
+        "rep",
+        "gov",
+        "sgt",
+        "capt",
+        "lt",
+        "gen",
+        "rev",
+        "herr",
+        "frau",
+        "mme",
+        "mlle",
+    )
+)
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
 
@@ -35,7 +57,12 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         yield from _honoured(region.words)
     if "/" in region.tokens:
         yield from _ticketed(region.words)
+    if ", " in region.tokens:
+        yield from _inverted(region.words)
+    yield from _called(region.words)
     for place, word in enumerate(region.words):
+        if word.outline == "Xx" and word.key in _TITLES:
+            yield from _titled(region.words, place)
         if word.flags & _USUAL and word.outline == "Xx" and _paired(region.words, place):
             yield place, place + 2, _PAIRED
 
@@ -56,6 +83,62 @@ def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             titled = place + 3 < len(words) and bool(words[place + 3].flags & TITLE)
             if titled or (surname.flags >> SURNAME & 3 and not (surname.flags | given.flags) >> COMMON & 3):
                 yield place, place + 3, _SURE
+
+
+def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """DOE, JANE Q, as registers write it: no list of cities or countries, and not in the middle of a list."""
+    for place in range(len(words) - 2):
+        surname, mark, given = words[place : place + 3]
+        if mark.key != ", " or not surname.outline == given.outline == "XX":
+            continue
+        if given.flags >> GIVEN & 3 < 2 or given.flags >> COMMON & 3 > 2 or given.flags >> PLACE & 3 > 1:
+            continue
+        if (surname.flags | given.flags) & _OTHERS or surname.flags >> SURNAME & 3 == 0:
+            continue
+        behind = place + 3
+        while behind < min(len(words), place + 5) and words[behind].outline == "X1":
+            behind += 1
+        listed = (place > 0 and words[place - 1].key == ", ") or (
+            behind < len(words)
+            and words[behind].key == ", "
+            and behind + 1 < len(words)
+            and words[behind + 1].outline == "XX"
+        )
+        if not listed:
+            yield place, behind, _SURE
+
+
+def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: behind a title, a word that is hardly anything else."""
+    first = place + 2 if place + 1 < len(words) and words[place + 1].key in (". ", ".") else place + 1
+    if first < len(words) and _is_surname(words[first]):
+        behind = first + 1
+        while behind + 1 < len(words) and words[behind].key == "-" and _is_surname(words[behind + 1]):
+            behind += 2
+        if behind == len(words) or words[behind].outline[0] != "X":
+            yield first, behind, _PAIRED
+
+
+def _is_surname(word: Word) -> bool:
+    return word.outline == "Xx" and word.flags >> COMMON & 3 < 2 and not word.flags & _OTHERS
+
+
+def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Kay, I spoke with him. A given name that opens a line and is set off by a comma or a colon."""
+    for place in range(len(words) - 2):
+        word = words[place]
+        if word.outline != "Xx" or words[place + 1].key not in (", ", ": "):
+            continue
+        if place and words[place - 1].kind != 2:
+            continue
+        known = word.flags >> GIVEN & 3 == 3 and word.flags >> COMMON & 3 < 2 and word.flags >> PLACE & 3 < 2
+        spoken = words[place + 2]
+        if (
+            known
+            and not word.flags & _OTHERS
+            and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
+        ):
+            yield place, place + 1, _PAIRED
 
 
 def _paired(words: list[Word], place: int) -> bool:

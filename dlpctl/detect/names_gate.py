@@ -16,6 +16,7 @@ from dlpctl.detect.tagger.words import (
     COMMON,
     COMPANY,
     GIVEN,
+    LABEL,
     PARTICLE,
     PLACE,
     PROPER,
@@ -131,12 +132,15 @@ class Gate:
             return _LINES if any(self._known(word) for word in words) else None
         if kind == "cue":
             match = _WORD.match(text, end - 1)
-            return _LINES if match and self._lower(match[0]) else None
+            return _LINES if match and self._told(match[0], 0) else None
         if kind == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
             return (
-                _LINES if word and (self._judge(word) if word[0].isupper() else self._lower(word)) else None
+                _LINES
+                if word
+                and (self._judge(word) if word[0].isupper() else self._told(word, code[(end - 1) // BLOCK]))
+                else None
             )
         return _LINES
 
@@ -222,6 +226,15 @@ class Gate:
             return True
         flags = self._flags(match[1])
         return len(match[1]) > 1 and not flags >> COMMON & 3 and not flags & (COMPANY | CALENDAR | STREET)
+
+    def _told(self, token: str, least: int) -> bool:
+        """Whether a word without a capital may be a name where one is expected: it is no commoner as anything else.
+
+        In source code it must also be known as one, at `least` a little.
+        """
+        flags = self._flags(token)
+        named = max(flags >> GIVEN & 3, flags >> SURNAME & 3)
+        return named >= max(flags >> COMMON & 3, least) and not flags & (CALENDAR | COMPANY | STREET | LABEL)
 
     def _lower(self, token: str) -> bool:
         verdict = self._lower_verdicts.get(token)

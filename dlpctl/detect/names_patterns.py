@@ -52,7 +52,7 @@ _RESIDENCES = (
 )
 _CUES = (
     r"[Ii]['’]?m|[Ii] am|name is|name['’]s|this is|call me|mr|mrs|ms|dr|miss|dear|regards|sincerely|thanks|patient|"
-    r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask|tell|"
+    r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask(?:ed|ing)?(?: for)?|tell|"
     r"email|contact|call|hi|hey|yours|cheers|love|(?:assigned|reported|approved|signed|owned|written) (?:to|by)|claimant|tenant|insured|"
     r"payee|employee|student|husband|wife|son|daughter|brother|sister|boss|friend"
 )

@@ -88,6 +88,16 @@ NAMED = [
     ("Gentile Sig. Bianchi,", ["Bianchi"]),
     ("Prezado Sr. Oliveira,", ["Oliveira"]),
     ("Geachte mevrouw Jansen,", ["Jansen"]),
+    ("patient name: maria garcia lopez", ["maria garcia lopez"]),
+    ("claimant: venkatesh iyer", ["venkatesh iyer"]),
+    ('{"name": "bob smith"}', ["bob smith"]),
+    ("mr. smith is here", ["smith"]),
+    ("please ask for raj tomorrow", ["raj"]),
+    ("DOE, JOHN Q was admitted on Monday.", ["DOE, JOHN Q"]),
+    ('"Taylor, Mark E (Legal)" <mtaylor@example.com>', ["Taylor, Mark E"]),
+    ("Kay, I spoke with Jeff about this.", ["Kay", "Jeff"]),
+    ("Rep. Ocasio-Cortez said so.", ["Ocasio-Cortez"]),
+    ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
 ]
 
 NOT_NAMED = [
@@ -103,6 +113,10 @@ NOT_NAMED = [
     "We run Jenkins, Apache Kafka and Elasticsearch on Kubernetes.",
     "Please find attached the Quarterly Report and the Purchase Order.",
     "name: Build and Test\non: push\n",
+    "We flew to Austin, TX, and to Florence, Italy.",
+    "SYDNEY, AUSTRALIA",
+    "RED, GREEN, ROSE and BLUE",
+    "name: string\nowner: none\nuser: root\n",
     "1234567890 2233 4455.99 2024-01-01 10:00:00",
 ]
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlpctl.detect.tagger.chain import Chain
-from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOTS, Model, pack
+from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOT, SLOTS, Model, pack
 from dlpctl.detect.tagger.sequence import Sequencer
 from dlpctl.detect.tagger.words import GIVEN, SURNAME, TOKEN, shape
 
@@ -157,18 +158,74 @@ def test_a_vote_of_each_slot_is_kept_apart(tmp_path: Path) -> None:
     place = SLOTS.index("+1") * len(LABELS) + 2
     path = tmp_path / "tagger.bin"
     path.write_bytes(pack({}, {crc32(b"w:dear"): [(place, -5), (0, 7)]}, rules))
-    votes = Model.load(path).vectors(["w:dear", "w:nothing"])
-    assert votes[SLOTS.index("0")] == 7
-    assert votes[SLOTS.index("+1")] == -5 << 32
-    assert sum(vote != 0 for vote in votes) == 2
+    model = Model.load(path)
+    assert model.votes(crc32(b"w:dear")) == 7 - (5 << SLOT * SLOTS.index("+1") + LANE * 2)
+    assert model.votes(crc32(b"w:nothing")) == 0
 
 
-def test_a_name_with_the_hash_of_another_feature_votes_for_its_own_token_alone(tmp_path: Path) -> None:
+def test_a_crossed_feature_with_the_code_of_another_kind_votes_for_its_own_token_alone(
+    tmp_path: Path,
+) -> None:
     rules = [[0] * len(LABELS) for _ in LABELS]
     place = SLOTS.index("+1") * len(LABELS) + 2
     path = tmp_path / "tagger.bin"
-    path.write_bytes(pack({}, {crc32(b"t:one|two|three"): [(place, -5), (1, 7)]}, rules))
-    assert Model.load(path).vote("t:one|two|three") == 7 << LANE
+    path.write_bytes(pack({}, {7: [(place, -5), (1, 7)]}, rules))
+    assert Model.load(path).vote(7) == 7 << LANE
+
+
+@given(codes=st.sets(st.integers(0, (1 << 32) - 1), max_size=40), other=st.integers(0, (1 << 32) - 1))
+def test_every_feature_is_found_and_no_other(
+    tmp_path_factory: pytest.TempPathFactory, codes: set[int], other: int
+) -> None:
+    path = tmp_path_factory.mktemp("model") / "tagger.bin"
+    path.write_bytes(pack({}, {code: [(0, 1)] for code in codes}, [[0] * len(LABELS) for _ in LABELS]))
+    model = Model.load(path)
+    assert all(model.vote(code) == 1 for code in codes)
+    assert model.vote(other) == (other in codes)
+
+
+@pytest.mark.parametrize(
+    ("slot", "text", "place"),
+    [
+        ("-1", "Aab Bbc", 1),
+        ("+1", "Bbc Aab", 0),
+        ("-2", "Aab Ccd Bbc", 2),
+        ("+2", "Bbc Ccd Aab", 0),
+        ("<", "Aab, Bbc", 2),
+        (">>", "Bbc\nAab", 0),
+    ],
+)
+def test_a_word_votes_for_its_neighbours(tmp_path: Path, slot: str, text: str, place: int) -> None:
+    path = tmp_path / "tagger.bin"
+    weights = {crc32(b"w:aab"): [(SLOTS.index(slot) * len(LABELS) + 1, 120)], crc32(b"w:bbc"): [(1, 60)]}
+    path.write_bytes(pack({}, weights, [[0] * len(LABELS) for _ in LABELS]))
+    (tagged,) = Sequencer(Model.load(path)).tag(text, [(0, len(text))])
+    assert max(tagged.chances, key=lambda at: tagged.chances[at][1]) == place
+
+
+def test_the_classes_and_words_beside_a_token_vote_for_it(tmp_path: Path) -> None:
+    """With the codes that training gives their features."""
+    before, here, behind = (class_codes(cls) for cls in ("x", "Xx", "x"))
+    left, right = before.before ^ here.here, here.here ^ behind.behind
+    border = class_codes("NL2")
+    features = (
+        *triple_codes(0, left, right, here.here),
+        left ^ border.far_before,
+        right ^ border.far_behind,
+        key_codes("to")[0] ^ here.here,
+        key_codes("from")[1] ^ here.here,
+    )
+    rules = [[0] * len(LABELS) for _ in LABELS]
+    path = tmp_path / "tagger.bin"
+    text = "to Xyz from"
+    alone = {crc32(b"w:xyz"): [(1, 10)]}
+    path.write_bytes(pack({}, alone, rules))
+    (without,) = Sequencer(Model.load(path)).tag(text, [(0, len(text))])
+    for feature in features:
+        path = tmp_path / f"{feature}.bin"
+        path.write_bytes(pack({}, alone | {feature: [(1, 40)]}, rules))
+        (tagged,) = Sequencer(Model.load(path)).tag(text, [(0, len(text))])
+        assert tagged.chances[1][1] > without.chances[1][1] + 0.1, feature
 
 
 @pytest.mark.parametrize(

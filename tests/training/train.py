@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -15,22 +14,20 @@ import compose
 import corpora
 import lists as word_lists
 
+from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
 from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
 from dlpctl.detect.tagger.words import (
     CALENDAR,
     COMMON,
     PLACE,
     TOKEN,
-    far_feature,
+    feature_code,
     is_word,
     look_up_keys,
-    neighbour_feature,
     normalize,
     own_features,
     setting,
     shape,
-    triple_features,
-    word_key,
 )
 
 HERE = Path(__file__).parent
@@ -56,35 +53,39 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
             if kind == 1 and token not in hidden
             else 0
         )
-        cls, names = own_features(token, outline, flags)
+        cls, key, names = own_features(token, outline, flags)
         own.append(names)
         classes.append(cls)
-        keys.append(word_key(token, outline))
+        keys.append(key)
         kinds.append(kind)
         outlines.append(outline)
     mood = setting(outlines)
     count = len(tokens)
-    border_class, border_names = own_features("\n\n", "NL2", 0)
-    border_key = "NL2"
+    border_class, border_key, border_names = own_features("\n\n", "NL2", 0)
+    # Two borders on either side; a place in these lists is two more than the token's.
+    codes = [class_codes(cls) for cls in (border_class,) * 2 + tuple(classes) + (border_class,) * 2]
+    words = [key_codes(key) for key in (border_key,) * 2 + tuple(keys) + (border_key,) * 2]
     result = []
     for here in range(count):
-        found = [f"0|{name}" for name in own[here]]
+        found = [f"0|{feature_code(name)}" for name in own[here]]
         for offset, slot in ((-1, "-1"), (1, "+1"), (-2, "-2"), (2, "+2")):
             place = here + offset
             names = own[place] if 0 <= place < count else border_names
-            found += [f"{slot}|{name}" for name in names if slot in REACH.get(name[0], ()) and name[1] == ":"]
-        previous = classes[here - 1] if here else border_class
-        following = classes[here + 1] if here + 1 < count else border_class
-        found += [f"0|{name}" for name in triple_features(mood, previous, classes[here], following)]
-        before_that = classes[here - 2] if here > 1 else border_class
-        behind_that = classes[here + 2] if here + 2 < count else border_class
-        for name in (
-            far_feature("u", before_that, previous, classes[here]),
-            far_feature("v", behind_that, following, classes[here]),
-            neighbour_feature("l", keys[here - 1] if here else border_key, classes[here]),
-            neighbour_feature("r", keys[here + 1] if here + 1 < count else border_key, classes[here]),
-        ):
-            found.append(f"0|{name}")
+            found += [
+                f"{slot}|{feature_code(name)}"
+                for name in names
+                if slot in REACH.get(name[0], ()) and name[1] == ":"
+            ]
+        farther_before, before, token, behind, farther_behind = codes[here : here + 5]
+        left, right = before.before ^ token.here, token.here ^ behind.behind
+        crossed = (
+            *triple_codes(mood, left, right, token.here),
+            left ^ farther_before.far_before,
+            right ^ farther_behind.far_behind,
+            words[here + 1][0] ^ token.here,
+            words[here + 3][1] ^ token.here,
+        )
+        found += [f"0|{code}" for code in crossed]
         if not here or kinds[here - 1] != 1:
             found += _across(here, range(here - 1, max(here - 7, -1), -1), kinds, keys, "<")
         if here + 1 >= count or kinds[here + 1] != 1:
@@ -97,7 +98,7 @@ def _across(here: int, places: range, kinds: list[int], keys: list[str], slot: s
     line = False
     for place in places:
         if kinds[place] == 1:
-            return [f"{slot * 2 if line else slot}|w:{keys[place]}"]
+            return [f"{slot * 2 if line else slot}|{feature_code('w:' + keys[place])}"]
         line = line or kinds[place] == 2
     return []
 
@@ -261,16 +262,12 @@ def main() -> None:
         info = tagger.info()
     place_of = {label: place for place, label in enumerate(LABELS)}
     weights: dict[int, list[tuple[int, int]]] = {}
-    names: dict[int, str] = {}
     for (attribute, label), weight in info.state_features.items():
         value = max(-127, min(127, round(weight * SCALE)))
         if value and label in place_of:
-            slot, name = attribute.split("|", 1)
-            code = crc32(name.encode("utf-8", "surrogatepass"))
-            if names.setdefault(code, name) != name:
-                print("two features share a hash:", name, names[code], file=sys.stderr)
-                continue
-            weights.setdefault(code, []).append((SLOTS.index(slot) * len(LABELS) + place_of[label], value))
+            slot, code = attribute.split("|")
+            place = SLOTS.index(slot) * len(LABELS) + place_of[label]
+            weights.setdefault(int(code), []).append((place, value))
     clipped = sum(abs(weight) * SCALE > 127 for weight in info.state_features.values())
     print(f"{clipped} weights are cut to what a byte holds")
     transitions = [

@@ -1,10 +1,11 @@
 """The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
 
-Layout, little-endian: a header (magic, checksum of the rest, counts), then eight arrays, each padded to four
-bytes: gazetteer keys (u32, sorted) and flags (u16); feature keys (u32, sorted) and ends (u32: where a
+Layout, little-endian: a header (magic, checksum of the rest, counts), then nine arrays, each padded to four
+bytes: gazetteer keys (u32, sorted) and flags (u16); feature codes (u32, sorted) and ends (u32: where a
 feature's weights end);
 weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels); where the
-gazetteer keys and the feature keys of each value of their highest bits begin (u32).
+gazetteer keys and the feature codes of each value of their highest bits begin (u32); a bit for each value of
+the highest bits of feature codes, set where there is a feature of these (u8).
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-MAGIC = b"dlpcnam2"
+MAGIC = b"dlpcnam3"
 HEADER = struct.Struct("<8sI5I")
-_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = ("I", "H", "I", "I", "B", "h", "I", "I")  # of the arrays
+_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = (
+    "I",
+    "H",
+    "I",
+    "I",
+    "B",
+    "h",
+    "I",
+    "I",
+    "B",
+)  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
 # bits of a label in an integer that holds the weights of all labels, so that one addition adds them all
@@ -32,14 +43,21 @@ LANE = 16
 _LOW = 20
 """Lower bits of a key: the higher ones say where to look for it, which leaves a few steps of seventeen."""
 _BUCKETS = 1 << 32 - _LOW
+MARK_BIT = 14
+MARK_BYTE = MARK_BIT + 3
+"""Where in a feature's code the place of its mark begins: of the codes that are asked for, nine of ten have no feature and most no mark."""
+_MARKS = 1 << 32 - MARK_BYTE
+SLOT = LANE * len(LABELS)
+"""Bits of a slot in an integer that holds the weights of all slots."""
 FORBIDDEN = -32768  # a transition that never happens
+_SIGNED = (*range(128), *range(-128, 0))  # what a byte stands for
 SCALE = 24  # a stored weight is the trained one times this, rounded
 
 
 def pack(
     gazetteer: dict[int, int], weights: dict[int, list[tuple[int, int]]], transitions: list[list[int]]
 ) -> bytes:
-    """The file's bytes. `weights`: hashed feature name -> (place, value) pairs."""
+    """The file's bytes. `weights`: code of a feature -> (place, value) pairs."""
     words = sorted(gazetteer)
     features = sorted(weights)
     ends, pairs, end = [], bytearray(), 0
@@ -57,6 +75,7 @@ def pack(
         struct.pack(f"<{len(LABELS) ** 2}h", *(value for row in transitions for value in row)),
         _buckets(words),
         _buckets(features),
+        _marks(features),
     ]
     body = b"".join(array + b"\0" * (-len(array) % 4) for array in arrays)
     counts = (len(words), len(features), end, len(LABELS), len(SLOTS))
@@ -68,6 +87,13 @@ def _buckets(keys: list[int]) -> bytes:
     return struct.pack(f"<{len(firsts)}I", *firsts)
 
 
+def _marks(codes: list[int]) -> bytes:
+    marks = bytearray(_MARKS)
+    for code in codes:
+        marks[code >> MARK_BYTE] |= 1 << (code >> MARK_BIT & 7)
+    return bytes(marks)
+
+
 class Model:
     """Read-only and shared by threads; `features` and `flags` only read the map."""
 
@@ -76,7 +102,17 @@ class Model:
             raise ValueError("damaged")
         magic, checksum, words, features, pairs, labels, slots = HEADER.unpack_from(data)
         index = 4 * (_BUCKETS + 1)
-        sizes = (words * 4, words * 2, features * 4, features * 4, pairs * 2, labels**2 * 2, index, index)
+        sizes = (
+            words * 4,
+            words * 2,
+            features * 4,
+            features * 4,
+            pairs * 2,
+            labels**2 * 2,
+            index,
+            index,
+            _MARKS,
+        )
         if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":
             raise ValueError("not a file of this version")
         if (
@@ -89,16 +125,10 @@ class Model:
         for size, kind in zip(sizes, _KINDS, strict=True):
             parts.append(data[offset : offset + size].cast(kind))
             offset += size + -size % 4
-        self._words, self._flags, self._features, self._ends, self._pairs, transitions, *firsts = parts
-        self._first_words, self._first_features = firsts
+        self._words, self._flags, self._features, self._ends, self._pairs, transitions, *rest = parts
+        self._first_words, self._first_features, marks = rest
+        self.marks = marks.tobytes()
         self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
-        # A weight's integer, by place in its slot and by stored byte.
-        self._count = features
-        self._places = [divmod(place, labels) for place in range(labels * slots)]
-        self._shifted = [
-            [(byte - 256 if byte > 127 else byte) << LANE * label for byte in range(256)]
-            for label in range(labels)
-        ]
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -121,39 +151,30 @@ class Model:
                 return self._flags[place]
         return 0
 
-    def _weights(self, name: str) -> bytes:
+    def weights(self, code: int) -> bytes:
         """The stored weights of a feature: a byte for the place, a byte for the value, and so on."""
-        code = crc32(name.encode("utf-8", "surrogatepass"))
-        firsts, bucket = self._first_features, code >> _LOW
-        place = bisect_left(self._features, code, firsts[bucket], firsts[bucket + 1])
-        if place == self._count or self._features[place] != code:
+        if not self.marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
             return b""
-        ends = self._ends
-        return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
-
-    def vectors(self, names: Iterable[str]) -> list[int]:
-        """For each slot, the sum of the weights of these features: one integer with a lane for each label."""
-        shifted, places = self._shifted, self._places
-        sums = [0] * len(SLOTS)
-        for name in names:
-            found = self._weights(name)
-            for which, value in zip(found[::2], found[1::2], strict=True):
-                slot, label = places[which]
-                sums[slot] += shifted[label][value]
-        return sums
-
-    def vote(self, name: str) -> int:
-        """The weights of a feature that votes for one token only; most have none."""
-        code = crc32(name.encode("utf-8", "surrogatepass"))
         firsts, bucket, features = self._first_features, code >> _LOW, self._features
         behind = firsts[bucket + 1]
         place = bisect_left(features, code, firsts[bucket], behind)
         if place == behind or features[place] != code:
-            return 0
-        found, labels = self._weights(name), len(LABELS)
-        total = 0
+            return b""
+        ends = self._ends
+        return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
+
+    def votes(self, code: int) -> int:
+        """The weights of a feature for all slots, each with a lane for each label, in one integer."""
+        found, total = self.weights(code), 0
         for at in range(0, len(found), 2):
-            # One name in thousands has the hash of a feature of another kind, which votes for neighbours, too.
-            if found[at] < labels:
-                total += self._shifted[found[at]][found[at + 1]]
+            total += _SIGNED[found[at + 1]] << LANE * found[at]
+        return total
+
+    def vote(self, code: int) -> int:
+        """The weights of a feature that votes for its own token only."""
+        found, total = self.weights(code), 0
+        for at in range(0, len(found), 2):
+            # One code in thousands is that of a feature of another kind, which votes for neighbours, too.
+            if found[at] < len(LABELS):
+                total += _SIGNED[found[at + 1]] << LANE * found[at]
         return total

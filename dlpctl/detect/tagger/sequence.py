@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from functools import partial
-from operator import add
-from sys import intern
+from operator import xor
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.detect.tagger.chain import Chain, Chances, Score
-from dlpctl.detect.tagger.model import LABELS, LANE, SCALE, SLOTS, Model
+from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.tagger.model import LABELS, LANE, MARK_BIT, MARK_BYTE, SCALE, SLOT, SLOTS, Model
 from dlpctl.detect.tagger.words import (
     COMMON,
     GIVEN,
@@ -17,25 +17,26 @@ from dlpctl.detect.tagger.words import (
     STREET,
     TITLE,
     TOKEN,
-    far_feature,
+    feature_code,
     is_word,
     look_up_keys,
-    neighbour_feature,
     own_features,
     setting,
     shape,
-    triple_features,
-    word_key,
 )
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
 _COUNT = len(LABELS)
 _SCORES = struct.Struct(f"<{_COUNT}H")
-_BYTES = _COUNT * LANE // 8
+_BYTES = SLOT // 8
+# What makes all lanes of a slot, or of all slots, positive, so that they can be parted.
 _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
+_ALL_BIAS = sum(_BIAS << SLOT * slot for slot in range(len(SLOTS)))
+_SLOT_MASK = (1 << SLOT) - 1
+_SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
 _DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
 _LONGEST = 64  # characters of a token that are looked at
@@ -59,9 +60,15 @@ class Word:
         "after_line",  # the same across a line break
         "before",
         "before_line",
-        "cls",
+        "class_before",  # its class as a part of features, by where it stands
+        "class_behind",
+        "class_far_before",
+        "class_far_behind",
+        "class_here",
         "flags",
         "key",
+        "key_before",
+        "key_behind",
         "kind",  # 0 punctuation or number, 1 word, 2 line break
         "level",  # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number or a telling word
         "needs",  # how much must stand beside it for it to be a part of one
@@ -73,11 +80,20 @@ class Word:
         "to_previous_but_one",
     )
 
-    def __init__(self, token: str, outline: str, kind: int, flags: int, votes: Sequence[int]) -> None:
-        self.key = word_key(token, outline)
+    def __init__(self, outline: str, kind: int, flags: int, cls: str, key: str, votes: int) -> None:
         self.outline = outline
         self.kind = kind
         self.flags = flags
+        self.key = key
+        (
+            self.class_here,
+            self.class_before,
+            self.class_behind,
+            self.class_far_before,
+            self.class_far_behind,
+        ) = class_codes(cls)
+        self.key_before, self.key_behind = key_codes(key)
+        votes += _ALL_BIAS
         (
             self.own,
             self.to_next,
@@ -88,12 +104,8 @@ class Word:
             self.after_line,
             self.before,
             self.before_line,
-        ) = votes
-        self.cls = ""
+        ) = [(votes >> shift & _SLOT_MASK) - _BIAS for shift in _SHIFTS]
         self.level = self.needs = 0
-
-
-_NO_VOTES = (0,) * len(SLOTS)
 
 
 class Tagged(NamedTuple):
@@ -111,14 +123,9 @@ class Sequencer:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._words: dict[str, Word] = {}
-        # by the number of the setting, then by classes or keys of neighbours
-        self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]
-        self._left = _Votes(partial(self._neighbour, "l"))
-        self._right = _Votes(partial(self._neighbour, "r"))
-        self._far_left = _Votes(self._before)
-        self._far_right = _Votes(self._behind)
-        self._single = _Votes(model.vote)
-        self._classed: dict[str, tuple[int, ...]] = {}
+        self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]  # by the setting
+        self._crossed = _Crossed(model)
+        self._shared: _Votes[str] = _Votes(lambda name: model.votes(feature_code(name)))
         # What a region was found to hold, by its length and its hash: the history of a chat, quoted mail and the heads of
         # files come again and again. A hash, so that nothing of the text itself is kept.
         self._remembered: dict[tuple[int, int], Chances] = {}
@@ -143,36 +150,23 @@ class Sequencer:
         outline = "NL2" if border else shape(token)
         kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
         flags = self._model.flags(look_up_keys(token)) if kind == 1 else 0
-        cls, names = own_features(token, outline, flags)
+        cls, key, names = own_features(token, outline, flags)
         dull = (
             outline in ("x", "x1")
             and bool(flags >> COMMON & 3)
             and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
         )
-        votes = self._votes(names)
-        own = _SCORES.unpack((votes[0] + _BIAS).to_bytes(_BYTES, "little"))
-        word = Word(token, outline, kind, flags, votes)
+        # All features but the first are shared with many words.
+        votes = self._model.votes(feature_code(names[0])) + sum(map(self._shared.__getitem__, names[1:]))
+        word = Word(outline, kind, flags, cls, key, votes)
+        own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
         dull = dull or own[0] - max(own[1:]) > _DULL
         if kind == 1:
             word.level, word.needs = (0, 2) if dull else (1 if outline[0] == "X" else 2, 0)
         else:
             word.level, word.needs = 1 if outline[0] in "pNT" else 2, 1 if dull else 0
         word.own += self._bias
-        word.cls = intern(cls)
         return word
-
-    def _votes(self, names: list[str]) -> list[int]:
-        """The sums of the votes of a word's features; all but the first are shared with many words."""
-        sums = self._model.vectors(names[:1])
-        for name in names[1:]:
-            known = self._classed.get(name)
-            if known is None:
-                if len(self._classed) > _MOST_WORDS:
-                    self._classed.clear()
-                known = self._classed[name] = tuple(self._model.vectors([name]))
-            if known != _NO_VOTES:
-                sums = list(map(add, sums, known))
-        return sums
 
     def tag(self, text: str, regions: Iterable[tuple[int, int]]) -> list[Tagged]:
         """The label probabilities in each region, which is taken for a text of its own."""
@@ -232,9 +226,10 @@ class Sequencer:
         behind = [words[place + 1] for place in places]
         farther_before = [words[place - 2] for place in places]
         farther_behind = [words[place + 2] for place in places]
-        cls = [word.cls for word in here]
-        cls_before = [word.cls for word in before]
-        cls_behind = [word.cls for word in behind]
+        middle = [word.class_here for word in here]
+        left = list(map(xor, [word.class_before for word in before], middle))
+        right = list(map(xor, [word.class_behind for word in behind], middle))
+        crossed = self._crossed.__getitem__
         totals = map(
             sum,
             zip(
@@ -243,20 +238,14 @@ class Sequencer:
                 [word.to_previous for word in behind],
                 [word.to_next_but_one for word in farther_before],
                 [word.to_previous_but_one for word in farther_behind],
-                map(self._triples[mood].__getitem__, zip(cls_before, cls, cls_behind, strict=True)),
-                map(
-                    self._far_left.__getitem__,
-                    zip([word.cls for word in farther_before], cls_before, cls, strict=True),
-                ),
-                map(
-                    self._far_right.__getitem__,
-                    zip(cls, cls_behind, [word.cls for word in farther_behind], strict=True),
-                ),
-                map(self._left.__getitem__, zip([word.key for word in before], cls, strict=True)),
-                map(self._right.__getitem__, zip([word.key for word in behind], cls, strict=True)),
+                map(self._triples[mood].__getitem__, zip(left, right, middle, strict=True)),
+                map(crossed, map(xor, [word.class_far_before for word in farther_before], left)),
+                map(crossed, map(xor, [word.class_far_behind for word in farther_behind], right)),
+                map(crossed, map(xor, [word.key_before for word in before], middle)),
+                map(crossed, map(xor, [word.key_behind for word in behind], middle)),
                 [
-                    0 if left.kind == right.kind == 1 else self._across(words, place)
-                    for place, left, right in zip(places, before, behind, strict=True)
+                    0 if one.kind == other.kind == 1 else self._across(words, place)
+                    for place, one, other in zip(places, before, behind, strict=True)
                 ],
                 strict=True,
             ),
@@ -288,17 +277,8 @@ class Sequencer:
                 line = line or word.kind == 2
         return total
 
-    def _triple(self, mood: int, classes: tuple[str, str, str]) -> int:
-        return sum(map(self._single.__getitem__, triple_features(mood, *classes)))
-
-    def _before(self, classes: tuple[str, str, str]) -> int:
-        return self._model.vote(far_feature("u", *classes))
-
-    def _behind(self, classes: tuple[str, str, str]) -> int:
-        return self._model.vote(far_feature("v", *classes[::-1]))
-
-    def _neighbour(self, side: str, key: tuple[str, str]) -> int:
-        return self._model.vote(neighbour_feature(side, *key))
+    def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
+        return sum(map(self._crossed.__getitem__, triple_codes(mood, *codes)))
 
 
 class _Votes(dict[_Key, int]):
@@ -313,4 +293,20 @@ class _Votes(dict[_Key, int]):
         if len(self) > _MOST_PAIRS:
             self.clear()
         self[key] = vote
+        return vote
+
+
+class _Crossed(dict[int, int]):
+    """The same for the codes of crossed features, of which most stand for none."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self._marks = model.marks
+        self._vote = model.vote
+
+    def __missing__(self, code: int) -> int:
+        vote = self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
+        if len(self) > _MOST_PAIRS:
+            self.clear()
+        self[code] = vote
         return vote

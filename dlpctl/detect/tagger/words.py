@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from zlib import crc32
 
 from dlpctl.regex import lazy
 
@@ -133,15 +134,20 @@ def coarse_class(flags: int) -> str:
     )
 
 
-def own_features(token: str, outline: str, flags: int) -> tuple[str, list[str]]:
-    """The coarse class of a token, and the names of the features that it has by itself.
+def feature_code(name: str) -> int:
+    """What a feature of a single token is called in the packed file."""
+    return crc32(name.encode("utf-8", "surrogatepass"))
+
+
+def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[str]]:
+    """The coarse class of a token, what it counts as, and the names of the features that it has by itself.
 
     Every one of them may have weights for the token's own label and for the labels of its neighbours.
     """
     key = word_key(token, outline)
     if not is_word(token) or outline[0] not in "xX":
         cls = outline if outline[0] in "dN0aAiT" else f"p{key}"
-        return cls, [f"w:{key}", f"k:{cls}"]
+        return cls, key, [f"w:{key}", f"k:{cls}"]
     cls = outline + coarse_class(flags)
     word = normalize(key)
     form = outline[0]
@@ -150,7 +156,7 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, list[str]]:
         features += [f"4:{word[-4:]}", f"2:{word[-2:]}", f"b:{word[:3]}", f"n:{min(len(word), 12)}"]
     if not word.isascii() and any(ord(c) > 0x24F for c in word):
         features.append("script")
-    return cls, features
+    return cls, key, features
 
 
 def setting(outlines: list[str]) -> int:
@@ -161,18 +167,3 @@ def setting(outlines: list[str]) -> int:
         return 1
     words = [outline for outline in outlines if outline[0] in "xX"]
     return 2 if len(words) > 2 and all(outline[0] == "X" for outline in words) else 0
-
-
-def triple_features(mood: int, previous: str, cls: str, following: str) -> list[str]:
-    """The features of the coarse classes of three neighbours."""
-    names = [f"a:{previous}|{cls}", f"z:{cls}|{following}", f"t:{previous}|{cls}|{following}"]
-    return [*names, f"y:{mood}|{cls}"] if mood else names
-
-
-def far_feature(side: str, far: str, near: str, cls: str) -> str:
-    """The coarse classes of a token and of two on one side of it."""
-    return f"{side}:{far}|{near}|{cls}"
-
-
-def neighbour_feature(side: str, key: str, cls: str) -> str:
-    return f"{side}:{key}|{cls}"
