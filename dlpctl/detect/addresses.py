@@ -37,9 +37,25 @@ _STATES_LISTED = (
     "vt va wa wv wi wy dc"
 )
 STATES = frozenset(_STATES_LISTED.split())
-_UNITS = ("flat", "unit", "apt", "apartment", "suite", "ste", "lot", "plot", "room", "shop", "office", "no")
+_UNITS = (
+    "flat",
+    "unit",
+    "apt",
+    "apartment",
+    "suite",
+    "ste",
+    "lot",
+    "plot",
+    "room",
+    "shop",
+    "office",
+    "no",
+    "#",
+)
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
+_MOST_PLACES = 3
+_BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning appartamento"
 _PREMISES = frozenset(_PREMISES_LISTED.split())
@@ -115,7 +131,7 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
 def _lengthened(region: Tagged, first: int, behind: int) -> int:
     """The end behind what still belongs to the place: its state, its district, its postal code."""
     words = region.words
-    behind = _coded(words, first, behind)
+    behind = _placed(words, first, _coded(words, first, behind))
     if behind == len(words) or words[behind - 1].outline != "Xx":
         return behind
     following = words[behind]
@@ -131,6 +147,27 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
         return behind + 1
     return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
+
+
+def _placed(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end behind the places that follow, and a postal code of four digits: Victoria Island | , Lagos; Cape Town | , 8001."""
+    for _ in range(_MOST_PLACES):
+        if behind + 1 >= len(words) or words[behind].key.strip() not in _BEFORE_PLACE:
+            break
+        town = behind + 1
+        while town < len(words) and words[town].outline == "Xx" and words[town].flags >> PLACE & 3 > 1:
+            town += 1
+        if town == behind + 1 or town < len(words) and words[town].outline[0] == "X":
+            break
+        behind = town
+    if behind + 1 >= len(words) or words[behind + 1].outline != "d4":
+        return behind
+    parted = words[behind].kind == 2 or words[behind].key == ", "
+    last = behind + 2 == len(words) or words[behind + 2].kind == 2
+    coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : behind])
+    return (
+        behind + 2 if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key) else behind
+    )
 
 
 def _coded(words: Sequence[Word], first: int, behind: int) -> int:
