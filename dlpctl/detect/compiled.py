@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from dlpctl import __version__
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.detect.syntax import begins_with
+from dlpctl.detect.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.types import Category
 
@@ -103,8 +103,9 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
-        if width >= _WIDE and pattern.trigger and begins_with(pattern.regex, pattern.trigger):
-            ahead = min(width, max_width(pattern._replace(regex=pattern.trigger, width=None))[0])
+        prefix = prefix_of(pattern.regex) if width >= _WIDE else ""
+        if prefix and pattern.trigger in (prefix, loosened(prefix)):
+            ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
         found = {"at_most": width, "bounded": bounded, "ahead": ahead}
         records.append(json.dumps(_fields(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))

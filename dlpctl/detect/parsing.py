@@ -8,14 +8,14 @@ from typing import Any
 
 from dlpctl.detect import validators
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.detect.syntax import VALUE, value_of
+from dlpctl.detect.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 WIDEST = 65_536
-_BEFORE = re.compile(r"\{\{before:([a-z_]+)\}\}")
+_BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
 def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
@@ -73,15 +73,20 @@ def _known_validator(name: str) -> str | None:
 
 
 def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
-    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and `{{before:gap}}` before its fragment `gap`."""
+    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and `{{before:gap}}` before its fragment `gap`.
+
+    `{{loosely:value}}` is what stands before it, with no upper bound of a count.
+    """
     regex = reader.text("regex")
 
     def before(found: re.Match[str]) -> str:
-        sought = VALUE if found[1] == "value" else re.compile(re.escape(f"{{{{{found[1]}}}}}"))
+        how, name = found.groups()
+        sought = VALUE if name == "value" else re.compile(re.escape(f"{{{{{name}}}}}"))
         at = sought.search(regex)
         if not at:
-            raise reader.error("trigger", f"names {found[1]!r}, which is not in the regex")
-        return regex[: at.start()]
+            raise reader.error("trigger", f"names {name!r}, which is not in the regex")
+        prefix = regex[: at.start()]
+        return loosened(_with_fragments(reader, prefix, fragments, "trigger")) if how == "loosely" else prefix
 
     trigger = _BEFORE.sub(before, reader.text("trigger"))
     if "{{value}}" in trigger:

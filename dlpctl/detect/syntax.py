@@ -1,4 +1,4 @@
-"""How a regex is put together: what is its value, and what stands before it."""
+"""How a regex is put together: what is its value, what stands before it, and how to loosen it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dlpctl.regex import lazy
 
 VALUE = lazy(r"\(\?P?<value>")
 _PARTS = lazy(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()|]", re.DOTALL)
+_COUNTED = lazy(_PARTS.pattern.removesuffix("|[()|]") + r"|\{(\d+),\d+\}", re.DOTALL)
+_UNBOUNDED = {"0": "*", "1": "+"}
 _DEPTHS = {"(": 1, ")": -1}
 
 
@@ -24,14 +26,21 @@ def value_of(regex: str) -> str:
     return regex[found.end() :]
 
 
-def begins_with(regex: str, trigger: str) -> bool:
-    """Whether the trigger is all that stands before the value, so that it says how far before its end a match can begin."""
+def prefix_of(regex: str) -> str:
+    """What every match has before its value; empty where there is none such."""
     found = VALUE.search(regex)
-    if not found or regex[: found.start()] != trigger:
-        return False
+    if not found:
+        return ""
     depth = 0
     for part in _PARTS.finditer(regex):
         depth += _DEPTHS.get(part[0], 0)
         if part[0] == "|" and not depth:
-            return False  # the value may be in one of the alternatives alone
-    return True
+            return ""  # the value may be in one of the alternatives alone
+    return regex[: found.start()]
+
+
+def loosened(regex: str) -> str:
+    """The regex with no upper bound of a count, which makes a far smaller automaton and matches more."""
+    return _COUNTED.sub(
+        lambda found: _UNBOUNDED.get(found[1], f"{{{found[1]},}}") if found[1] else found[0], regex
+    )

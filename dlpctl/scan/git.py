@@ -36,7 +36,7 @@ _LONGEST_ERROR = 4096
 
 
 class Blob(NamedTuple):
-    """A content in the repository, under the path where it stood first."""
+    """A content in the repository, under a path where it stands or stood."""
 
     id: str
     path: str
@@ -103,7 +103,7 @@ class Repository:
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
 
     def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Every blob once, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`.
+        """Every blob under each path where it stood, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`.
 
         Raises at once what is wrong with a range.
         """
@@ -118,13 +118,9 @@ class Repository:
         # Parents come first, whatever their clocks said; merges show what is like none of their parents.
         how = ("--reverse", "--topo-order", "--diff-merges=combined", "--root", "--diff-filter=ACMRT")
         which = ("--end-of-options", *ranges) if ranges else ("--all",)
-        seen: set[bytes] = set()
         with self._stream("log", *_RAW, *how, "--format=tformat:%x01%H %aI", *which, "--", *paths) as stream:
             for change in _raw_changes(stream):
-                name = bytes.fromhex(change.id)
-                if name not in seen:
-                    seen.add(name)
-                    yield from _blobs(change)
+                yield from _blobs(change)
 
     def contents(self) -> Contents:
         return Contents(self._command("cat-file", "--batch"))

@@ -206,13 +206,25 @@ def _next_data(descriptor: int, place: int) -> int:
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:
     batch: list[Blob] = []
     skipped: list[Skip] = []
+    # Of a history: a content is looked at once, under the first path that is selected.
+    seen: set[bytes] = set()
+    passed: set[tuple[bytes, str]] = set()
     for blob in blobs:
         if isinstance(blob, Skip):
             skipped.append(blob)
-        elif why := selection.why_not_blob(blob.path):
-            skipped.append(Skip(blob.path, why))
-        else:
+            continue
+        name = bytes.fromhex(blob.id) if blob.commit else b""
+        if name in seen:
+            continue
+        why = selection.why_not_blob(blob.path)
+        if why is None:
             batch.append(blob)
+            if name:
+                seen.add(name)
+        elif (name, blob.path) not in passed:
+            skipped.append(Skip(blob.path, why))
+            if name:
+                passed.add((name, blob.path))
         if len(batch) >= _BATCH_BLOBS or len(skipped) >= _BATCH_SKIPPED:
             yield _Batch((BLOBS, batch), skipped)
             batch, skipped = [], []

@@ -62,6 +62,18 @@ def test_every_content_once_with_its_first_commit_and_path(git: Git, examiner: E
     assert [one.path for one in history(examiner, paths=("a.txt",))] == ["a.txt"]
 
 
+def test_a_content_under_an_excluded_path_is_found_under_the_next(git: Git, examiner: Examiner) -> None:
+    Path("build.out").write_text(badge(1))
+    commit(git)
+    Path("kept.txt").write_text(badge(1))
+    second = commit(git)
+    scan = Scan(examiner, Selection(exclude=("*.out",)))
+    repository = Repository(".")
+    found = list(scan.blobs(repository, repository.history((), ())))
+    assert [(one.path, one.commit) for one in found if isinstance(one, Result)] == [("kept.txt", second)]
+    assert [(one.path, one.why) for one in found if isinstance(one, Skip)] == [("build.out", Why.EXCLUDED)]
+
+
 def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner) -> None:
     path = Path("a.txt")
     path.write_text(badge(1))
