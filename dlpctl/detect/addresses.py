@@ -157,7 +157,7 @@ def _placed(words: Sequence[Word], first: int, behind: int) -> int:
         town = behind + 1
         while town < len(words) and words[town].outline == "Xx" and words[town].flags >> PLACE & 3 > 1:
             town += 1
-        if town == behind + 1 or town < len(words) and words[town].outline[0] == "X":
+        if town == behind + 1 or (town < len(words) and words[town].outline[0] == "X"):
             break
         behind = town
     if behind + 1 >= len(words) or words[behind + 1].outline != "d4":
