@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 import dlpctl_patterns
+from dlpctl.detect.engine import Detector
 from dlpctl.detect.names import NameTagger
+
+_WRITTEN = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").splitlines()
+OF_COUNTRIES = [line.replace("\\n", "\n").split("|") for line in _WRITTEN if line and line[0] != "#"]
+FOUND_OF_THEM = 0.95
+COVERED = 0.6  # of the characters of an address
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +66,36 @@ NONE = [
     "for row in range(10): loop(row, 12)",
 ]
 
+PROSE = [
+    "Wir treffen uns am Marktplatz um 12 Uhr.",
+    "La calle Mayor está cerrada por obras desde hace 3 semanas.",
+    "La Carrera 7 de Bogotá estuvo cerrada el domingo.",
+    "Il y a 12 places dans la salle Pasteur.",
+    "In Piazza San Marco c'erano 5000 turisti.",
+    "Borgo San Lorenzo, 18000 abitanti, si trova in Toscana.",
+    "A Avenida Paulista recebeu 50 mil pessoas no domingo.",
+    "De Dorpsstraat was 3 dagen afgesloten.",
+    "Na ul. Marszałkowskiej było 200 osób.",
+    "Na náměstí Míru se sešlo 300 lidí.",
+    "Bulevardul Unirii are 3 kilometri.",
+    "Bağdat Caddesi 3 gün trafiğe kapalı kalacak.",
+    "Trg bana Jelačića bio je pun, 5000 ljudi.",
+    "Jalan Sudirman macet selama 3 jam.",
+    "Karl Johans gate ble stengt i 2 timer.",
+    "На улице Тверской 12 ресторанов.",
+    "Бул. Витоша е дълъг 2 км.",
+    "Η οδός Ερμού είναι κλειστή για 3 ημέρες.",
+    "Có 12 người ở phường Bến Thành, quận 1.",
+    "他坐地铁5号线去上班。公交线路12号已经停运。",
+    "東京都は23の区からなる。",
+    "서울시 강남구 인구는 54만 명이다.",
+    "รถติดบนถนนสุขุมวิท 3 ชั่วโมง",
+    "شارع التحرير مغلق منذ 3 أيام",
+    "רחוב דיזנגוף נסגר ל 3 ימים",
+    "Chapter 4\n12345 Items were sold.",
+    "See R. Smith, 12, 1995 Springer, Berlin.",
+]
+
 
 def addresses(tagger: NameTagger, text: str) -> list[tuple[int, int]]:
     return [
@@ -87,3 +123,24 @@ def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
     text = "Ship to:\nMaria Lopez\n12 Oak Lane, Apt 4\nPortland, OR 97205\nUSA\n\nThank you!"
     [(start, end)] = addresses(tagger, text)
     assert text[start:end].startswith("12 Oak Lane, Apt 4\nPortland, OR 97205")
+
+
+@pytest.mark.parametrize(
+    "frame", ["{}", "{label} {}", "Hello,\n\n{}\n\nThanks", "Please send it to {} and confirm."]
+)
+def test_finds_addresses_as_people_of_many_countries_write_them(library: Detector, frame: str) -> None:
+    missed = []
+    for country, label, address in OF_COUNTRIES:
+        text = frame.format(address, label=label)
+        start = text.index(address)
+        end = start + len(address)
+        found = [one for one in library.scan(text) if one.type == "ADDRESS"]
+        covered = sum(max(0, min(one.end, end) - max(one.start, start)) for one in found)
+        if covered < COVERED * len(address):
+            missed.append((country, address))
+    assert len(missed) <= (1 - FOUND_OF_THEM) * len(OF_COUNTRIES), missed
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_that_mentions_a_street_holds_no_address(library: Detector, text: str) -> None:
+    assert [text[one.start : one.end] for one in library.scan(text) if one.type == "ADDRESS"] == []
