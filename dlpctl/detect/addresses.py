@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import CALENDAR, COMMON, PLACE, STREET
+from dlpctl.detect.tagger.words import CALENDAR, COMMON, PARTICLE, PLACE, STREET
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -54,6 +54,7 @@ _UNITS = (
 )
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
+_ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen
 _MOST_PLACES = 3
 _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
@@ -78,7 +79,9 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for opening, last, score in spans:
-        behind = _lengthened(region, opening, _shortened(region, opening, last))
+        behind = _lengthened(
+            region, opening, _shortened(region, opening, _ended(region.words, opening, last))
+        )
         first = _begun(region.words, opening, behind)
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
@@ -109,6 +112,31 @@ def _from_number(words: Sequence[Word], first: int) -> int:
     while place and first - place < _LONGEST_STREET and words[place - 1].outline[0] == "X":
         place -= 1
     return place - 1 if 0 < place < first and words[place - 1].outline[0] in "d0" else first
+
+
+def _ended(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end before what follows the postal code and its place: a sentence, a remark, the label of another value."""
+    codes = [place for place in range(first + 1, behind - 1) if _is_code(words, place)]
+    if not codes or not any(word.outline == "Xx" for word in words[first : codes[0]]):
+        return behind
+    # A long house number looks like a code, but then a code with its place follows.
+    code = max((place for place in codes if words[place + 1].outline[0] == "X"), default=codes[0])
+    for place in range(code + 1, behind - 1):
+        before, mark, following = words[place - 1 : place + 2]
+        sentence = mark.key == ". " and following.kind == 1
+        if sentence and (before.kind != 1 or len(before.key) > _ABBREVIATED):
+            return place
+        if mark.key == ", " and following.outline == "x" and not following.flags & (PARTICLE | STREET):
+            return place
+        if mark.kind == 2 and following.outline == "XX" and not following.flags >> PLACE & 3:
+            return behind if following.key in STATES else place
+    return behind
+
+
+def _is_code(words: Sequence[Word], place: int) -> bool:
+    """Whether the postal code, or its last part, stands here: it is long, or the place follows it."""
+    outline = words[place].outline
+    return outline in _CODES or (outline in ("d3", "d4") and words[place + 1].outline[0] == "X")
 
 
 def _shortened(region: Tagged, first: int, behind: int) -> int:

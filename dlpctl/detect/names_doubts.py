@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     where = words, left, right
     if right - left > 1:
-        return _institution(*where) or _firm(*where) or _small(*where) or _city(*where)
+        return _institution(*where) or _firm(*where) or _small(*where) or _city(*where) or _labels(*where)
     return (
         _product(*where)
         or _located(*where)
@@ -61,6 +61,16 @@ def _located(words: Sequence[Word], left: int, right: int) -> bool:
     if word.flags >> GIVEN & 3 >= 2:
         return False
     return before.key in _LOCATIVES or (before.key == "in" and place > 0)
+
+
+def _labels(words: Sequence[Word], left: int, right: int) -> bool:
+    """Steuer-ID: a compound that ends in an abbreviation, in ordinary writing."""
+    return (
+        right - left > 2
+        and words[right - 1].outline == "XX"
+        and words[right - 2].key == "-"
+        and words[right - 3].outline == "Xx"
+    )
 
 
 def _city(words: Sequence[Word], left: int, right: int) -> bool:

@@ -342,6 +342,8 @@ def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
     start += len(part) - len(part.lstrip(_EDGES))
     part = part.strip(_EDGES)
     alive = sum(map(str.isalnum, part.decode(errors="ignore")))
-    if alive < _FEWEST:
-        return []
+    if alive < _FEWEST or (
+        one.pattern == ADDRESS and part.isalpha() and not data[one.start : one.end].isalpha()
+    ):
+        return []  # a word alone that is left of an address was the label of what a pattern found
     return [one._replace(start=start, end=start + len(part))]

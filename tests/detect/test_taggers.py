@@ -180,6 +180,27 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
     assert found(library, address, "ADDRESS") == [address]
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("wohnhaft Am Mühlbach 7a, 34131 Kassel, meinen Vertrag Nr. 88-4471-02", "Am Mühlbach 7a, 34131 Kassel"),
+        ("vivo en C/ Mayor 14, 2º izda, 48001 Bilbao. Mi móvil es 644 12 34 56", "C/ Mayor 14, 2º izda, 48001 Bilbao"),
+        ("hij woont Prinsengracht 263-II, 1016 GV Amsterdam, tel 06-12345678.", "Prinsengracht 263-II, 1016 GV Amsterdam"),
+        ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
+    ],
+)  # fmt: skip
+def test_an_address_ends_before_the_next_sentence_or_label(
+    library: Detector, text: str, address: str
+) -> None:
+    assert found(library, text, "ADDRESS") == [address]
+
+
+def test_the_label_of_an_account_is_no_address(library: Detector) -> None:
+    text = "Wire for the closing: beneficiary Halvorsen & Pryce LLP IOLTA, acct 4410-22-88173, ABA 071000013, ref 24"
+    assert found(library, text, "ADDRESS") == []
+    assert found(library, text, "US_BANK_ACCOUNT") == ["4410-22-88173"]
+
+
 def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> None:
     text = "She lives at Masarykova 5, 602 00 Brno, with two dogs."
     assert found(library, text, "ADDRESS") == ["Masarykova 5, 602 00 Brno"]
