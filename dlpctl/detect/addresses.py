@@ -18,6 +18,7 @@ _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250
 _MOST_LINES = 8
 _MOST_NUMBERS = 8
+_LONGEST_NUMBER = 7  # digits: of a postal code
 
 # Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
 _GLUED = lazy(
@@ -63,6 +64,10 @@ _PREMISES = frozenset(_PREMISES_LISTED.split())
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
+_FILE = lazy(
+    r"(?:bar|case|docket|cause|claim|policy|invoice|order|ticket|file|permit|licen[cs]e|account|acct|ref)\b\.? ?(?:id|no\b|num|nr|#)",
+    re.IGNORECASE,
+)
 _BOX = lazy(
     r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
     r"boîte postale|bp)\b[ .:#]*\d",
@@ -237,7 +242,9 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
         return False
     numbers = _NUMBER.findall(value)
-    if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS:
+    if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS or max(map(len, numbers)) > _LONGEST_NUMBER:
+        return False
+    if _FILE.match(value):
         return False
     if _BOX.search(value):
         return True

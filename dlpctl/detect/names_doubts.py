@@ -88,7 +88,11 @@ def _city(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates Foundation, St. Patrick's Day."""
-    if right < len(words) and words[right].outline == "Xx":
+    if (
+        right < len(words)
+        and words[right].outline in ("Xx", "XX")
+        and words[right].outline == words[left].outline
+    ):
         kind = words[right]
         alone = right - left == 1
         if kind.flags & COMPANY or kind.key in _INSTITUTIONS or (alone and kind.flags & STREET):
@@ -164,7 +168,7 @@ def _set(words: str) -> frozenset[str]:
 
 _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
-    "foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
+    "county parish foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
 )
 _FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
 _EPONYMS = _set(

@@ -38,7 +38,20 @@ def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int,
 
 def completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First", at a hyphen."""
-    return _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
+    behind = _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
+    while behind + 1 < len(words) and words[behind].key in _FATHERS and words[behind + 1].outline == "Xx":
+        behind = _hyphenated(words, first, behind + 2)
+        while behind < len(words) and _is_rare(words[behind]):
+            behind = _hyphenated(words, first, behind + 1)
+    return behind
+
+
+def _is_rare(word: Word) -> bool:
+    return (
+        word.outline == "Xx"
+        and not word.flags >> COMMON & 3
+        and not word.flags & (COMPANY | CALENDAR | STREET)
+    )
 
 
 def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
@@ -114,6 +127,7 @@ def _opens(words: Sequence[Word], first: int) -> bool:
 
 
 _GENERATIONS = ("jr", "sr", "ii", "iii")
+_FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
 _SYLLABLES = (
     "un",
     "il",
@@ -164,6 +178,11 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
 def _abbreviated(words: Sequence[Word]) -> bool:
     """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long as a name."""
     named = [word for word in words if word.kind == 1]
+    codes = all(
+        word.outline == "XX" and len(word.key) == 3 and not word.flags >> GIVEN & 15 for word in named
+    )
+    if codes and len(words) == 3 and words[1].key == "-":
+        return True  # JFK-LHR
     if len(named) == 1 and named[0].outline == "XX":
         return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
     letters = [word for word in named if word.outline == "x1"]

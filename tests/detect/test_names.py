@@ -97,6 +97,7 @@ NAMED = [
     ('"Taylor, Mark E (Legal)" <mtaylor@example.com>', ["Taylor, Mark E"]),
     ("Kay, I spoke with Jeff about this.", ["Kay", "Jeff"]),
     ("Rep. Ocasio-Cortez said so.", ["Ocasio-Cortez"]),
+    ("customer Ahmed bin Khalid Al-Farsi called", ["Ahmed bin Khalid Al-Farsi"]),
     ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
 ]
 
@@ -115,6 +116,8 @@ NOT_NAMED = [
     "name: Build and Test\non: push\n",
     "We flew to Austin, TX, and to Florence, Italy.",
     "SYDNEY, AUSTRALIA",
+    "v. HARLAN COUNTY SCHOOL DISTRICT, Defendants.",
+    "BOARDING PASS  JFK-LHR  SEAT 23A",
     "RED, GREEN, ROSE and BLUE",
     "name: string\nowner: none\nuser: root\n",
     "1234567890 2233 4455.99 2024-01-01 10:00:00",
