@@ -20,12 +20,15 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
-_FORMAT = 6
+_FORMAT = 8
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
+_TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
+"""So many characters of ASCII; a backslash may stand for others."""
 _WIDE = 160
 """Bytes from which on it pays to know more of where a match may begin."""
 _HEAD = Struct("<IIII")
@@ -73,6 +76,8 @@ class Record(NamedTuple):
     bounded: bool
     ahead: int
     """Bytes from where a match begins to where its hit ends, at most."""
+    told: int
+    """How many bytes behind the beginning of the value a hit ends; -1 where it does not tell where that is."""
 
 
 def _record(fields: dict[str, Any]) -> Record:
@@ -83,8 +88,8 @@ def _record(fields: dict[str, Any]) -> Record:
     fields["context"] = (
         Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
     )
-    width, bounded, ahead = (fields.pop(name) for name in ("at_most", "bounded", "ahead"))
-    return Record(Pattern(**fields), width, bounded, ahead)
+    width, bounded, ahead, told = (fields.pop(name) for name in ("at_most", "bounded", "ahead", "told"))
+    return Record(Pattern(**fields), width, bounded, ahead, told)
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
@@ -103,16 +108,27 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
-        prefix = prefix_of(pattern.regex) if width >= _WIDE else ""
-        if prefix and pattern.trigger in (prefix, loosened(prefix)):
+        prefix = prefix_of(pattern.regex)
+        told = _told(prefix, pattern.trigger or "")
+        if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
-        found = {"at_most": width, "bounded": bounded, "ahead": ahead}
+        found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told}
         records.append(json.dumps(_fields(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
     marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""
     head = _HEAD.pack(len(ends), widest, reach, len(marks)) + marks + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
+
+
+def _told(prefix: str, trigger: str) -> int:
+    """Bytes of the value that a trigger takes in behind the prefix; -1 for one that is put together otherwise."""
+    for start in (prefix, loosened(prefix)):
+        if start and trigger.startswith(start):
+            taken = _TAKEN.fullmatch(trigger, len(start))
+            if taken:
+                return int(taken[2] or 1) if taken[1] else 0
+    return -1
 
 
 def _fields(pattern: Pattern) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.context import Judge
-from dlpctl.detect.matcher import Matcher
+from dlpctl.detect.matcher import Glance, Matcher
 from dlpctl.detect.overlap import Candidate
 from dlpctl.types import Finding
 
@@ -36,10 +36,12 @@ class Runner:
         "_accepts",
         "_beyond",
         "_checks",
+        "_glance",
         "_index",
         "_judge",
-        "_matcher",
+        "_known_matcher",
         "_proven",
+        "_record",
         "best",
         "category",
         "id",
@@ -52,7 +54,9 @@ class Runner:
         pattern = record.pattern
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
-        self._matcher = Matcher(pattern, record.width, record.bounded, record.ahead)
+        self._record = record
+        self._glance = Glance(pattern, record.width, record.told) if record.told >= 0 and checks else None
+        self._known_matcher: Matcher | None = None
         self._checks = pattern.validators
         self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
@@ -69,6 +73,8 @@ class Runner:
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
     ) -> list[Candidate]:
         """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
+        if progress is None and self._glance is not None and not self._may_find(data, ends, self._glance):
+            return []
         accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
         score = plain_score = self._judge.plain_score
         found: list[Candidate] = []
@@ -83,6 +89,21 @@ class Runner:
                     continue
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
+
+    def _may_find(self, data: bytes, ends: list[int], glance: Glance) -> bool:
+        """Whether some value would be accepted; where one would, the whole regex decides on all hits."""
+        accepts = self._accepts
+        for start, end, cut in glance.values(data, ends):
+            if cut or _all_accept(accepts, data[start:end].decode()):
+                return True
+        return False
+
+    @property
+    def _matcher(self) -> Matcher:
+        if self._known_matcher is None:
+            record = self._record
+            self._known_matcher = Matcher(record.pattern, record.width, record.bounded, record.ahead)
+        return self._known_matcher
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
         """The matches among the hits, with what became of each."""
