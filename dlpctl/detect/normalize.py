@@ -196,7 +196,9 @@ def _base64(plain: bytes) -> bytes:
 
 def _text(decoded: bytes) -> bytes | None:
     """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
-    if b"\0" in decoded and not any(decoded[1::2]) and decoded[::2].isascii():
+    if b"\0" in decoded:
+        if any(decoded[1::2]) or not decoded[::2].isascii():
+            return None
         decoded = decoded[::2]
     if len(decoded) != len(decoded.translate(None, _CONTROLS)):
         return None

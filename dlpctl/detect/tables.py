@@ -149,7 +149,7 @@ def _cells(data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable) ->
         line = data[start:end]
         place = end
         of_rows = line[:1] != b"<" and line[:7].lower().split() != [b"insert"]
-        if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and _is_marked(line):
+        if _is_marked(line) and _may_name(line) and (not of_rows or _may_go_on(data, end, line)):
             if of_rows:
                 table.header = line.rstrip()
                 rows = _rows(data, end, table.header)
