@@ -39,11 +39,20 @@ def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int,
 def completed(words: Sequence[Word], first: int, behind: int) -> int:
     """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First", at a hyphen."""
     behind = _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
+    if _nicknamed(words, behind):
+        behind = _hyphenated(words, first, behind + 4)
     while behind + 1 < len(words) and words[behind].key in _FATHERS and words[behind + 1].outline == "Xx":
         behind = _hyphenated(words, first, behind + 2)
         while behind < len(words) and _is_rare(words[behind]):
             behind = _hyphenated(words, first, behind + 1)
     return behind
+
+
+def _nicknamed(words: Sequence[Word], behind: int) -> bool:
+    """Whether a short name in quotes and another name follow: Mohammed "Mo" Siddiqui."""
+    if behind + 3 >= len(words) or words[behind].key not in _OPENING or words[behind + 2].key not in _CLOSING:
+        return False
+    return words[behind + 1].outline == words[behind + 3].outline == "Xx"
 
 
 def _is_rare(word: Word) -> bool:
@@ -128,6 +137,7 @@ def _opens(words: Sequence[Word], first: int) -> bool:
 
 _GENERATIONS = ("jr", "sr", "ii", "iii")
 _FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
+_OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
 _SYLLABLES = (
     "un",
     "il",

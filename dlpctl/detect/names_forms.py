@@ -48,6 +48,7 @@ _TITLES = frozenset(
         "mlle",
     )
 )
+_BORN = ("née", "geborene", "geborener")  # and then the name of the parents
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
 
@@ -61,7 +62,7 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         yield from _inverted(region.words)
     yield from _called(region.words)
     for place, word in enumerate(region.words):
-        if word.outline == "Xx" and word.key in _TITLES:
+        if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
             yield from _titled(region.words, place)
         if word.flags & _USUAL and word.outline == "Xx" and _paired(region.words, place):
             yield place, place + 2, _PAIRED

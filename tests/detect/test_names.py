@@ -98,6 +98,8 @@ NAMED = [
     ("Kay, I spoke with Jeff about this.", ["Kay", "Jeff"]),
     ("Rep. Ocasio-Cortez said so.", ["Ocasio-Cortez"]),
     ("customer Ahmed bin Khalid Al-Farsi called", ["Ahmed bin Khalid Al-Farsi"]),
+    ('They met Mohammed "Mo" Siddiqui there.', ['Mohammed "Mo" Siddiqui']),
+    ("Ada Thorvaldsen (née Prescott) of Duluth", ["Ada Thorvaldsen", "Prescott"]),
     ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
 ]
 
