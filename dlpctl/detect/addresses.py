@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import CALENDAR, COMMON, PARTICLE, PLACE, STREET
+from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -244,7 +244,8 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     numbers = _NUMBER.findall(value)
     if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS or max(map(len, numbers)) > _LONGEST_NUMBER:
         return False
-    if _FILE.match(value):
+    made = first + 1 < behind and bool(region.words[first + 1].flags & COMPANY)
+    if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
         return False
     if _BOX.search(value):
         return True

@@ -33,7 +33,7 @@ _EVEN = 0.5
 _DOUBTED = (
     0.3  # the most that a single word without a cue is worth in source code, or with the cue of a place
 )
-_UNHEARD = 0.65  # what remains of the score of a single word that no list has
+_UNHEARD = 0.55  # what remains of the score of a single word that no list has
 _DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
 _LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
 _SURE = 0.7

@@ -70,6 +70,9 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
     rare = turned or part.flags >> COMMON & 3 < 2
+    given = hyphen - first == 1 and part.outline == "x" and len(part.key) < 5 and hyphen + 2 < len(words)
+    if given and words[hyphen + 2].outline == "Xx" and words[hyphen + 2].flags >> SURNAME & 3 > 1:
+        return hyphen + 3  # Sun-hee Park
     syllable = part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)  # Kim Jong-un
     return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
 

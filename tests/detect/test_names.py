@@ -100,6 +100,7 @@ NAMED = [
     ("customer Ahmed bin Khalid Al-Farsi called", ["Ahmed bin Khalid Al-Farsi"]),
     ('They met Mohammed "Mo" Siddiqui there.', ['Mohammed "Mo" Siddiqui']),
     ("Ada Thorvaldsen (née Prescott) of Duluth", ["Ada Thorvaldsen", "Prescott"]),
+    ("Patient intake: Name: Sun-hee Park. Sex F.", ["Sun-hee Park"]),
     ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
 ]
 
@@ -118,6 +119,7 @@ NOT_NAMED = [
     "name: Build and Test\non: push\n",
     "We flew to Austin, TX, and to Florence, Italy.",
     "SYDNEY, AUSTRALIA",
+    "We pay with Venmo now, plan in Asana and log in by Okta.",
     "v. HARLAN COUNTY SCHOOL DISTRICT, Defendants.",
     "BOARDING PASS  JFK-LHR  SEAT 23A",
     "RED, GREEN, ROSE and BLUE",
