@@ -48,6 +48,7 @@ _TITLES = frozenset(
         "mlle",
     )
 )
+_STOPS = (". ", ".")
 _BORN = ("née", "geborene", "geborener")  # and then the name of the parents
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
@@ -111,9 +112,11 @@ def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
 
 def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
     """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: behind a title, a word that is hardly anything else."""
-    first = place + 2 if place + 1 < len(words) and words[place + 1].key in (". ", ".") else place + 1
-    if first < len(words) and _is_surname(words[first]):
-        behind = first + 1
+    first = name = place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
+    while name + 1 < len(words) and words[name].outline == "X1":
+        name += 2 if words[name + 1].key in _STOPS else 1
+    if name < len(words) and _is_surname(words[name]):
+        behind = name + 1
         while behind + 1 < len(words) and words[behind].key == "-" and _is_surname(words[behind + 1]):
             behind += 2
         if behind == len(words) or words[behind].outline[0] != "X":

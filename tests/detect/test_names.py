@@ -101,6 +101,7 @@ NAMED = [
     ('They met Mohammed "Mo" Siddiqui there.', ['Mohammed "Mo" Siddiqui']),
     ("Ada Thorvaldsen (née Prescott) of Duluth", ["Ada Thorvaldsen", "Prescott"]),
     ("Patient intake: Name: Sun-hee Park. Sex F.", ["Sun-hee Park"]),
+    ("his case manager is Ms. T. Yoshikawa-Brandt.", ["T. Yoshikawa-Brandt"]),
     ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
 ]
 
