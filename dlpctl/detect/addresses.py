@@ -38,21 +38,8 @@ _STATES_LISTED = (
     "vt va wa wv wi wy dc"
 )
 STATES = frozenset(_STATES_LISTED.split())
-_UNITS = (
-    "flat",
-    "unit",
-    "apt",
-    "apartment",
-    "suite",
-    "ste",
-    "lot",
-    "plot",
-    "room",
-    "shop",
-    "office",
-    "no",
-    "#",
-)
+_UNITS_LISTED = "flat unit apt apartment suite ste lot plot room shop office no #"
+_UNITS = frozenset(_UNITS_LISTED.split())
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
 _ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen

@@ -141,19 +141,8 @@ def _opens(words: Sequence[Word], first: int) -> bool:
 _GENERATIONS = ("jr", "sr", "ii", "iii")
 _FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
-_SYLLABLES = (
-    "un",
-    "il",
-    "in",
-    "on",
-    "hi",
-    "ha",
-    "jo",
-    "so",
-    "woo",
-    "min",
-    "sun",
-)  # common as words of their own
+_SYLLABLES_LISTED = "un il in on hi ha jo so woo min sun"  # common as words of their own
+_SYLLABLES = frozenset(_SYLLABLES_LISTED.split())
 _STOPS = (".", ". ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")

@@ -26,28 +26,8 @@ _SURE = 0.75
 _PAIRED = 0.55
 _USUAL = 2 << GIVEN
 _HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
-_TITLES = frozenset(
-    (
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "dr",
-        "prof",
-        "sen",
-        "rep",
-        "gov",
-        "sgt",
-        "capt",
-        "lt",
-        "gen",
-        "rev",
-        "herr",
-        "frau",
-        "mme",
-        "mlle",
-    )
-)
+_TITLES_LISTED = "mr mrs ms miss dr prof sen rep gov sgt capt lt gen rev herr frau mme mlle"
+_TITLES = frozenset(_TITLES_LISTED.split())
 _STOPS = (". ", ".")
 _BORN = ("née", "geborene", "geborener")  # and then the name of the parents
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
