@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from dlpctl.detect.pattern import Pattern
@@ -17,6 +18,7 @@ from dlpctl.regex import lazy
 
 _NOTHING = (-1, -1)
 _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
+_WORD = lazy("[A-Za-z]{3}")
 
 
 class Matcher:
@@ -73,32 +75,46 @@ class Matcher:
 
 
 class Glance:
-    """What a pattern has from its value on, where a hit tells where that begins: a look at that much turns most hits away.
+    """What a pattern has from its value on: a look at that much turns most hits away.
 
     The whole regex has ten times the states, all of which a process would have to make for itself.
     """
 
-    __slots__ = ("_anchored", "_match", "_taken", "_value", "_width")
+    __slots__ = ("_ahead", "_anchored", "_match", "_taken", "_unanchored", "_value", "_width")
 
-    def __init__(self, pattern: Pattern, width: int, taken: int) -> None:
-        """`taken` bytes of the value lie before the end of a hit."""
+    def __init__(self, pattern: Pattern, width: int, ahead: int, taken: int) -> None:
+        """`taken` bytes of the value lie before the end of a hit; -1 where a hit does not tell where that begins, `ahead` bytes before its end at most."""
         flags = _FLAGS.match(pattern.regex)
         rest = pattern.regex.removeprefix(prefix_of(pattern.regex))
-        regex = compile_regex((flags[0] if flags else "") + rest, f"{pattern.source}: pattern '{pattern.id}'")
-        self._match, _, self._anchored = direct(regex)
-        self._value: int = regex.groupindex["value"]
+        self._match, self._unanchored, self._anchored, self._value = _shape((flags[0] if flags else "") + rest)
         self._width = width
+        self._ahead = ahead
         self._taken = taken
 
+    @staticmethod
+    def helps(pattern: Pattern, taken: int) -> bool:
+        """Whether more is told by it than by the hit itself."""
+        return bool(pattern.validators) if taken >= 0 else bool(_WORD.search(prefix_of(pattern.regex)))
+
     def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
-        """The values at these hits, and whether one was cut off."""
+        """The values at these hits, and whether that is for the whole regex to say."""
         size, width, taken, group = len(data), self._width, self._taken, self._value
-        match, anchored = self._match, self._anchored
+        match = self._match
         for end in ends:
             last = end + width
-            groups = match(anchored, data, end - taken, min(size, last))
+            if taken < 0:
+                groups = match(self._unanchored, data, max(0, end - self._ahead), min(size, last))
+            else:
+                groups = match(self._anchored, data, end - taken, min(size, last))
             if groups[0] != _NOTHING:
-                yield (*groups[group], groups[0][1] >= last)
+                yield (*groups[group], taken < 0 or groups[0][1] >= last)
+
+
+@cache
+def _shape(regex: str) -> tuple[Any, Any, Any, int]:
+    """Ready to match, and the number of its value: keys of many kinds have the same shape."""
+    compiled = compile_regex(regex, "a value")
+    return (*direct(compiled), compiled.groupindex["value"])
 
 
 def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:

@@ -55,7 +55,11 @@ class Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._record = record
-        self._glance = Glance(pattern, record.width, record.told) if record.told >= 0 and checks else None
+        self._glance = (
+            Glance(pattern, record.width, record.ahead, record.told)
+            if Glance.helps(pattern, record.told)
+            else None
+        )
         self._known_matcher: Matcher | None = None
         self._checks = pattern.validators
         self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does

@@ -33,9 +33,11 @@ def prefix_of(regex: str) -> str:
         return ""
     depth = 0
     for part in _PARTS.finditer(regex):
+        if part.start() == found.start() and depth:
+            return ""  # the value may be in one of the alternatives alone, as it may below
         depth += _DEPTHS.get(part[0], 0)
         if part[0] == "|" and not depth:
-            return ""  # the value may be in one of the alternatives alone
+            return ""
     return regex[: found.start()]
 
 
