@@ -43,6 +43,7 @@ _UNITS = frozenset(_UNITS_LISTED.split())
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
 _ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen
+_LONGEST_LABEL = 4  # tokens
 _MOST_PLACES = 3
 _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
@@ -71,9 +72,8 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for opening, last, score in spans:
-        behind = _lengthened(
-            region, opening, _shortened(region, opening, _ended(region.words, opening, last))
-        )
+        last = _unlabelled(region.words, opening, _ended(region.words, opening, last))
+        behind = _lengthened(region, opening, _shortened(region, opening, last))
         first = _begun(region.words, opening, behind)
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
@@ -122,6 +122,19 @@ def _ended(words: Sequence[Word], first: int, behind: int) -> int:
             return place
         if mark.kind == 2 and following.outline == "XX" and not following.flags >> PLACE & 3:
             return behind if following.key in STATES else place
+    return behind
+
+
+def _unlabelled(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end before a last line of which the first words are a label: Berlin | Steuer-ID: 65 929."""
+    line = next((place for place in range(behind - 1, first, -1) if words[place].kind == 2), 0)
+    if not line or behind - line > _LONGEST_LABEL:
+        return behind
+    for word in words[behind : line + _LONGEST_LABEL + 1]:
+        if word.key.strip() == ":":
+            return line
+        if word.kind == 2:
+            break
     return behind
 
 

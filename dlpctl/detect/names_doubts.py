@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.addresses import STATES
 from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, TITLE
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +16,20 @@ if TYPE_CHECKING:
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     where = words, left, right
+    if _incorporated(*where) or _joined(*where):
+        return True
     if right - left > 1:
-        return _institution(*where) or _firm(*where) or _small(*where) or _city(*where) or _labels(*where)
+        return (
+            _institution(*where)
+            or _firm(*where)
+            or _small(*where)
+            or _shouted(*where)
+            or _city(*where)
+            or _labels(*where)
+        )
     return (
         _product(*where)
+        or _plain(*where)
         or _located(*where)
         or _city(*where)
         or _institution(*where)
@@ -44,8 +55,44 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _product(words: Sequence[Word], left: int, _right: int) -> bool:
-    """What every browser says of itself."""
-    return words[left].key == "macintosh"
+    """What every browser says of itself, and every payslip."""
+    return words[left].key in ("macintosh", "netto", "brutto")
+
+
+def _joined(words: Sequence[Word], left: int, right: int) -> bool:
+    """An identifier or a part of one, of which no word is a usual given name: frontend-service."""
+    for place in range(max(1, left), min(right + 1, len(words) - 1)):
+        one, mark, other = words[place - 1 : place + 2]
+        if mark.key in _JOINTS and one.outline == "x" and other.outline in ("x", "x1"):
+            return not any(word.flags >> GIVEN & 3 >= 2 for word in words[left:right])
+    return False
+
+
+def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
+    """Words in capitals that no list of names has, and nothing in front that says what they are: a headline."""
+    if any(word.kind == 1 and (word.outline != "XX" or word.flags >> GIVEN & 15) for word in words[left:right]):
+        return False
+    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
+
+
+def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
+    """A word in lower case that is no usual given name, as the value of what is no label of a name, or behind "for"."""
+    word = words[left]
+    if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
+        return False
+    labelled = any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
+    return words[left - 1].key in ("para", "por") or (words[left - 1].key.strip() in _ASSIGNED and not labelled)
+
+
+def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:
+    """A firm, by the form behind its name or at the end of it: Ortega S.L."""
+    return any(_LEGAL_FORM.match(_written(words[first : first + 7])) for first in range(left + 1, right + 1))
+
+
+def _written(words: Sequence[Word]) -> str:
+    """Tokens as they stand in the text, in lower case but for words in capitals."""
+    written = (word.key.upper() if word.outline == "XX" else word.key for word in words)
+    return " " + " ".join(" ".join(written).split()).replace(" .", ".").replace(" ,", ",")
 
 
 def _located(words: Sequence[Word], left: int, right: int) -> bool:
@@ -154,6 +201,11 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
+_ASSIGNED = (":", "=")
+_JOINTS = ("-", "_", "/", ".")
+_LEGAL_FORM = lazy(
+    r" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:kft|zrt|nyrt|bt|ltda|lda|sarl|sasu|srl|spa|sro|doo|aps|oyj?|oü|uab)\b)"
+)
 _SIGHTS = (
     *("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river"),
     *("hurricane", "storm", "typhoon", "cyclone"),

@@ -37,7 +37,7 @@ _LABELS = (
     r"[Nn]ame|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|NAME|[Pp]atient|[Pp]atientin|[Pp]atiente|"
     r"PATIENT|[Pp]aciente|[Pp]aziente|[Oo]wner|[Cc]ontact|[Cc]ustomer|[Cc]lient|[Aa]uthor|[Aa]ttn|"
     r"[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|"
-    r"[Cc]laimant|[Ss]tudent|[Gg]uest|[Aa]gent|[Ww]itness|[Dd]river|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
+    r"[Cc]laimant|[Hh]older|HOLDER|[Ss]tudent|[Gg]uest|[Aa]gent|[Ww]itness|[Dd]river|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
 )
 _HEADERS = (
     r"[Nn]ames?|NAME|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|[Pp]atient|PATIENT|[Oo]wner|[Cc]ustomer|[Cc]lient|"
@@ -67,7 +67,7 @@ PATTERNS = tuple(
     for kind, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
-        ("label", rf"(?:{_LABELS})[\"']?(?:\s?[:=>|]| [-–])\s?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        ("label", rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),

@@ -125,6 +125,14 @@ NOT_NAMED = [
     "BOARDING PASS  JFK-LHR  SEAT 23A",
     "RED, GREEN, ROSE and BLUE",
     "name: string\nowner: none\nuser: root\n",
+    "metadata:\n  name: frontend-service\n  labels:\n    name: db-credentials\n",
+    "Staatsangehörigkeit: deutsch, verheiratet",
+    "Para dudas llame al 915 123 456",
+    "Netto in busta: 1.789,12 EUR",
+    "UMOWA ZLECENIA\nzawarta w Krakowie",
+    "la factura a nombre de Construcciones Ortega S.L. (CIF B12345674)",
+    "a firmą Softex Sp. z o.o., NIP 525-000-77-38",
+    "Firma Novák s.r.o. a Kovács Kft. a Rossi S.r.l.",
     "1234567890 2233 4455.99 2024-01-01 10:00:00",
 ]
 

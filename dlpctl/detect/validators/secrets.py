@@ -20,6 +20,7 @@ JUDGED = {
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "mixed_password": literals.mixed_password,
+    "varied_password": literals.varied_password,
     "secret_or_password": literals.secret_or_password,
     "strong_or_digits": literals.strong_or_digits,
     "phrase": literals.phrase,

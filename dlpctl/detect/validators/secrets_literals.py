@@ -182,6 +182,13 @@ def strong_password(value: str) -> bool:
     return (digits > 0 and signs > 0) or judge.is_random(value)
 
 
+def varied_password(value: str) -> bool:
+    """In a note of a few words: small letters, capitals, digits and signs, or three of these with a sign that joins no words."""
+    kinds = sum([any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit)])
+    signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
+    return kinds > 1 and kinds + signs > 3 and unquoted_password(value)
+
+
 def mixed_password(value: str) -> bool:
     """What mixes small and capital letters, digits and signs, as makers of passwords do; it may hold what would be code in a tamer value."""
     return (
