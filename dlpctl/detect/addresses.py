@@ -49,6 +49,13 @@ _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning appartamento"
 _PREMISES = frozenset(_PREMISES_LISTED.split())
+_ELSEWHERE_LISTED = (
+    "rfc iso iec nist cfr usc gdpr hipaa vlan mtu pnr sku isbn ean upc cpu gpu ram ssd tcp udp http https ipv4 ipv6 subnet kernel flight "
+    "chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
+)
+_ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
+"""What stands beside numbers that are no address."""
+_ELSEWHERE_SMALL = frozenset(("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step"))
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -238,6 +245,10 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
+def _elsewhere(word: Word) -> bool:
+    return word.key in _ELSEWHERE or (word.outline == "x" and word.key in _ELSEWHERE_SMALL)
+
+
 def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
         return False
@@ -250,7 +261,7 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     if _BOX.search(value):
         return True
     words = [word for word in region.words[first:behind] if word.kind == 1]
-    if not any(len(word.key) > 2 for word in words):
+    if not any(len(word.key) > 2 for word in words) or any(map(_elsewhere, words)):
         return False
     street = any(word.flags & STREET for word in words) or bool(_GLUED.search(value))
     house = bool(_HOUSE.search(value))

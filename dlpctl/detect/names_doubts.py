@@ -179,8 +179,10 @@ def _small(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
     """What a disease, a law or a method is called after: Parkinson's disease, Markov chains."""
-    place = right + 1 if right < len(words) and words[right].key in _POSSESSIVES else right
-    return place < len(words) and words[place].key in _EPONYMS
+    owned = right < len(words) and words[right].key in _POSSESSIVES
+    place = right + 1 if owned else right
+    of = words[place : place + 1 + owned]  # Heisenberg's uncertainty principle
+    return any(word.key in _EPONYMS for word in of)
 
 
 def _particle(words: Sequence[Word], left: int, right: int) -> bool:
@@ -226,7 +228,7 @@ _FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates"
 _EPONYMS = _set(
     "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
     "principle chain chains process processes model models transform transforms distribution filter filters number "
-    "numbers matrix series algorithm calendar era effect scale"
+    "numbers matrix series algorithm optimizer optimiser calendar era effect scale"
 )
 FIRMS = frozenset(
     tuple(name.split("_"))

@@ -129,6 +129,7 @@ NOT_NAMED = [
     "Staatsangehörigkeit: deutsch, verheiratet",
     "Para dudas llame al 915 123 456",
     "Netto in busta: 1.789,12 EUR",
+    "Heisenberg's uncertainty principle and the Adam optimizer",
     "UMOWA ZLECENIA\nzawarta w Krakowie",
     "la factura a nombre de Construcciones Ortega S.L. (CIF B12345674)",
     "a firmą Softex Sp. z o.o., NIP 525-000-77-38",

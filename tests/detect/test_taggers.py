@@ -210,6 +210,10 @@ def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> Non
     "text",
     [
         "In 2008 Wall Street fell.",
+        "Container MSKU1234565. Flight LH 1234, seat 23A, PNR K3J9QT.",
+        "kernel 5.15.0-122-generic, port 8443, subnet 10.20.0.0/16, VLAN 112, MTU 1500.\n",
+        "See RFC 7231, ISO 27001:2022, NIST SP 800-53, 45 CFR 164.514, GDPR Art. 9.\n",
+        "Sozialversicherungsnummer: 53 230491 B 015\nSteuer-ID: 65 929 970 489",
         "The election of September 9, 2016\nThe Hong Kong legislature",
         "3 West and 12 East won.",
         "Martin Luther King Jr. Day",
