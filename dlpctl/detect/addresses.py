@@ -55,7 +55,9 @@ _ELSEWHERE_LISTED = (
 )
 _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 """What stands beside numbers that are no address."""
-_ELSEWHERE_SMALL = frozenset(("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step"))
+_ELSEWHERE_SMALL = frozenset(
+    ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
+)
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -79,8 +81,8 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for opening, last, score in spans:
-        last = _unlabelled(region.words, opening, _ended(region.words, opening, last))
-        behind = _lengthened(region, opening, _shortened(region, opening, last))
+        ended = _unlabelled(region.words, opening, _ended(region.words, opening, last))
+        behind = _lengthened(region, opening, _shortened(region, opening, ended))
         first = _begun(region.words, opening, behind)
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:

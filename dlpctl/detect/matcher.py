@@ -86,7 +86,9 @@ class Glance:
         """`taken` bytes of the value lie before the end of a hit; -1 where a hit does not tell where that begins, `ahead` bytes before its end at most."""
         flags = _FLAGS.match(pattern.regex)
         rest = pattern.regex.removeprefix(prefix_of(pattern.regex))
-        self._match, self._unanchored, self._anchored, self._value = _shape((flags[0] if flags else "") + rest)
+        self._match, self._unanchored, self._anchored, self._value = _shape(
+            (flags[0] if flags else "") + rest
+        )
         self._width = width
         self._ahead = ahead
         self._taken = taken

@@ -70,7 +70,9 @@ def _joined(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
     """Words in capitals that no list of names has, and nothing in front that says what they are: a headline."""
-    if any(word.kind == 1 and (word.outline != "XX" or word.flags >> GIVEN & 15) for word in words[left:right]):
+    if any(
+        word.kind == 1 and (word.outline != "XX" or word.flags >> GIVEN & 15) for word in words[left:right]
+    ):
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
 
@@ -81,7 +83,9 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
     if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
         return False
     labelled = any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
-    return words[left - 1].key in ("para", "por") or (words[left - 1].key.strip() in _ASSIGNED and not labelled)
+    return words[left - 1].key in ("para", "por") or (
+        words[left - 1].key.strip() in _ASSIGNED and not labelled
+    )
 
 
 def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:

@@ -138,6 +138,11 @@ def _opens(words: Sequence[Word], first: int) -> bool:
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
+_CLOSINGS_LISTED = (
+    "thx thanks ty cheers best regards rgds br vg lg mfg gruß grüße gruss saludo saludos abrazo bisous cordialement saluti "
+    "att abraço abraços groet groeten groetjes hälsningar hilsen terveisin pozdrawiam"
+)
+CLOSINGS = frozenset(_CLOSINGS_LISTED.split())
 _GENERATIONS = ("jr", "sr", "ii", "iii")
 _FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
@@ -201,6 +206,8 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
         return True
     if behind - first == 1:
         return False
+    if word.key in CLOSINGS and words[first + 1].key == ", ":
+        return True
     if cased and word.outline == "x" and word.flags & PARTICLE:
         return (
             behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.names_doubts import FIRMS
+from dlpctl.detect.names_edges import CLOSINGS
 from dlpctl.detect.tagger.words import (
     CALENDAR,
     COMMON,
@@ -29,6 +30,7 @@ _HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
 _TITLES_LISTED = "mr mrs ms miss dr prof sen rep gov sgt capt lt gen rev herr frau mme mlle"
 _TITLES = frozenset(_TITLES_LISTED.split())
 _STOPS = (". ", ".")
+_ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _BORN = ("née", "geborene", "geborener")  # and then the name of the parents
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
@@ -42,6 +44,7 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
     if ", " in region.tokens:
         yield from _inverted(region.words)
     yield from _called(region.words)
+    yield from _signed(region.words)
     for place, word in enumerate(region.words):
         if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
             yield from _titled(region.words, place)
@@ -123,6 +126,21 @@ def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
         ):
             yield place, place + 1, _PAIRED
+
+
+def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Thx, Raj: a given name behind what closes a letter, at the end of its line."""
+    for place in range(len(words) - 1):
+        if words[place].key not in CLOSINGS:
+            continue
+        name = place + 1 if words[place + 1].kind == 1 else place + 2
+        if name >= len(words) or (words[name - 1].kind == 0 and words[name - 1].key != ", "):
+            continue
+        word = words[name]
+        ends = name + 1 == len(words) or words[name + 1].kind == 2 or words[name + 1].key.strip() in _ENDS
+        named = max(word.flags >> GIVEN & 3, word.flags >> SURNAME & 3) > word.flags >> COMMON & 3
+        if ends and named and word.outline == "Xx" and not word.flags & _OTHERS:
+            yield name, name + 1, _PAIRED
 
 
 def _paired(words: list[Word], place: int) -> bool:

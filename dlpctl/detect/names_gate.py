@@ -139,7 +139,11 @@ class Gate:
             return (
                 _LINES
                 if word
-                and (len(word) == 1 or self._judge(word) if word[0].isupper() else self._told(word, code[(end - 1) // BLOCK]))
+                and (
+                    len(word) == 1 or self._judge(word)
+                    if word[0].isupper()
+                    else self._told(word, code[(end - 1) // BLOCK])
+                )
                 else None
             )
         return _LINES
