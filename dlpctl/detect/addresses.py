@@ -58,6 +58,8 @@ _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 _ELSEWHERE_SMALL = frozenset(
     ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
 )
+_LIVES_LISTED = "bor på mieszkam mieszka przy zamieszkały zamieszkała bydlím bydlí bytem adrese asun asuu osoitteessa locuiesc stanujem živim"
+_LIVES = frozenset(_LIVES_LISTED.split())
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -104,7 +106,13 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
         first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
     ):  # 12/45 Main Road
         return first - 2
-    return _from_number(words, first) if words[first].flags & STREET else first
+    return _from_number(words, first) if words[first].flags & STREET else _spoken(words, first, behind)
+
+
+def _spoken(words: Sequence[Word], first: int, behind: int) -> int:
+    """The start behind "I live at" of some languages."""
+    said = (place for place in range(behind - 2, first - 1, -1) if words[place].key in _LIVES)
+    return next(said, first - 1) + 1
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
