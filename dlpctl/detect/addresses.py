@@ -51,7 +51,7 @@ _PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning
 _PREMISES = frozenset(_PREMISES_LISTED.split())
 _ELSEWHERE_LISTED = (
     "rfc iso iec nist cfr usc gdpr hipaa vlan mtu pnr sku isbn ean upc cpu gpu ram ssd tcp udp http https ipv4 ipv6 subnet kernel flight "
-    "chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
+    "bnp spo spo2 wt bun wbc hgb inr ekg ecg bmi crp tsh ldl hdl egfr troponin vitals labs chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
 )
 _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 """What stands beside numbers that are no address."""
@@ -268,10 +268,12 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     made = first + 1 < behind and bool(region.words[first + 1].flags & COMPANY)
     if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
         return False
+    if any(map(_elsewhere, region.words[first:behind])):
+        return False
     if _BOX.search(value):
         return True
     words = [word for word in region.words[first:behind] if word.kind == 1]
-    if not any(len(word.key) > 2 for word in words) or any(map(_elsewhere, words)):
+    if not any(len(word.key) > 2 for word in words):
         return False
     street = any(word.flags & STREET for word in words) or bool(_GLUED.search(value))
     house = bool(_HOUSE.search(value))

@@ -24,6 +24,7 @@ def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
             or _firm(*where)
             or _small(*where)
             or _shouted(*where)
+            or _insured(*where)
             or _city(*where)
             or _labels(*where)
         )
@@ -57,6 +58,11 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
 def _product(words: Sequence[Word], left: int, _right: int) -> bool:
     """What every browser says of itself, and every payslip."""
     return words[left].key in ("macintosh", "netto", "brutto")
+
+
+def _insured(words: Sequence[Word], left: int, right: int) -> bool:
+    """What a health plan is called: BCBS MA PPO."""
+    return any(word.key in _PLANS for word in words[left:right])
 
 
 def _joined(words: Sequence[Word], left: int, right: int) -> bool:
@@ -208,6 +214,7 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 _ASSIGNED = (":", "=")
+_PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")
 _JOINTS = ("-", "_", "/", ".")
 _LEGAL_FORM = lazy(
     r" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:kft|zrt|nyrt|bt|ltda|lda|sarl|sasu|srl|spa|sro|doo|aps|oyj?|oü|uab)\b)"

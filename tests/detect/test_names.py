@@ -134,6 +134,7 @@ NOT_NAMED = [
     "Staatsangehörigkeit: deutsch, verheiratet",
     "Para dudas llame al 915 123 456",
     "Netto in busta: 1.789,12 EUR",
+    "Insurance: BCBS MA PPO  ID# XXP 883 221 904",
     "Heisenberg's uncertainty principle and the Adam optimizer",
     "UMOWA ZLECENIA\nzawarta w Krakowie",
     "la factura a nombre de Construcciones Ortega S.L. (CIF B12345674)",

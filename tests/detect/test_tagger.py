@@ -92,7 +92,11 @@ def test_probabilities_are_those_of_all_sequences(
 def test_what_is_passed_over_is_outside(
     tmp_path_factory: pytest.TempPathFactory, weights: Weights, transitions: list[list[int]]
 ) -> None:
-    """Where it costs something to leave an entity, as in every text, words that are not looked at closely do not count."""
+    """Where it costs something to leave an entity and nothing is won by going on, as in every text, words that are not looked at closely hardly count.
+
+    What stands on one side of a word may go on over it, a place or a group where the outside is `exp(1)` times as likely, a person `exp(3)` times, and is
+    not followed there; so may what stands on the other side.
+    """
     costs = [[0 if before in (0, after) else -150 for after in range(7)] for before in range(7)]
     costs[1][2] = costs[3][4] = 0
     transitions = without_forbidden(
@@ -101,14 +105,17 @@ def test_what_is_passed_over_is_outside(
             for rows in zip(transitions, costs, strict=True)
         ]
     )
+    for before, after in ((1, 2), (2, 2), (3, 4), (4, 4), (5, 5), (6, 6)):
+        transitions[before][after] = min(transitions[before][after], transitions[0][0])
+    outside = 1 / (1 + 2 * exp(-1) + 2 * exp(-3))
     model = load(tmp_path_factory.mktemp("model"), weights, transitions, {})
     text = " ".join(WORDS)
     (tagged,) = Sequencer(model).tag(text, [(0, len(text))])
     for place, row in enumerate(plain(weights, transitions)):
         if place in tagged.chances:
-            assert tagged.chances[place] == pytest.approx(row, abs=0.25)
+            assert tagged.chances[place] == pytest.approx(row, abs=0.35)
         else:
-            assert row[0] > 0.6
+            assert row[0] > outside
 
 
 def test_a_region_is_tagged_alike_wherever_it_stands(tmp_path: Path) -> None:

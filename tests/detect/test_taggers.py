@@ -213,6 +213,7 @@ def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> Non
     "text",
     [
         "In 2008 Wall Street fell.",
+        "Vitals: BP 158/92, HR 104, T 98.9F, SpO2 91% RA, Wt 92.4 kg\nLabs: BNP 1840, Cr 1.6, K 5.1, troponin neg x2.\n",
         "Container MSKU1234565. Flight LH 1234, seat 23A, PNR K3J9QT.",
         "kernel 5.15.0-122-generic, port 8443, subnet 10.20.0.0/16, VLAN 112, MTU 1500.\n",
         "See RFC 7231, ISO 27001:2022, NIST SP 800-53, 45 CFR 164.514, GDPR Art. 9.\n",
