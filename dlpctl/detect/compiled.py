@@ -25,10 +25,11 @@ from dlpctl.types import Category
 
 _PREFIX = "patterns-"
 _KEPT = 24
-_FORMAT = 8
+_FORMAT = 9
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """So many characters of ASCII; a backslash may stand for others."""
+_WORD = lazy("[A-Za-z]{3}")
 _WIDE = 160
 """Bytes from which on it pays to know more of where a match may begin."""
 _HEAD = Struct("<IIII")
@@ -78,6 +79,8 @@ class Record(NamedTuple):
     """Bytes from where a match begins to where its hit ends, at most."""
     told: int
     """How many bytes behind the beginning of the value a hit ends; -1 where it does not tell where that is."""
+    known: int
+    """How many characters of the regex say no more than a hit does, so that a look at the others is worth while; 0 where it is not."""
 
 
 def _record(fields: dict[str, Any]) -> Record:
@@ -88,8 +91,8 @@ def _record(fields: dict[str, Any]) -> Record:
     fields["context"] = (
         Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
     )
-    width, bounded, ahead, told = (fields.pop(name) for name in ("at_most", "bounded", "ahead", "told"))
-    return Record(Pattern(**fields), width, bounded, ahead, told)
+    found = [fields.pop(name) for name in ("at_most", "bounded", "ahead", "told", "known")]
+    return Record(Pattern(**fields), *found)
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
@@ -112,7 +115,9 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         told = _told(prefix, pattern.trigger or "")
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
-        found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told}
+        # Where a hit tells where the value begins, a validator is what tells more; elsewhere, its shape beside a word.
+        known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
+        found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(_fields(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.

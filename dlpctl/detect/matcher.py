@@ -12,13 +12,11 @@ from functools import cache
 from typing import Any
 
 from dlpctl.detect.pattern import Pattern
-from dlpctl.detect.syntax import prefix_of
 from dlpctl.errors import PatternError
 from dlpctl.regex import lazy
 
 _NOTHING = (-1, -1)
 _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
-_WORD = lazy("[A-Za-z]{3}")
 
 
 class Matcher:
@@ -82,21 +80,15 @@ class Glance:
 
     __slots__ = ("_ahead", "_anchored", "_match", "_taken", "_unanchored", "_value", "_width")
 
-    def __init__(self, pattern: Pattern, width: int, ahead: int, taken: int) -> None:
-        """`taken` bytes of the value lie before the end of a hit; -1 where a hit does not tell where that begins, `ahead` bytes before its end at most."""
-        flags = _FLAGS.match(pattern.regex)
-        rest = pattern.regex.removeprefix(prefix_of(pattern.regex))
+    def __init__(self, regex: str, known: int, width: int, ahead: int, taken: int) -> None:
+        """`known` characters of the regex stand before its value, of which `taken` bytes lie before the end of a hit; -1 where a hit does not tell where it begins, `ahead` bytes before its end at most."""
+        flags = _FLAGS.match(regex)
         self._match, self._unanchored, self._anchored, self._value = _shape(
-            (flags[0] if flags else "") + rest
+            (flags[0] if flags else "") + regex[known:]
         )
         self._width = width
         self._ahead = ahead
         self._taken = taken
-
-    @staticmethod
-    def helps(pattern: Pattern, taken: int) -> bool:
-        """Whether more is told by it than by the hit itself."""
-        return bool(pattern.validators) if taken >= 0 else bool(_WORD.search(prefix_of(pattern.regex)))
 
     def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
         """The values at these hits, and whether that is for the whole regex to say."""

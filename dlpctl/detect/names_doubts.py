@@ -96,7 +96,10 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
 
 def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:
     """A firm, by the form behind its name or at the end of it: Ortega S.L."""
-    return any(_LEGAL_FORM.match(_written(words[first : first + 7])) for first in range(left + 1, right + 1))
+    return any(
+        words[first].key.strip() in _FORM_BEGINS and _LEGAL_FORM.match(_written(words[first : first + 7]))
+        for first in range(left + 1, min(right + 1, len(words)))
+    )
 
 
 def _written(words: Sequence[Word]) -> str:
@@ -231,6 +234,9 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+_FORM_BEGINS = _set(
+    ", sp s b n d k sa sl kft zrt nyrt bt ltda lda sarl sasu srl spa sro doo aps oy oyj oü uab"
+)
 _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
     "county parish foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"

@@ -56,8 +56,8 @@ class Runner:
         self._index = index
         self._record = record
         self._glance = (
-            Glance(pattern, record.width, record.ahead, record.told)
-            if Glance.helps(pattern, record.told)
+            Glance(pattern.regex, record.known, record.width, record.ahead, record.told)
+            if record.known
             else None
         )
         self._known_matcher: Matcher | None = None

@@ -187,6 +187,8 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
         ("mieszkam przy ul. Kwiatowa 3 m. 12, 00-950 Warszawa, tel", "ul. Kwiatowa 3 m. 12, 00-950 Warszawa"),
         ("personnummer 811218-9876, bor på Storgatan 4, 111 51 Stockholm.", "Storgatan 4, 111 51 Stockholm"),
         ("手机13800138000，住在北京市朝阳区建国路88号。", "北京市朝阳区建国路88号"),
+        ("我现在住在上海市浦东新区世纪大道路88号。", "上海市浦东新区世纪大道路88号"),
+        ("我家住在北京市朝阳区建国路88号。", "北京市朝阳区建国路88号"),
         ("vivo en C/ Mayor 14, 2º izda, 48001 Bilbao. Mi móvil es 644 12 34 56", "C/ Mayor 14, 2º izda, 48001 Bilbao"),
         ("hij woont Prinsengracht 263-II, 1016 GV Amsterdam, tel 06-12345678.", "Prinsengracht 263-II, 1016 GV Amsterdam"),
         ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
