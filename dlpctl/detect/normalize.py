@@ -30,9 +30,8 @@ _OTHER_LETTERS = (
 )
 _OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
 _OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
-_OTHER_FORMS = (
-    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
-)
+# What stands before the first gap of groups is left out: to ask that of every capital and digit would double the states.
+_OTHER_FORMS = rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
 _NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
 _ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
@@ -56,10 +55,10 @@ RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-
 # What each kind of run begins with. Where one begins is asked of every byte of a text; with all that may follow, the automaton would have ten
 # times the states, each of which takes a while when it is entered first.
 RUN_BEGINS = (
-    rf"\b{_TEXT_BEGINS}(?:{_ANY}{{15}}|{_ANY}{{9,14}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    rf"\b{_TEXT_BEGINS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|[0-9A-Z]{{1,6}}(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2}}"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = lazy(r"[^0-9]+")

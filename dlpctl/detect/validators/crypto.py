@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from hashlib import sha256
 
 from dlpctl.detect.validators import validator
 from dlpctl.detect.validators.keccak import keccak_256
@@ -75,6 +74,8 @@ def _from_base58(text: str, alphabet: str = _BASE58) -> bytes | None:
 def _payload(text: str, alphabet: str = _BASE58) -> bytes | None:
     """What base58check carries, if its four bytes of checksum are right."""
     raw = _from_base58(text, alphabet)
+    from hashlib import sha256
+
     if raw is None or len(raw) < 5 or sha256(sha256(raw[:-4]).digest()).digest()[:4] != raw[-4:]:
         return None
     return raw[:-4]
@@ -220,6 +221,8 @@ def bip39_phrase(value: str) -> bool:
         if word not in places:
             return False
         bits = bits << 11 | places[word]
+    from hashlib import sha256
+
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
     return sha256(entropy).digest()[0] >> 8 - checked == bits & (1 << checked) - 1
