@@ -18,6 +18,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{by_folded[close[0]]}'?" if close else ""
 
 
+def fault(problem: BaseException) -> str:
+    """What went wrong in this program and where; what the exception says may hold what was scanned."""
+    at = problem.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f" in {at.tb_frame.f_code.co_qualname}, line {at.tb_lineno}" if at else ""
+    return f"{type(problem).__name__}{place}"
+
+
 class DlpctlError(Exception):
     """The root. `code` is stable and machine-readable."""
 

@@ -260,9 +260,9 @@ def _elsewhere(word: Word) -> bool:
 
 
 def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
-    if value.count("\n") > _MOST_LINES or "\t" in value or not any(c.isdigit() for c in value):
-        return False
     numbers = _NUMBER.findall(value)
+    if value.count("\n") > _MOST_LINES or "\t" in value or not numbers:
+        return False
     if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS or max(map(len, numbers)) > _LONGEST_NUMBER:
         return False
     made = first + 1 < behind and bool(region.words[first + 1].flags & COMPANY)

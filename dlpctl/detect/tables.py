@@ -77,6 +77,7 @@ _CELLS = {
     )
     for delimiter in _DELIMITERS[:4]
 }
+_INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
@@ -148,7 +149,7 @@ def _cells(data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable) ->
             continue
         line = data[start:end]
         place = end
-        of_rows = line[:1] != b"<" and line[:7].lower().split() != [b"insert"]
+        of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if _is_marked(line) and _may_name(line) and (not of_rows or _may_go_on(data, end, line)):
             if of_rows:
                 table.header = line.rstrip()

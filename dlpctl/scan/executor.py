@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
-from dlpctl.errors import DlpctlError, EngineError
+from dlpctl.errors import DlpctlError, EngineError, fault
 
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet asked for, so that none idles while another has a long one."""
@@ -176,18 +176,10 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
     except BrokenPipeError:
         pass
     except BaseException as problem:
-        _send(answers, (_FAILED, f"a worker process failed: {type(problem).__name__} {_place(problem)}"))
+        _send(answers, (_FAILED, f"a worker process failed: {fault(problem)}"))
         raise
     finally:
         os._exit(status)
-
-
-def _place(problem: BaseException) -> str:
-    """Where it was raised; what it says may hold what was scanned."""
-    at = problem.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    return f"in {at.tb_frame.f_code.co_qualname}, line {at.tb_lineno}" if at else ""
 
 
 def _send(pipe: int, value: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.errors import FormatError
+from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.scan.content import HEAD, NO_ENDING, Ending, Examiner, Found, Parts
 from dlpctl.scan.kinds import is_archive, is_document, is_structured
 from dlpctl.scan.results import Result, Skip, Why
@@ -164,18 +164,27 @@ class Reader:
 
     def _content(self, shown: str, data: bytes) -> list[Result]:
         """What is found in one content, whatever it is."""
-        if is_document(data, shown):
-            found = self._document(shown, data)
-            if found is None:
-                return []
-        elif is_structured(shown):
-            found = self._structured(shown, data)
-        else:
-            found = self._plain(shown, data)
+        try:
+            found = self._found(shown, data)
+        except DlpctlError:
+            raise
+        except Exception as problem:
+            # A mistake of this program must not keep the other files from being looked at, and is not passed over.
+            self._skipped.append(Skip(shown, Why.UNREADABLE, f"dlpctl failed at it: {fault(problem)}"))
+            return []
+        if found is None:
+            return []
         self._files += 1
         self._bytes += len(data)
         self._accepted += found.accepted
         return found.results
+
+    def _found(self, shown: str, data: bytes) -> Found | None:
+        if is_document(data, shown):
+            return self._document(shown, data)
+        if is_structured(shown):
+            return self._structured(shown, data)
+        return self._plain(shown, data)
 
     def _plain(self, shown: str, data: bytes) -> Found:
         if data.find(b"\0", 0, HEAD) >= 0:

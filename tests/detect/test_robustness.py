@@ -26,6 +26,42 @@ def test_no_text_is_refused(library: Detector, text: str) -> None:
         assert 0 <= finding.start < finding.end <= len(text)
 
 
+# What takes hold of names, addresses, tables and messages, among digits that are none of ASCII.
+MIXTURES = [
+    ["②", "²", "٣", "Rue", "de", "Fulton", "Street", "Brooklyn,", "NY", "12", "Apt", "Address:", "\n"],
+    ["Dr.", "Mrs", "Whitfield", "née", "c/o", "Inc.", "S.L.", "Ⅷ", "²", "Anna", "-", "/", "name:", "\xad"],
+    [
+        "Insert",
+        "into",
+        "values",
+        "ssn,",
+        "name",
+        "|",
+        "(1",
+        ")",
+        "<th>",
+        "</th>",
+        "<td>",
+        "'",
+        '"',
+        "\n",
+        "\t",
+    ],
+    ["PID|1||", "NM1*IL*1*", "^", "~", "SSN", "DOB", "٣", "4111", "@", "=", ":", "-----BEGIN", "\u200b"],
+]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(MIXTURES).flatmap(lambda pieces: st.lists(st.sampled_from(pieces), max_size=12)),
+    st.sampled_from([" ", "", "  "]),
+)
+def test_no_mixture_is_refused(library: Detector, pieces: list[str], between: str) -> None:
+    text = between.join(pieces)
+    for finding in library.scan(text, 0.0):
+        assert 0 <= finding.start < finding.end <= len(text)
+
+
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_are_refused(library: Detector, data: bytes) -> None:

@@ -121,8 +121,16 @@ WORDS = [
     "<td>",
     "</td>",
     "insert into t ",
+    "\nInsert  Name",
     " values ",
 ]
+
+
+@pytest.mark.parametrize(
+    "text", ["Insert  SSN\n1  536-22-8145\n", "insert into ssn, name\n1, 2\n", "insert | ssn\n1 | 2\n"]
+)
+def test_a_header_that_begins_with_insert_is_no_statement(text: str) -> None:
+    second_texts(text.encode())
 
 
 @given(st.lists(st.sampled_from([*WORDS, "7"]), max_size=40).map("".join))

@@ -185,6 +185,27 @@ def test_a_damaged_document_is_a_failure(examiner: Examiner) -> None:
     assert done.summary.failures == 1
 
 
+def test_a_mistake_in_one_file_is_said_and_keeps_no_other_from_being_scanned(
+    examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Examiner.text
+
+    def text(self: Examiner, path: str, data: bytes) -> Any:
+        if path == "b.txt":
+            raise ValueError(data.decode())
+        return look(self, path, data)
+
+    monkeypatch.setattr(Examiner, "text", text)
+    for name in ("a.txt", "b.txt", "c.txt"):
+        Path(name).write_text(BADGE)
+    results, skipped, done = scan(examiner, ".")
+    assert [one.path for one in results] == ["a.txt", "c.txt"]
+    assert skipped["b.txt"].why is Why.UNREADABLE
+    assert "ValueError in " in skipped["b.txt"].detail
+    assert "12345678" not in skipped["b.txt"].detail
+    assert done.summary.failures == 1
+
+
 def test_what_vanishes_or_changes_on_the_way(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("gone", "pipe", "stays"):
         Path(name).write_text(f"{BADGE}\n")

@@ -36,7 +36,7 @@ def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
 
 def plain(stored: str) -> str:
     """A stored number without exponent, so that the digits of a long one are seen."""
-    if stored.isdigit() or not ("E" in stored or "e" in stored or "." in stored):
+    if stored.isdecimal() or not ("E" in stored or "e" in stored or "." in stored):
         return stored
     try:
         number = float(stored)
@@ -57,7 +57,7 @@ def _formats_of_cells(styles: str) -> list[str]:
 
 
 def _shown(number: str, codes: Mapping[str, str], from_1904: bool) -> Shown | None:
-    if number.isdigit() and int(number) in _BUILT_IN_DATES:
+    if number.isdecimal() and int(number) in _BUILT_IN_DATES:
         return _date(from_1904)
     code = codes.get(number, "")
     letters = _NOT_CODE.sub("", code).lower()
@@ -70,7 +70,7 @@ def _shown(number: str, codes: Mapping[str, str], from_1904: bool) -> Shown | No
 
     def show(stored: str) -> str:
         text = plain(stored)
-        if not text.isdigit():
+        if not text.isdecimal():
             return text
         for template, condition in digits:
             if template is not None and (condition is None or _holds(condition, int(text))):

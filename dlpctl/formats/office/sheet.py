@@ -164,7 +164,7 @@ def read(
         if not text:
             continue
         if kind == "s":
-            index = int(text) if text.isdigit() else -1
+            index = int(text) if text.isdecimal() else -1
             if not 0 <= index < len(strings):
                 continue
             used[index] = 1
@@ -172,7 +172,7 @@ def read(
         elif kind is None or kind == "n":
             if style is not None and style in shown:
                 text = shown[style](text)
-            elif not text.isdigit():
+            elif not text.isdecimal():
                 text = plain(text)
         elif kind in {"b", "e"}:
             continue
@@ -334,7 +334,7 @@ def _attributes(
                 style = value
             case "t":
                 kind = value
-    return letters, digits if digits and digits.isdigit() else None, style, kind
+    return letters, digits if digits and digits.isdecimal() else None, style, kind
 
 
 def cell_edits(
