@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from dlpctl import __version__
-from dlpctl.errors import DlpctlError, did_you_mean
+from dlpctl.errors import DlpctlError, did_you_mean, fault
 
 COMMANDS = {
     "check": "decide whether content may go to a destination",
@@ -129,13 +129,28 @@ def run(arguments: Sequence[str]) -> int:
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         return _fail("usage", f"{_plainly(error)}{hint}", 2, arguments)
     except BrokenPipeError:
-        # Whoever read our output has seen enough. What is still buffered must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()  # whoever read it has seen enough
         return 1
+    except OSError as problem:
+        if problem.filename is None:
+            _drop_output()
+        where = "stdout" if problem.filename is None else os.fsdecode(problem.filename)
+        reason = problem.strerror or type(problem).__name__
+        return _fail("output", f"{where}: {reason}", 1, arguments)
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED
+    except Exception as problem:
+        # What it says may hold what was scanned, and so may the lines of a traceback.
+        return _fail(
+            "error", f"a mistake of dlpctl, not of yours: {fault(problem)}; please report it", 1, arguments
+        )
     return status if isinstance(status, int) else 0
+
+
+def _drop_output() -> None:
+    """What is still buffered must not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _plainly(error: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import dlpctl as package
 from dlpctl.cli.main import COMMANDS, SECTIONS
+from dlpctl.detect.engine import Detector
 
 
 def test_version(dlpctl):
@@ -40,6 +41,21 @@ def test_misuse_is_one_line_that_says_what_to_do(dlpctl, arguments, said):
     assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
     assert result.err.startswith("dlpctl: ")
     assert said in result.err
+
+
+@pytest.mark.parametrize("command", [["check"], ["mask"], ["explain"]])
+def test_a_mistake_of_ours_is_one_line_without_what_was_scanned(dlpctl, monkeypatch, command):
+    Path("in.txt").write_text("4111 1111 1111 1111")
+
+    def spoiled(self, data, *_rest, **_named):
+        raise ValueError(data)
+
+    monkeypatch.setattr(Detector, "candidates", spoiled)
+    monkeypatch.setattr(Detector, "traces", spoiled)
+    result = dlpctl(*command, "in.txt")
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
+    assert "ValueError in " in result.err
+    assert "1111" not in result.err
 
 
 def test_the_help_has_every_command_in_a_group(dlpctl):
@@ -122,3 +138,18 @@ def test_the_library_face():
     assert callable(unmask)
     with pytest.raises(AttributeError):
         _ = package.nonsense
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("command", [["check", "in.txt"], ["mask", "in.txt"], ["scan", "in.txt"], ["--help"]])
+def test_a_full_disk_is_one_line(command):
+    Path("in.txt").write_text("a@example.com")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dlpctl", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"dlpctl: stdout: No space left on device\n")
