@@ -72,6 +72,8 @@ _BOX = lazy(
     r"boîte postale|bp)\b[ .:#]*\d",
     re.IGNORECASE,
 )
+# Behind a postal code: another field of a form or of a message.
+_NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
     r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
@@ -244,6 +246,9 @@ def _coded_place(words: Sequence[Word], place: int) -> bool:
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:
+    column = _NEXT_COLUMN.search(text[start:end])
+    if column:
+        end = start + column.start()
     while start < end and not (text[start].isalnum() or text[start] == "#"):
         start += 1
     while end > start and not (text[end - 1].isalnum() or text[end - 1] in ".)"):

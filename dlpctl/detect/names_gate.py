@@ -257,16 +257,14 @@ def _digit_near(text: str, end: int) -> bool:
 
 
 def _around(text: str, at: int, around: _Reach) -> Region:
-    """The lines around a place, bounded and cut between words."""
+    """The lines around a place, bounded and cut at a blank, or else between words: minified data has no blanks."""
     before, behind, most = around
     low, high = max(0, at - most), min(len(text), at + most)
     start = at
     for _ in range(before):
         found = text.rfind("\n", low, start)
         if found < 0:
-            start = low
-            while 0 < start < at and not text[start - 1].isspace():
-                start += 1
+            start = _cut(text, range(low, at)) if low else 0
             break
         start = found
     else:
@@ -275,9 +273,18 @@ def _around(text: str, at: int, around: _Reach) -> Region:
     for _ in range(behind):
         found = text.find("\n", end, high)
         if found < 0:
-            end = high
-            while at < end < len(text) and not text[end].isspace():
-                end -= 1
+            end = _cut(text, range(high - 1, at, -1)) if high < len(text) else high
             break
         end = found + 1
     return (start, end) if start < end else (low, high)
+
+
+def _cut(text: str, places: range) -> int:
+    """The first of the places where a blank stands, or else what is neither letter nor digit."""
+    for place in places:
+        if text[place].isspace():
+            return place
+    for place in places:
+        if not text[place].isalnum():
+            return place
+    return places.start if places else places.stop

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dlpctl_patterns
+from dlpctl.detect.engine import Detector
 from dlpctl.detect.names import LOWEST, NameTagger
 from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.errors import NameDataError
@@ -243,3 +244,10 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, damage: str) -> None:
         path.write_bytes(contents[damage])
     with pytest.raises(NameDataError, match="reinstall"):
         NameTagger.load(path)
+
+
+def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
+    text = '{"records":[{"ref":"88121-A","display":"Ngozi Eze","code":"' + "x7-" * 60 + '"}]}'
+    assert [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"] == [
+        "Ngozi Eze"
+    ]

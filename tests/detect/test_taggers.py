@@ -189,6 +189,8 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
         ("手机13800138000，住在北京市朝阳区建国路88号。", "北京市朝阳区建国路88号"),
         ("我现在住在上海市浦东新区世纪大道路88号。", "上海市浦东新区世纪大道路88号"),
         ("我家住在北京市朝阳区建国路88号。", "北京市朝阳区建国路88号"),
+        ("Present address: 77 Peachtree Pl NE #4, Atlanta, GA 30309   Yrs. 6", "77 Peachtree Pl NE #4, Atlanta, GA 30309"),
+        ("AETNA|PO BOX 981106^^EL PASO^TX^79998||||||||||DUCK^DONNA", "PO BOX 981106^^EL PASO^TX^79998"),
         ("vivo en C/ Mayor 14, 2º izda, 48001 Bilbao. Mi móvil es 644 12 34 56", "C/ Mayor 14, 2º izda, 48001 Bilbao"),
         ("hij woont Prinsengracht 263-II, 1016 GV Amsterdam, tel 06-12345678.", "Prinsengracht 263-II, 1016 GV Amsterdam"),
         ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
