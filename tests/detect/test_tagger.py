@@ -107,10 +107,11 @@ def test_what_is_passed_over_is_outside(
             for rows in zip(transitions, costs, strict=True)
         ]
     )
-    for before, after in ((1, 2), (2, 2), (3, 4), (4, 4), (5, 5), (6, 6)):
+    for before, after in ((1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4), (5, 5), (6, 6)):
         transitions[before][after] = min(transitions[before][after], transitions[0][0])
     onward, alone = exp(-1) + exp(-3) + exp(-8), 4 * exp(-130 / SCALE)
-    missed = 1 - 1 / (1 + 2 * onward + alone) + 0.05  # and what several of these at once are worth
+    reach = 1 + onward + onward**2  # over one word, and over two
+    missed = 1 - 1 / (reach**2 + alone)  # from both sides, each with each
     model = load(tmp_path_factory.mktemp("model"), weights, transitions, {})
     text = " ".join(WORDS)
     (tagged,) = Sequencer(model).tag(text, [(0, len(text))])
