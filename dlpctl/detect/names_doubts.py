@@ -88,10 +88,17 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
     word = words[left]
     if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
         return False
-    labelled = any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
+    labelled = any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left]) and not (
+        _of_anything(words, left) and not word.flags >> GIVEN & 15
+    )
     return words[left - 1].key in ("para", "por") or (
         words[left - 1].key.strip() in _ASSIGNED and not labelled
     )
+
+
+def _of_anything(words: Sequence[Word], left: int) -> bool:
+    """Whether all that stands in front is "name", as in front of whatever a configuration is about."""
+    return left > 1 and words[left - 2].key == "name" and (left < 3 or words[left - 3].kind != 1)
 
 
 def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:

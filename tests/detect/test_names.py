@@ -132,6 +132,7 @@ NOT_NAMED = [
     "RED, GREEN, ROSE and BLUE",
     "name: string\nowner: none\nuser: root\n",
     "metadata:\n  name: frontend-service\n  labels:\n    name: db-credentials\n",
+    "metadata: {name: db}\nspec:\n  containers:\n    - name: frontend\n",
     "Staatsangehörigkeit: deutsch, verheiratet",
     "Para dudas llame al 915 123 456",
     "Netto in busta: 1.789,12 EUR",
