@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ SECTIONS = {
 """How the help groups the commands; what is in none of them runs the control plane."""
 _CONTROL_PLANE = "Control plane"
 INTERRUPTED = 130
+_NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF)
+"""What a stream that cannot be written to says."""
 _UsageError: Any = typer.BadParameter.__base__
 _ClickError: Any = _UsageError.__base__
 
@@ -132,11 +135,11 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output()  # whoever read it has seen enough
         return 1
     except OSError as problem:
-        if problem.filename is None:
+        full = problem.filename is None and problem.errno in _NOT_WRITTEN
+        if full:
             _drop_output()
-        where = "stdout" if problem.filename is None else os.fsdecode(problem.filename)
-        reason = problem.strerror or type(problem).__name__
-        return _fail("output", f"{where}: {reason}", 1, arguments)
+        where = "stdout: " if full else f"{os.fsdecode(problem.filename)}: " if problem.filename else ""
+        return _fail("output", f"{where}{problem.strerror or type(problem).__name__}", 1, arguments)
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED
