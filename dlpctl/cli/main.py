@@ -135,11 +135,12 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output()  # whoever read it has seen enough
         return 1
     except OSError as problem:
-        full = problem.filename is None and problem.errno in _NOT_WRITTEN
-        if full:
+        where = problem.filename
+        if where is None and problem.errno in _NOT_WRITTEN:
             _drop_output()
-        where = "stdout: " if full else f"{os.fsdecode(problem.filename)}: " if problem.filename else ""
-        return _fail("output", f"{where}{problem.strerror or type(problem).__name__}", 1, arguments)
+            where = "stdout"
+        place = f"{os.fsdecode(where)}: " if where else ""
+        return _fail("output", f"{place}{problem.strerror or type(problem).__name__}", 1, arguments)
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED

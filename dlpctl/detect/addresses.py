@@ -51,7 +51,8 @@ _PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning
 _PREMISES = frozenset(_PREMISES_LISTED.split())
 _ELSEWHERE_LISTED = (
     "rfc iso iec nist cfr usc gdpr hipaa vlan mtu pnr sku isbn ean upc cpu gpu ram ssd tcp udp http https ipv4 ipv6 subnet kernel flight "
-    "bnp spo spo2 wt bun wbc hgb inr ekg ecg bmi crp tsh ldl hdl egfr troponin vitals labs chapter paragraph figure respondent petitioner plaintiff defendant appendix version release revision invoice docket patent serial eur usd gbp chf"
+    "bnp spo spo2 wt bun wbc hgb inr ekg ecg bmi crp tsh ldl hdl egfr troponin vitals labs "
+    "respondent petitioner plaintiff defendant chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
 )
 _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 """What stands beside numbers that are no address."""

@@ -88,12 +88,13 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
     word = words[left]
     if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
         return False
-    labelled = any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left]) and not (
-        _of_anything(words, left) and not word.flags >> GIVEN & 15
-    )
-    return words[left - 1].key in ("para", "por") or (
-        words[left - 1].key.strip() in _ASSIGNED and not labelled
-    )
+    if words[left - 1].key in ("para", "por"):
+        return True
+    if words[left - 1].key.strip() not in _ASSIGNED:
+        return False
+    if _of_anything(words, left) and not word.flags >> GIVEN & 15:
+        return True
+    return not any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
 
 
 def _of_anything(words: Sequence[Word], left: int) -> bool:
@@ -226,9 +227,12 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
 _ASSIGNED = (":", "=")
 _PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")
 _JOINTS = ("-", "_", "/", ".")
+_FORMS = "kft zrt nyrt bt ltda lda sarl sasu srl spa sro doo aps oy oyj oü uab"
 _LEGAL_FORM = lazy(
-    r" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:kft|zrt|nyrt|bt|ltda|lda|sarl|sasu|srl|spa|sro|doo|aps|oyj?|oü|uab)\b)"
+    rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{'|'.join(_FORMS.split())})\b)"
 )
+_FORM_BEGINS = frozenset((",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *_FORMS.split()))
+"""How what `_LEGAL_FORM` matches begins: words are put together behind these alone."""
 _SIGHTS = (
     *("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river"),
     *("hurricane", "storm", "typhoon", "cyclone"),
@@ -241,9 +245,6 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_FORM_BEGINS = _set(
-    ", sp s b n d k sa sl kft zrt nyrt bt ltda lda sarl sasu srl spa sro doo aps oy oyj oü uab"
-)
 _INSTITUTIONS = _set(
     "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
     "county parish foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"

@@ -74,11 +74,15 @@ def _from_base58(text: str, alphabet: str = _BASE58) -> bytes | None:
 def _payload(text: str, alphabet: str = _BASE58) -> bytes | None:
     """What base58check carries, if its four bytes of checksum are right."""
     raw = _from_base58(text, alphabet)
-    from hashlib import sha256
-
-    if raw is None or len(raw) < 5 or sha256(sha256(raw[:-4]).digest()).digest()[:4] != raw[-4:]:
+    if raw is None or len(raw) < 5 or _sha256(_sha256(raw[:-4]))[:4] != raw[-4:]:
         return None
     return raw[:-4]
+
+
+def _sha256(data: bytes) -> bytes:
+    from hashlib import sha256  # loads OpenSSL, which takes longer than most checks
+
+    return sha256(data).digest()
 
 
 @validator("base58_address", proves=True)
@@ -221,11 +225,9 @@ def bip39_phrase(value: str) -> bool:
         if word not in places:
             return False
         bits = bits << 11 | places[word]
-    from hashlib import sha256
-
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
-    return sha256(entropy).digest()[0] >> 8 - checked == bits & (1 << checked) - 1
+    return _sha256(entropy)[0] >> 8 - checked == bits & (1 << checked) - 1
 
 
 @validator("crypto_base58", proves=True)
