@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-from dlpctl.formats.mime import Field, Part, entity, unfolded, written
+from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
 from dlpctl.formats.source import Readable, spliced
 from dlpctl.regex import lazy
 
@@ -22,6 +23,7 @@ _TELLING = re.compile(
     rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
     re.MULTILINE | re.IGNORECASE,
 )
+_BOUNDARY = re.compile(rb"boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)", re.IGNORECASE)
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 
@@ -77,9 +79,11 @@ class Mail:
             anchor = document.segments[segment].anchor
             if not isinstance(anchor, Field):
                 raise CannotMaskError("this is not what was read from the mail: read it again")
-            changes.append(
-                (anchor.start, anchor.end, _field(data, anchor, document.segments[segment].text, wanted))
-            )
+            field = _field(data, anchor, document.segments[segment].text, wanted)
+            if anchor.boundaries and boundary(field) != boundary(data[anchor.start : anchor.end]):
+                field, mark = _parted_anew(data, anchor, field)
+                changes += [(start, end, mark) for start, end in anchor.boundaries]
+            changes.append((anchor.start, anchor.end, field))
         for start, end in self._messages(data):
             for item in _items(data, start, end, Limits()):
                 if isinstance(item, Part) and str(item.start) in children:
@@ -155,6 +159,17 @@ def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
         for start, end, replacement in edits
     ]
     return spliced(source, moved).encode()
+
+
+def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
+    """The field with a boundary that the mail holds nowhere yet, and that boundary; the old one held a value."""
+    mark = next(
+        mark for number in itertools.count(item.start) if (mark := b"=_masked_%d" % number) not in data
+    )
+    field = _BOUNDARY.sub(b'boundary="%s"' % mark, field, count=1)
+    if boundary(field) != mark.decode():
+        raise CannotMaskError("the boundary between the parts of the mail holds a value: mask it at its source")
+    return field, mark
 
 
 def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:

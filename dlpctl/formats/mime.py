@@ -39,6 +39,8 @@ class Field:
     end: int
     continued: str = ""
     """A file name that RFC 2231 cuts into several parameters, put together."""
+    boundaries: tuple[tuple[int, int], ...] = ()
+    """Where the boundary that it names parts the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +95,17 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
     ):
         raise FormatError("a header field of the mail has too many parameters")
     headers = BytesHeaderParser().parsebytes(data[start:header_end])
+    marks = _marks(data, headers, body, end)
     for found in _FIELD.finditer(data, start, header_end):
         if found[0].strip():
             continued = headers.get_filename("") if _CONTINUED.search(found[0].decode("latin-1")) else ""
-            yield Field(found.start(), found.end(), continued or "")
-    boundary = headers.get_boundary() if headers.get_content_maintype() == "multipart" else None
-    if not boundary:
-        yield _leaf(headers, body, end)
-        return
-    delimiter = re.compile(
-        rb"(?:\r?\n|(?<=\n)|\A)--"
-        + re.escape(boundary.encode("latin-1", "replace"))
-        + rb"(--)?[ \t]*(?:\r?\n|\Z)"
-    )
-    marks = list(delimiter.finditer(data, max(body - 1, 0), end))
+            names_parts = found[0][:13].lower() == b"content-type:"
+            yield Field(
+                found.start(),
+                found.end(),
+                continued or "",
+                tuple(mark.span(1) for mark in marks) if names_parts else (),
+            )
     if not marks:
         yield _leaf(headers, body, end)
         return
@@ -114,11 +113,18 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
         yield Part(body, marks[0].start(), "preamble.txt", "", "", spare=True)
     for number, mark in enumerate(marks):
         part_end = marks[number + 1].start() if number + 1 < len(marks) else end
-        if mark[1]:
+        if mark[2]:
             if data[mark.end() : part_end].strip():
                 yield Part(mark.end(), part_end, "epilogue.txt", "", "", spare=True)
         elif mark.end() <= part_end:
             yield from entity(data, mark.end(), part_end, limits, level + 1)
+
+
+def boundary(field: bytes) -> str:
+    """What parts the body under a header field "Content-Type"."""
+    from email.parser import BytesHeaderParser
+
+    return BytesHeaderParser().parsebytes(field).get_boundary("")
 
 
 def unfolded(source: str) -> Iterator[Resolved]:
@@ -147,6 +153,19 @@ def written(text: str, newline: str) -> str:
             words.append(f"=?utf-8?b?{packed}?=")
         output.append(f"{newline} ".join(words))
     return f"{name}:{''.join(output)}"
+
+
+def _marks(data: bytes, headers: Message, start: int, end: int) -> list[re.Match[bytes]]:
+    """The lines between the parts of a body, if it has several."""
+    named = headers.get_boundary() if headers.get_content_maintype() == "multipart" else None
+    if not named:
+        return []
+    delimiter = re.compile(
+        rb"(?:\r?\n|(?<=\n)|\A)--("
+        + re.escape(named.encode("latin-1", "replace"))
+        + rb")(--)?[ \t]*(?:\r?\n|\Z)"
+    )
+    return list(delimiter.finditer(data, max(start - 1, 0), end))
 
 
 def _folds(source: str, start: int, end: int) -> Iterator[Resolved]:

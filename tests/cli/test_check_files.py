@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import io
 import json
 import os
@@ -146,6 +147,34 @@ def test_a_file_is_decided_and_its_masked_copy_lies_beside_it(dlpctl, name):
     assert sorted(path.name for path in Path().iterdir()) == sorted([name, masked])
     again = dlpctl("check", masked, "-d", "VENDOR")
     assert again.status == 0, again.out
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("written", ["boundary={}", 'charset=x;\n boundary="{}"', 'Boundary = "{}"; type="text/html"'])
+def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl, written, newline):
+    inner, outer = f"a={SSN}", f"part={CARD.replace(' ', '')}"
+    Path("a.eml").write_bytes(
+        (
+            f"Subject: parts\nContent-Type: multipart/mixed; {written.format(outer)}\nMIME-Version: 1.0\n\n"
+            f"--{outer}\nContent-Type: multipart/alternative; {written.format(inner)}\n\n"
+            f"--{inner}\n\nSSN {SSN}\n--{inner}\nContent-Type: text/html\n\n<p>kept</p>\n--{inner}--\n"
+            f"--{outer}\n\nlast\n--{outer}--\n"
+        )
+        .replace("\n", newline)
+        .encode()
+    )
+    assert dlpctl("check", "a.eml", "-d", "VENDOR").status == 10
+    data = Path("a.masked.eml").read_bytes()
+    assert not any(value.encode() in data for value in (SSN, CARD.replace(" ", "")))
+    message = email.message_from_bytes(data)
+    assert [part.get_content_type() for part in message.walk()] == [
+        "multipart/mixed", "multipart/alternative", "text/plain", "text/html", "text/plain",
+    ]  # fmt: skip
+    assert [part.get_payload().strip() for part in message.walk() if not part.is_multipart()][1:] == [
+        "<p>kept</p>",
+        "last",
+    ]
+    assert not message.defects
 
 
 @pytest.mark.skipif(not shutil.which("tesseract"), reason="tesseract is not installed")

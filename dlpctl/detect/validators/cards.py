@@ -114,7 +114,7 @@ def _network_takes(bare: str) -> bool:
 
 @validator("credit_card", proves=True)
 def credit_card(value: str) -> bool:
-    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all, with at least three different digits."""
+    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all, not of one digit only."""
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
     if not bare or len(set(bare)) < 2 or not luhn_checks(bare) or not _network_takes(bare):
         return False
