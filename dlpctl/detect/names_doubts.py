@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.addresses import STATES
-from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, TITLE
+from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, SURNAME, TITLE
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
     return (
         _product(*where)
         or _plain(*where)
+        or _column(*where)
         or _located(*where)
         or _city(*where)
         or _institution(*where)
@@ -77,10 +78,17 @@ def _joined(words: Sequence[Word], left: int, right: int) -> bool:
 def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
     """Words in capitals that no list of names has, and nothing in front that says what they are: a headline."""
     if any(
-        word.kind == 1 and (word.outline != "XX" or word.flags >> GIVEN & 15) for word in words[left:right]
+        word.kind == 1
+        and ((word.outline != "XX" and not _joined_letter(words, place)) or word.flags >> GIVEN & 15)
+        for place, word in enumerate(words[left:right], left)
     ):
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
+
+
+def _joined_letter(words: Sequence[Word], place: int) -> bool:
+    """A single capital behind a hyphen, as the key of a substance ends."""
+    return words[place].outline == "X1" and place > 0 and words[place - 1].key == "-"
 
 
 def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
@@ -95,6 +103,15 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
     if _of_anything(words, left) and not word.flags >> GIVEN & 15:
         return True
     return not any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
+
+
+def _column(words: Sequence[Word], left: int, right: int) -> bool:
+    """A word in lower case that is no usual name, alone between the commas of a table without a header."""
+    if not left or right == len(words) or words[left].outline != "x":
+        return False
+    if words[left].flags >> GIVEN & 3 >= 2 or words[left].flags >> SURNAME & 3 >= 2:
+        return False
+    return all(words[place].key in _SEPARATORS for place in (left - 1, right))
 
 
 def _of_anything(words: Sequence[Word], left: int) -> bool:
@@ -225,6 +242,7 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 _ASSIGNED = (":", "=")
+_SEPARATORS = (",", ";", "|", "\t")
 _PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")
 _JOINTS = ("-", "_", "/", ".")
 _FORMS = "kft zrt nyrt bt ltda lda sarl sasu srl spa sro doo aps oy oyj oü uab"
