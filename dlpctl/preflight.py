@@ -21,6 +21,7 @@ from dlpctl.types import Action, Decision, Destination, Detection, Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
+    from dlpctl.masking.standing import Barred
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.summary import Labels
 
@@ -235,7 +236,7 @@ class Checker:
 
     def _masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.standing import Value, echoes, still_standing
+        from dlpctl.masking.standing import Barred, Value, echoes, still_standing
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
@@ -244,12 +245,12 @@ class Checker:
         masked, shown = self._masked_until_clean(text, hidden, masker)
         left = [] if shown else still_standing(masked, values)
         if left:
-            # The same value stands elsewhere, where nothing around it told what it is.
+            # The same value stands elsewhere, where nothing around it told what it is, or in what was written for another.
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
                 Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
             ]
-            masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker)
+            masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker, Barred(values))
             left = still_standing(masked, values)
         if shown:
             return masked, f"the masked text still shows {shown}"
@@ -258,10 +259,12 @@ class Checker:
             f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
         )
 
-    def _masked_until_clean(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
+    def _masked_until_clean(
+        self, text: str, hidden: Sequence[Ruled], masker: Masker, barred: Barred | None = None
+    ) -> tuple[str, str]:
         """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
         for _ in range(_ROUNDS):
-            text = mask_text(text, self.operators(hidden), masker)
+            text = mask_text(text, self.operators(hidden), masker, barred)
             _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
             if not hidden:

@@ -57,6 +57,14 @@ class Words:
         return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))
 
 
+def folded(text: str) -> str:
+    """The text in lower case, each character where it was: a few become two characters, and stay as they are."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
 @cache
 def _table(token: re.Pattern[str]) -> bytes:
     """What becomes of each byte: small letters, and blanks for all that is in no word."""

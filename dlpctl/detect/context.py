@@ -10,7 +10,10 @@ from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond to build.
-_NO_LETTER = r"[^0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}]"
+_LETTER = r"0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}"
+_NO_LETTER = f"[^{_LETTER}]"
+# What speaks against a value is no name of an element: <section>, </section>.
+_NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
 # `patientTakes`: the word ends where another begins in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
@@ -100,7 +103,7 @@ def _alternatives(words: tuple[str, ...]) -> str:
 
 @cache
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
-    regex = rf"(?i)(?:^|{_NO_LETTER})(?:({_alternatives(words)})|({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
+    regex = rf"(?i)(?:(?:^|{_NO_LETTER})({_alternatives(words)})|(?:^|{_NO_TAG})({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
     return compile_regex(regex, "context")
 
 

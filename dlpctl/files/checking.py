@@ -11,9 +11,9 @@ from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
 from dlpctl.formats.spans import Hit
-from dlpctl.formats.verify import UNREADABLE, Verification, Verifier
+from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.standing import Echoes, Value
+from dlpctl.masking.standing import Barred, Echoes, Value, is_word
 from dlpctl.policy.decide import Ruled
 from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 OnUninspected = Literal["block", "warn"]
-_ROUNDS = 3
+_ROUNDS = 4
 """How often what the masked copy still shows is masked again, as for texts."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
@@ -136,12 +136,8 @@ class FileChecker:
         stage: Callable[[str], None],
     ) -> tuple[bytes, Verified, str]:
         """The copy, what was found in it, and why it cannot be given out where it cannot."""
-        masked, opened = node.data, node
-        for number in range(_ROUNDS):
-            if number:
-                # A value that lost to one that overlapped it, or that its neighbours hid, shows only now.
-                opened = files.open(masked, name, password)
-                work.see_again(opened)
+        opened = node
+        for _ in range(_ROUNDS):
             stage("masking")
             # What verifies starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
@@ -152,11 +148,21 @@ class FileChecker:
                     name,
                     work.values,
                     work.hits_of,
+                    words=work.words,
                     replacements=work.written,
                     password=password,
                 )
-            if any(leak.shown_by != _BY_DETECTION for leak in found.leaks) or found.clean:
+            if found.clean:
                 break
+            if all(leak.shown_by == _BY_DETECTION for leak in found.leaks):
+                # A value that lost to one that overlapped it, or that its neighbours hid, shows only now.
+                opened = files.open(masked, name, password)
+                work.see_again(opened)
+            elif work.barred or found.unreadable:
+                break
+            else:
+                work.bar()
+                opened = node
         return masked, _verified(found), _leaking(found, work.names)
 
 
@@ -174,10 +180,21 @@ class _Work:
         self.names = Names(checker.scan)
         self.ledger = Ledger([], [])
         self.written: set[str] = set()
+        self.barred: Barred | None = None
 
     @property
     def values(self) -> list[str]:
-        return [value.text for value in self._hidden]
+        return [value.text for value in self._hidden if not is_word(value)]
+
+    @property
+    def words(self) -> list[str]:
+        """The values that count only as they are written."""
+        return [value.text for value in self._hidden if is_word(value)]
+
+    def bar(self) -> None:
+        """From here on no replacement keeps a part of its value that is another value."""
+        self.barred = Barred(self._hidden)
+        self._hits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> Ruling:
         """The decision on all that was found; with `everything`, what would be blocked is masked too."""
@@ -232,6 +249,8 @@ class _Work:
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
             self._hidden.setdefault(value, one)
         self._echoes = Echoes({value: one.finding for value, one in self._hidden.items()})
+        if self.barred:
+            self.barred = Barred(self._hidden)
 
     def _hits_in(self, document: Document, seen: Sequence[Seen], *, known: bool) -> Iterator[Hit]:
         by_view: dict[int, list[Seen]] = {}
@@ -255,7 +274,9 @@ class _Work:
             if not view.repeats:
                 repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
                 ruled += (Ruled(one, verdicts[one.type]) for one in repeated)
-            for start, end, text in replacements(view.text, self._checker.operators(ruled), self._masker):
+            for start, end, text in replacements(
+                view.text, self._checker.operators(ruled), self._masker, self.barred
+            ):
                 if text:
                     self.written.add(text)
                 yield Hit(number, start, end, text)
@@ -284,7 +305,7 @@ def _leaking(found: Verification, names: Names) -> str:
     if found.clean:
         return ""
     leak = found.leaks[0]
-    if leak.shown_by.startswith(UNREADABLE):
+    if found.unreadable:
         return f"the masked copy cannot be verified: {leak.shown_by}"
     (place,) = names.shown([leak.place])
     at = f" at {place}" if place else ""

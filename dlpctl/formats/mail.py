@@ -168,7 +168,9 @@ def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
     )
     field = _BOUNDARY.sub(b'boundary="%s"' % mark, field, count=1)
     if boundary(field) != mark.decode():
-        raise CannotMaskError("the boundary between the parts of the mail holds a value: mask it at its source")
+        raise CannotMaskError(
+            "the boundary between the parts of the mail holds a value: mask it at its source"
+        )
     return field, mark
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from dlpctl.regex import lazy
-from dlpctl.words import Words
+from dlpctl.words import Words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +21,8 @@ _WORK = 2 << 30
 _FORMS = 13
 _ASCII = bytes(range(128)).ljust(256)
 _WORD = lazy(r"\w+")
+_BASE64 = lazy(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/][A-Za-z0-9+/=]))")
+_PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 _RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
 _DIGITS = lazy(r"[0-9]+")
@@ -40,9 +42,12 @@ class Needles:
     All of them are looked for in one pass over a text: a table may have a hundred thousand.
     """
 
-    def __init__(self, values: Iterable[str]) -> None:
-        spelled = {_folded(value): value for value in (" ".join(value.split()) for value in values)}
+    def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
+        """`words` are values that count only as they are written, or in capitals: names that are everyday words."""
+        spelled = {folded(value): value for value in (" ".join(value.split()) for value in values)}
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
+        self.words = sorted({word for word in words if len(word) >= _SHORTEST})
+        self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
         self.too_short = len(spelled) - len(self.values)
         # Bytes are searched for the value as it was written: case changes what its base64 and its hexadecimal digits are.
         self._spelled = spelled
@@ -56,7 +61,8 @@ class Needles:
                 self._words.setdefault(found[0], []).append(_Worded(value, found.start()))
             else:
                 self._others.append(value)
-        self._first_words = Words(self._words, _WORD, _folded)
+        self._first_words = Words(self._words, _WORD, folded)
+        self._parts = Words(map(folded, self.words), _PART, folded)
         self._beginnings = {
             number[:length] for number in self._numbers for length in range(1, len(number) + 1)
         }
@@ -74,18 +80,22 @@ class Needles:
             yield from self._worded(text)
         if self._numbers:
             yield from self._grouped(text)
-        folded = _folded(text) if self._others else ""
+        for start, _ in self._parts.within(text) if self.words else ():
+            found = _PART.match(text, start)
+            if found is not None and found[0] in self._spellings:
+                yield *found.span(), found[0]
+        lowered = folded(text) if self._others else ""
         for value in self._others:
-            yield from ((*found.span(), value) for found in _pattern(value).finditer(folded))
+            yield from ((*found.span(), value) for found in _pattern(value).finditer(lowered))
 
     def _worded(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Values by their first word."""
-        folded = ""
+        lowered = ""
         for at, word in self._first_words.within(text):
             # Most texts hold none.
-            folded = folded or _folded(text)
+            lowered = lowered or folded(text)
             for worded in self._words[word]:
-                found = _pattern(worded.value).match(folded, max(at - worded.before, 0))
+                found = _pattern(worded.value).match(lowered, max(at - worded.before, 0))
                 if found is not None:
                     yield *found.span(), worded.value
 
@@ -111,24 +121,24 @@ class Needles:
         """Whether a value stands in the bytes as UTF-8, UTF-16, hexadecimal, percent, JSON or XML escapes, or base64."""
         lowered = data.lower()
         long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
+        words = [word for word in self._spellings if len(word) >= _SHORTEST_RAW]
         # So many values in so much data would take minutes: there, only those that the text of the bytes shows.
-        if len(long) > _WORK // max(len(data) * _FORMS, 1):
-            words = data.translate(_ASCII) if all(map(str.isascii, long)) else data
-            long = list({value for *_, value in self._found(words.decode("latin-1"))})
+        if len(long) + len(words) > _WORK // max(len(data) * _FORMS, 1):
+            ascii_alone = all(map(str.isascii, [*long, *words]))
+            text = (data.translate(_ASCII) if ascii_alone else data).decode("latin-1")
+            shown = {value for *_, value in self._found(text)}
+            long, words = sorted(shown.intersection(long)), sorted(shown.intersection(words))
         return any(
             _plain(value).search(lowered)
             or any(form in lowered for form in _forms(value))
-            or any(form in data for form in _base64(value))
+            or _stands_in_base64(value, data)
             for value in map(self._spelled.__getitem__, long)
+        ) or any(
+            _alone(word).search(data)
+            or any(word.encode(encoding) in data for encoding in ("utf-16-le", "utf-16-be"))
+            or _stands_in_base64(word, data)
+            for word in words
         )
-
-
-def _folded(text: str) -> str:
-    """The text in lower case, each character where it was: a few become two characters, and stay as they are."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
 def _is_number(value: str) -> bool:
@@ -148,6 +158,11 @@ def _plain(value: str) -> re.Pattern[bytes]:
     return re.compile(before + re.escape(value.encode().lower()) + after)
 
 
+def _alone(word: str) -> re.Pattern[bytes]:
+    """The word as it is written, and no part of a longer one."""
+    return re.compile(rb"(?<![0-9A-Za-z])" + re.escape(word.encode()) + rb"(?![0-9A-Za-z])")
+
+
 def _forms(value: str) -> Iterator[bytes]:
     """The spellings of a value in which case does not matter, in lower case."""
     encoded = value.encode()
@@ -163,11 +178,18 @@ def _forms(value: str) -> Iterator[bytes]:
     yield "".join(f"&#x{ord(char):x};" for char in value).encode()
 
 
-def _base64(value: str) -> Iterator[bytes]:
-    """What base64 makes of a value wherever it begins, without the characters that its neighbours share."""
+def _stands_in_base64(value: str, data: bytes) -> bool:
+    """Whether base64 holds a value, wherever in it the value begins."""
     encoded = value.encode()
     for shift in range(3):
         whole = base64.b64encode(b"\0" * shift + encoded)
+        # Its neighbours share the first and the last characters.
         start = (shift * 8 + 5) // 6
-        end = (shift + len(encoded)) * 8 // 6
-        yield whole[start:end]
+        own = whole[start : (shift + len(encoded)) * 8 // 6]
+        at = data.find(own)
+        while at >= 0:
+            around = data[max(at - start, 0) : at - start + len(whole)]
+            if not _BASE64.fullmatch(around) or encoded in base64.b64decode(around):
+                return True
+            at = data.find(own, at + 1)
+    return False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.spans import Hit
     from dlpctl.formats.worker import Method
 
-UNREADABLE = "it cannot be read again"
+_UNREADABLE = "it cannot be read again"
 
 
 class Leak(NamedTuple):
@@ -42,6 +42,11 @@ class Verification:
     @property
     def clean(self) -> bool:
         return not self.leaks
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it is not known what remained."""
+        return any(leak.shown_by.startswith(_UNREADABLE) for leak in self.leaks)
 
     def summary(self) -> str:
         """One line for the report."""
@@ -82,15 +87,16 @@ class Verifier:
         values: Iterable[str],
         hits_of: HitsOf,
         *,
+        words: Iterable[str] = (),
         replacements: Iterable[str] = (),
         password: str | None = None,
     ) -> Verification:
         """Look for values in the file, and detect in it again.
 
-        `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
+        `words` are values that count only as they are written, or in capitals. `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
         may still look like one.
         """
-        needles = Needles(values)
+        needles = Needles(values, words)
         written = sorted({text for text in replacements if text}, key=len, reverse=True)
         look = partial(_by_second_reader, self._second, needles)
         try:
@@ -105,7 +111,7 @@ class Verifier:
                 leaks = [leak for one in nodes for leak in _by_first_reader(one, needles, hits_of, written)]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
-            return Verification(_count(needles), 1, (Leak("", f"{UNREADABLE}: {error.message}"),), ())
+            return Verification(_count(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ())
         return Verification(
             _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
         )
@@ -188,4 +194,4 @@ def _first_place(document: Document, hit: Hit) -> tuple[int, int]:
 
 
 def _count(needles: Needles) -> int:
-    return len(needles.values) + needles.too_short
+    return len(needles.values) + len(needles.words) + needles.too_short

@@ -10,6 +10,8 @@ from dlpctl.types import Category, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from dlpctl.masking.standing import Barred
+
 _STRENGTH = {name: -place for place, name in enumerate(OPERATORS)}
 
 Masked = tuple[Finding, str]
@@ -32,30 +34,34 @@ class Span(NamedTuple):
     operator: str
 
 
-def mask_text(text: str, masked: Iterable[Masked], masker: Masker) -> str:
+def mask_text(text: str, masked: Iterable[Masked], masker: Masker, barred: Barred | None = None) -> str:
     """A copy of `text` in which every finding is replaced as its operator says."""
     parts: list[str] = []
     behind = 0
-    for start, end, replacement in replacements(text, masked, masker):
+    for start, end, replacement in replacements(text, masked, masker, barred):
         parts += (text[behind:start], replacement)
         behind = end
     parts.append(text[behind:])
     return "".join(parts)
 
 
-def replacements(text: str, masked: Iterable[Masked], masker: Masker) -> list[Replacement]:
-    """What replaces what, from the start of the text to its end, nothing overlapping."""
+def replacements(
+    text: str, masked: Iterable[Masked], masker: Masker, barred: Barred | None = None
+) -> list[Replacement]:
+    """What replaces what, from the start of the text to its end, nothing overlapping.
+
+    What an operator would leave of a value gives way to `redact` where it is one of the `barred`.
+    """
     spans = resolve(masked)
     if any(span.operator == "token" for span in spans):
         masker.tokens.avoid(_between(text, spans))
-    return [
-        Replacement(
-            span.start,
-            span.end,
-            masker.replacement(span.operator, span.type, span.category, text[span.start : span.end]),
-        )
-        for span in spans
-    ]
+    written: list[Replacement] = []
+    for start, end, type_name, category, operator in spans:
+        replacement = masker.replacement(operator, type_name, category, text[start:end])
+        if barred is not None and barred.stands_in(replacement):
+            replacement = masker.replacement("redact", type_name, category, text[start:end])
+        written.append(Replacement(start, end, replacement))
+    return written
 
 
 def _between(text: str, spans: Sequence[Span]) -> list[str]:

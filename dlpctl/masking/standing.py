@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
-from dlpctl.words import Words
+from dlpctl.words import Words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +34,9 @@ _FEW = 32
 """So many first words are looked for one by one before a text is taken apart into all of its words."""
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
+_SHORTEST_GLUED = 8
+_GLUED_WORK = 1 << 28
+"""Characters to look through for values that a text joins to their neighbours: beyond that, verification finds them."""
 
 
 class Value(NamedTuple):
@@ -59,6 +62,7 @@ class _Index:
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
         self._spelled: dict[str, Value] = {}
+        self._several: dict[str, Value] = {}
         for value in values:
             self._add(value)
         self._number_lengths = sorted({len(number) for number in self._numbers})
@@ -70,8 +74,7 @@ class _Index:
             if len(value.text) >= _SHORTEST and len(set(value.text)) > 1:
                 self._literal[value.text] = value
             return
-        if value.type == "PERSON_NAME" and len(tokens) == 1 and _TOKEN.fullmatch(value.text):
-            # Many surnames are everyday words: Mr. Brown may well like brown dogs.
+        if is_word(value):
             self._spelled[value.text] = self._spelled[value.text.upper()] = value
             return
         self._add_sequence(tokens, value)
@@ -79,6 +82,8 @@ class _Index:
             self._add_sequence((joined,), value)
         if joined.isdecimal() and len(joined) >= _SHORTEST_GROUPED:
             self._numbers[joined] = value
+        elif len(tokens) > 1 and len(value.text) >= _SHORTEST_GLUED:
+            self._several[folded(value.text)] = value
 
     def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
         self._sequences[tokens] = value
@@ -110,6 +115,10 @@ class _Index:
     def _first_words(self) -> Words:
         return Words(self._lengths, _TOKEN, _normal)
 
+    @cached_property
+    def _spelled_words(self) -> Words:
+        return Words(map(_normal, self._spelled), _TOKEN, _normal)
+
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of digits alone, however they are grouped."""
         if not self._numbers:
@@ -140,11 +149,27 @@ class _Index:
 
     def spelled(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Words that count only as they are written, or in capitals."""
-        if any(word in text for word in self._spelled):
-            for match in _TOKEN.finditer(text):
-                value = self._spelled.get(match[0])
-                if value is not None:
-                    yield match.start(), match.end(), value
+        for start, _ in self._spelled_words.within(text) if self._spelled else ():
+            match = _TOKEN.match(text, start)
+            value = self._spelled.get(match[0]) if match else None
+            if match and value is not None:
+                yield start, match.end(), value
+
+    def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
+        """Values of several words that a text joins to their neighbours: "by Maria Lopez3 min read"."""
+        if len(self._several) * len(text) > _GLUED_WORK:
+            return
+        lowered = folded(text)
+        for written, value in self._several.items():
+            start = lowered.find(written)
+            while start >= 0:
+                end = start + len(written)
+                within_number = (
+                    text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
+                )
+                if not within_number:
+                    yield start, end, value
+                start = lowered.find(written, end)
 
     def stands_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
@@ -154,6 +179,29 @@ class _Index:
         yield from (value for _, _, value in self.numbers(normal))
         yield from (value for _, _, value in self.literals(text))
         yield from (value for _, _, value in self.spelled(text))
+
+
+class Barred:
+    """Values of which none may stand in what masking writes: `m***@lopez.example` still names Ms. Lopez."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self._index = _Index(values)
+
+    def stands_in(self, written: str) -> bool:
+        return next(self._index.stands_in(written), None) is not None
+
+
+def is_word(value: Value) -> bool:
+    """Whether a value counts only as it is written, or in capitals.
+
+    Many names are everyday words: Mr. Brown may well like brown dogs.
+    """
+    return (
+        value.type == "PERSON_NAME"
+        and len(value.text) >= _SHORTEST
+        and _TOKEN.fullmatch(value.text) is not None
+        and len(_TOKEN.findall(_normal(value.text))) == 1
+    )
 
 
 def still_standing(masked: str, values: Iterable[Value]) -> list[Leak]:
@@ -193,6 +241,7 @@ class Echoes:
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
         places += index.spelled(text)
+        places += index.glued(text)
         repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
         return _outside(text, findings, repeated)
 

@@ -150,7 +150,9 @@ def test_a_file_is_decided_and_its_masked_copy_lies_beside_it(dlpctl, name):
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("written", ["boundary={}", 'charset=x;\n boundary="{}"', 'Boundary = "{}"; type="text/html"'])
+@pytest.mark.parametrize(
+    "written", ["boundary={}", 'charset=x;\n boundary="{}"', 'Boundary = "{}"; type="text/html"']
+)
 def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl, written, newline):
     inner, outer = f"a={SSN}", f"part={CARD.replace(' ', '')}"
     Path("a.eml").write_bytes(
@@ -175,6 +177,22 @@ def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl,
         "last",
     ]
     assert not message.defects
+
+
+@pytest.mark.parametrize("written", ["{}", "<p>{}</p>"])
+def test_a_name_that_is_a_word_or_a_part_of_an_address_is_gone(dlpctl, written):
+    name = "a.html" if "<" in written else "a.txt"
+    Path(name).write_text(
+        written.format(
+            "Grace Lee called. Grace asked about the grace period. Ms. Lopez wrote from maria@Lopez.com; "
+            "by Anna Lopez3 min read. Please ask Anna Lopez."
+        )
+    )
+    assert dlpctl("mask", name, "-o", f"masked.{name}").status == 0
+    masked = Path(f"masked.{name}").read_text()
+    assert "the grace period" in masked
+    assert "3 min read" in masked
+    assert not any(part in masked for part in ("Grace", "Lee", "Lopez", "Anna"))
 
 
 @pytest.mark.skipif(not shutil.which("tesseract"), reason="tesseract is not installed")

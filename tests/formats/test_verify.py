@@ -123,6 +123,27 @@ def test_many_values_in_much_text() -> None:
     assert needles.in_text("someone@acme.example " * 10_000 + "name77@acme.example")
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.html", "a.bin"])
+def test_a_word_counts_as_it_is_written_or_in_capitals(name: str) -> None:
+    for text, clean in (
+        ("its sunshine period", True),
+        ("of Sunshines and outSunshine", True),
+        ("Ms. Sunshine", False),
+        ("MS. SUNSHINE", False),
+    ):
+        data = (b"\0\1\2\3" if name == "a.bin" else b"") + text.encode()
+        with Verifier("text") as verifier:
+            assert verifier.verify(data, name, [], nothing, words=["Sunshine"]).clean is clean
+
+
+def test_base64_of_what_begins_like_a_value_is_no_leak() -> None:
+    for before in (b"", b"a", b"ab", b"abc"):
+        needles = Needles(["1234567893"])
+        assert not needles.in_bytes(base64.b64encode(before + b"1234567890 and more"))
+        assert needles.in_bytes(base64.b64encode(before + b"1234567893 and more"))
+        assert needles.in_bytes(base64.b64encode(before + b"1234567893"))
+
+
 def test_spans_of_values() -> None:
     assert list(Needles([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
     assert list(Needles(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]

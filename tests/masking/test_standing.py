@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.masking.standing import Leak, Value, echoes, still_standing
+from dlpctl.masking.standing import Barred, Leak, Value, echoes, still_standing
 from dlpctl.types import Category, Finding
 
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
@@ -160,3 +160,33 @@ def test_two_values_side_by_side_hold_no_third_one() -> None:
 def test_a_value_without_letters_and_digits_is_repeated_too() -> None:
     found = echoes("key -./-. and -./-.", [Finding("PASSWORD", PII, 4, 9, 0.9, "p")])
     assert [(one.start, one.end) for one in found] == [(14, 19)]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Amara Okafor, byAMARA OKAFOR3 min", [(16, 28)]),
+        ("Amara Okafor, Amara Okaforson", [(14, 26)]),
+        ("Amara Okafor, Amara\nOkafor", [(14, 26)]),
+        ("Amara Okafor, İAmara OkaforX", [(15, 27)]),
+    ],
+)
+def test_a_value_that_a_text_joins_to_its_neighbours_is_repeated(
+    text: str, places: list[tuple[int, int]]
+) -> None:
+    found = echoes(text, [Finding("PERSON_NAME", PII, 0, 12, 0.9, "p")])
+    assert [(one.start, one.end) for one in found] == places
+
+
+def test_a_longer_number_is_another_one() -> None:
+    text = "12-34 56-78 and 912-34 56-78, x12-34 56-78y"
+    found = echoes(text, [Finding("ID", PII, 0, 11, 0.9, "p")])
+    assert [text[one.start - 1 : one.end] for one in found] == ["x12-34 56-78"]
+
+
+def test_no_value_may_stand_in_what_is_written() -> None:
+    barred = Barred([Value("PERSON_NAME", PII, "Lopez"), Value("SSN", PII, "123-45-6789")])
+    assert barred.stands_in("m***@Lopez.example")
+    assert barred.stands_in("123456789")
+    assert not barred.stands_in("m***@lopezes.example")
+    assert not barred.stands_in("***-**-6789")
