@@ -45,6 +45,8 @@ def completed(words: Sequence[Word], first: int, behind: int) -> int:
         behind = _hyphenated(words, first, behind + 2)
         while behind < len(words) and _is_rare(words[behind]):
             behind = _hyphenated(words, first, behind + 1)
+    if behind + 2 < len(words) and words[behind].key in _ARTICLES and words[behind + 1].key == "-":
+        return behind + 3 if words[behind + 2].outline == "Xx" else behind  # Khalid Al-Farsi
     return behind
 
 
@@ -144,6 +146,7 @@ _CLOSINGS_LISTED = (
 )
 CLOSINGS = frozenset(_CLOSINGS_LISTED.split())
 _GENERATIONS = ("jr", "sr", "ii", "iii")
+_ARTICLES = ("al", "el")
 _FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
 _SYLLABLES_LISTED = "un il in on hi ha jo so woo min sun"  # common as words of their own

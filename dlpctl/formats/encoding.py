@@ -53,6 +53,10 @@ class Edit(NamedTuple):
     end: int
     replacement: str
 
+    def within(self, first: int, last: int) -> Edit:
+        """The edit without what it would change before one place and behind another: the quotes around a value."""
+        return Edit(min(max(self.start, first), last), max(min(self.end, last), first), self.replacement)
+
 
 class _Run(NamedTuple):
     """Characters from `char` on stand at the bytes from `byte` on, in one encoding."""

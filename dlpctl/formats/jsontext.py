@@ -85,11 +85,11 @@ def within_quotes(token: str, edits: Sequence[Edit]) -> str:
     quote = token[0]
     last = len(token) - 1
     inner = []
-    for start, end, replacement in edits:
-        escaped = json.dumps(replacement, ensure_ascii=False)[1:-1]
+    for edit in edits:
+        escaped = json.dumps(edit.replacement, ensure_ascii=False)[1:-1]
         if quote == "'":
             escaped = escaped.replace("'", "\\'")
-        inner.append(Edit(min(max(start, 1), last), max(min(end, last), 1), escaped))
+        inner.append(edit.within(1, last)._replace(replacement=escaped))
     return spliced(token, inner)
 
 

@@ -117,8 +117,7 @@ class Markup(TextFormat):
             quote = token[0] if token[0] in "\"'" else ""
             low, high = (1, len(token) - 1) if quote else (0, len(token))
             inner = [
-                Edit(min(max(start, low), high), max(min(end, high), low), html.escape(replacement))
-                for start, end, replacement in edits
+                edit.within(low, high)._replace(replacement=html.escape(edit.replacement)) for edit in edits
             ]
             written = spliced(token, inner)
             return written if quote or not re.search(r"[\s=<>`]", written) else f'"{written}"'

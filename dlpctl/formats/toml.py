@@ -61,12 +61,11 @@ class Toml(TextFormat):
             )
         quotes = 3 if kind == "multi" else 1
         inner = []
-        for start, end, replacement in edits:
-            written = json.dumps(replacement, ensure_ascii=False)[1:-1]
+        for edit in edits:
+            written = json.dumps(edit.replacement, ensure_ascii=False)[1:-1]
             if token[0] == "'":
-                written = replacement.replace("'", " ").replace("\n", " ")
-            last = len(token) - quotes
-            inner.append(Edit(min(max(start, quotes), last), max(min(end, last), quotes), written))
+                written = edit.replacement.replace("'", " ").replace("\n", " ")
+            inner.append(edit.within(quotes, len(token) - quotes)._replace(replacement=written))
         return spliced(token, inner)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:

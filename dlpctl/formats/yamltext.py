@@ -20,6 +20,8 @@ _ESCAPE = lazy(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "_": "\xa0", "N": "\x85"}
 _COMMENT = lazy(r"(?:^|(?<=\s))#[^\n\r]*", re.MULTILINE)
 _PLAIN = lazy(r"[A-Za-z](?:[\w ./@+-]*[\w./@+-])?")
+_PROPERTIES = lazy(r"(?:[&!][^\s,\[\]{}]*\s+)*")
+_TYPE = lazy(r"!!(?:int|float|bool|null|timestamp)\s+")
 _RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _FOLD = lazy(r"[ \t]*\r?\n[ \t]*")
 _FOLDED = {"plain", "'", '"', ">"}
@@ -68,11 +70,23 @@ class Yaml(TextFormat):
         yield from _comments(source, read, len(source))
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+        own = _PROPERTIES.match(token)
+        at = own.end() if own else 0
+        # What is masked is no number any more, whatever its tag said.
+        properties = _TYPE.sub("", token[:at])
+        value = token[at:]
+        moved = [Edit(max(start - at, 0), max(end - at, 0), replacement) for start, end, replacement in edits]
+        return properties + self._write_value(kind, value, moved)
+
+    def _write_value(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if kind == '"':
             return within_quotes(token, edits)
         one_line = [edit._replace(replacement=" ".join(edit.replacement.split("\n"))) for edit in edits]
         if kind == "'":
-            quoted = [edit._replace(replacement=edit.replacement.replace("'", "''")) for edit in one_line]
+            quoted = [
+                edit.within(1, len(token) - 1)._replace(replacement=edit.replacement.replace("'", "''"))
+                for edit in one_line
+            ]
             return spliced(token, quoted)
         written = spliced(token, one_line)
         if kind != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
