@@ -52,13 +52,15 @@ _PREMISES = frozenset(_PREMISES_LISTED.split())
 _ELSEWHERE_LISTED = (
     "rfc iso iec nist cfr usc gdpr hipaa vlan mtu pnr sku isbn ean upc cpu gpu ram ssd tcp udp http https ipv4 ipv6 subnet kernel flight "
     "bnp spo spo2 wt bun wbc hgb inr ekg ecg bmi crp tsh ldl hdl egfr troponin vitals labs "
-    "respondent petitioner plaintiff defendant chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
+    "pan gstin iban respondent petitioner plaintiff defendant chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
 )
 _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 """What stands beside numbers that are no address."""
 _ELSEWHERE_SMALL = frozenset(
     ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
 )
+_NEXT_VALUES_LISTED = "iban bic swift pan gstin ph tel phone fax mobile mobil email mail ssn dob vin plate personalausweis reisepass ausweis passport mrn npi ein"
+_NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
 _LIVES_LISTED = "bor på mieszkam mieszka przy zamieszkały zamieszkała bydlím bydlí bytem adrese asun asuu osoitteessa locuiesc stanujem živim"
 _LIVES = frozenset(_LIVES_LISTED.split())
 _NUMBER = lazy(r"\d+")
@@ -88,6 +90,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     for opening, last, score in spans:
         ended = _unlabelled(region.words, opening, _ended(region.words, opening, last))
         behind = _lengthened(region, opening, _shortened(region, opening, ended))
+        behind = _before_label(region.words, opening, behind)
         first = _begun(region.words, opening, behind)
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
@@ -156,6 +159,16 @@ def _unlabelled(words: Sequence[Word], first: int, behind: int) -> int:
         if word.kind == 2:
             break
     return behind
+
+
+def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end before the name of a value that follows: Sparkasse Leipzig | , IBAN DE02."""
+    last = behind - 1
+    if last <= first or words[last].key not in _NEXT_VALUES:
+        return behind
+    while last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A":
+        last -= 1
+    return last
 
 
 def _is_code(words: Sequence[Word], place: int) -> bool:
@@ -262,6 +275,8 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _elsewhere(word: Word) -> bool:
+    if word.key.endswith("nummer"):
+        return word.key != "hausnummer"
     return word.key in _ELSEWHERE or (word.outline == "x" and word.key in _ELSEWHERE_SMALL)
 
 

@@ -30,6 +30,7 @@ def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
         )
     return (
         _product(*where)
+        or _noun(*where)
         or _plain(*where)
         or _column(*where)
         or _located(*where)
@@ -56,9 +57,19 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
 
 
-def _product(words: Sequence[Word], left: int, _right: int) -> bool:
-    """What every browser says of itself, and every payslip."""
+def _product(words: Sequence[Word], left: int, right: int) -> bool:
+    """What every browser says of itself, and every payslip: Mozilla/5.0."""
+    if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
+        return True
     return words[left].key in ("macintosh", "netto", "brutto")
+
+
+def _noun(words: Sequence[Word], left: int, _right: int) -> bool:
+    """A long word that no list of names has and that ends as nouns do: Medikation, Bandscheibenvorfall."""
+    word = words[left]
+    if len(word.key) < _LONG or word.flags >> GIVEN & 15 or not word.key.endswith(_NOUN_ENDS):
+        return False
+    return not any(before.flags & TITLE for before in words[max(0, left - 3) : left])
 
 
 def _insured(words: Sequence[Word], left: int, right: int) -> bool:
@@ -241,6 +252,26 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
+_LONG = 7
+_NOUN_ENDS = (
+    *(
+        "tion",
+        "sion",
+        "ung",
+        "heit",
+        "keit",
+        "schaft",
+        "nummer",
+        "fall",
+        "tät",
+        "tat",
+        "ismus",
+        "itis",
+        "ment",
+        "ments",
+    ),
+    *("zione", "ción", "ções", "ção", "ness", "ware", "tions", "ungen", "nahme", "gebnis"),
+)
 _ASSIGNED = (":", "=")
 _SEPARATORS = (",", ";", "|", "\t")
 _PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")

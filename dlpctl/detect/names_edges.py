@@ -47,7 +47,17 @@ def completed(words: Sequence[Word], first: int, behind: int) -> int:
             behind = _hyphenated(words, first, behind + 1)
     if behind + 2 < len(words) and words[behind].key in _ARTICLES and words[behind + 1].key == "-":
         return behind + 3 if words[behind + 2].outline == "Xx" else behind  # Khalid Al-Farsi
-    return behind
+    return _past_particles(words, first, behind)
+
+
+def _past_particles(words: Sequence[Word], first: int, behind: int) -> int:
+    """The end behind the name that a particle belongs to: Apolline de | La Rochefordière."""
+    if behind - first < 2 or words[behind - 1].outline != "x" or not words[behind - 1].flags & PARTICLE:
+        return behind
+    place = behind
+    while place < len(words) and words[place].flags & PARTICLE and words[place].outline in ("x", "Xx"):
+        place += 1
+    return place + 1 if place < len(words) and words[place].outline == "Xx" else behind
 
 
 def _nicknamed(words: Sequence[Word], behind: int) -> bool:
@@ -173,6 +183,8 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
         or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
     ):
         return None
+    if _race_and_sex(words, first, behind):
+        behind -= 1
     end = region.places[behind - 1].end()
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
         end += 1
@@ -183,6 +195,13 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
     if initials:
         start = initials.start()
     return (start, end) if end - start > 1 else None
+
+
+def _race_and_sex(words: Sequence[Word], first: int, behind: int) -> bool:
+    """Whether the last letter is no initial: KOWALSKI, PIOTR  W/M."""
+    if behind - first < 3 or words[behind - 1].outline != "X1" or behind + 1 >= len(words):
+        return False
+    return words[behind].key == "/" and words[behind + 1].outline == "X1"
 
 
 def _abbreviated(words: Sequence[Word]) -> bool:

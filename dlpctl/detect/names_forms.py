@@ -27,10 +27,21 @@ _SURE = 0.75
 _PAIRED = 0.55
 _USUAL = 2 << GIVEN
 _HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
-_TITLES_LISTED = "mr mrs ms miss dr prof sen rep gov sgt capt lt gen rev herr frau mme mlle"
+_TITLES_LISTED = (
+    "mr mrs ms miss dr prof sen rep gov sgt capt lt gen rev herr frau mme mlle dra sra sr srta doña dña señor señora dott dottssa signora "
+    "signor senhor senhora profa mevr mevrouw dhr"
+)
 _TITLES = frozenset(_TITLES_LISTED.split())
 _STOPS = (". ", ".")
+_MOST_PARTS = 5  # words and hyphens behind a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
+_RELATIVES_LISTED = (
+    "husband wife son daughter brother sister mother father mom dad uncle aunt cousin nephew niece grandson granddaughter fiancé fiancée "
+    "boyfriend girlfriend roommate colleague coworker supervisor landlord mari femme épouse époux fils fille frère sœur soeur sohn tochter "
+    "bruder schwester mutter vater kollege kollegin marido esposo esposa hijo hija hermano hermana marito moglie figlio figlia fratello "
+    "sorella filho filha irmão irmã zoon dochter broer zus"
+)
+_RELATIVES = frozenset(_RELATIVES_LISTED.split())
 _BORN = ("née", "geborene", "geborener")  # and then the name of the parents
 _OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
 
@@ -48,6 +59,8 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
     for place, word in enumerate(region.words):
         if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
             yield from _titled(region.words, place)
+        if word.outline == "x" and word.key in _RELATIVES:
+            yield from _related(region.words, place)
         if word.flags & _USUAL and word.outline == "Xx" and _paired(region.words, place):
             yield place, place + 2, _PAIRED
 
@@ -98,12 +111,26 @@ def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
     first = name = place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
     while name + 1 < len(words) and words[name].outline == "X1":
         name += 2 if words[name + 1].key in _STOPS else 1
-    if name < len(words) and _is_surname(words[name]):
-        behind = name + 1
-        while behind + 1 < len(words) and words[behind].key == "-" and _is_surname(words[behind + 1]):
-            behind += 2
-        if behind == len(words) or words[behind].outline[0] != "X":
-            yield first, behind, _PAIRED
+    behind = name
+    while behind < len(words) and behind - name < _MOST_PARTS and _is_surname(words[behind]):
+        behind += 2 if behind + 2 < len(words) and words[behind + 1].key == "-" else 1
+    if behind > name and (behind == len(words) or words[behind].outline[0] != "X"):
+        yield first, behind, _PAIRED
+
+
+def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """My brother Desmond, her supervisor Ed Marsh: a usual given name behind a relation, and the word behind that if it is a name too."""
+    first = place + 1
+    if first >= len(words) or words[first].outline != "Xx" or words[first].flags & _OTHERS:
+        return
+    given = words[first].flags
+    if given >> GIVEN & 3 < 2 or given >> COMMON & 3 > 1:
+        return
+    behind = first + 1
+    if behind < len(words) and words[behind].outline == "Xx" and words[behind].flags >> COMMON & 3 < 3:
+        behind += not words[behind].flags & _OTHERS
+    if behind == len(words) or words[behind].outline[0] != "X":
+        yield first, behind, _PAIRED
 
 
 def _is_surname(word: Word) -> bool:

@@ -9,6 +9,10 @@ _CERTAIN = 0.75
 """From this score on a finding also stands against a proven one within it: a key that happens to hold a valid card number is a key."""
 
 
+_LIKELY = 0.6
+"""Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social insurance number of Canada."""
+
+
 class Candidate(NamedTuple):
     """A match that the validators accepted, in bytes; `pattern` is its index in the detector."""
 
@@ -22,7 +26,7 @@ class Candidate(NamedTuple):
 def resolve(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates that are kept, none of which overlaps another, in the order of the text.
 
-    Proven goes over unproven, then score, then length; but what contains another goes first unless it scores less than both it and 0.75,
+    Proven and likely goes over unproven, then score, then length; but what contains another goes first unless it scores less than both it and 0.75,
     because dropping the outer one would leave a part of it in the open.
     """
     candidates.sort()
@@ -70,7 +74,7 @@ def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
 
 def _rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
     start, end, score, proven, pattern = candidate
-    return not proven, -score, start - end, start, pattern
+    return not (proven and score >= _LIKELY), -score, start - end, start, pattern
 
 
 def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:

@@ -229,7 +229,8 @@ def merged(
 ) -> list[Candidate]:
     """What patterns have found, and of what was tagged that which lies outside of it.
 
-    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a part of the address around it.
+    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a part of the address around it, and
+    nobody is called as a medicine is.
     """
     if not tagged:
         return found
@@ -251,8 +252,9 @@ def merged(
             ):
                 place += 1
                 continue
-            kept += _rest(data, one, start, other.start)
-            start = other.end
+            medicine = one.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
+            kept += [] if medicine else _rest(data, one, start, other.start)
+            start = one.end if medicine else other.end
             if other.end > one.end:
                 break
             kept.append(other)

@@ -123,7 +123,7 @@ def test_masked_csv_keeps_its_cells(row: list[str], replacement: str) -> None:
         ("yaml", "a: 1234\n", "1234", "a: '[a: #b]'\n"),
         ("yaml", "a: b 1234 # c\n", "1234", "a: 'b [a: #b]' # c\n"),
         ("yaml", "a: |\n  1234\n", "1234", "a: |\n  [a: #b]\n"),
-        ("yaml", "a: !!int \"1234\" # c\n", "1234", "a: \"[a: #b]\" # c\n"),
+        ("yaml", 'a: !!int "1234" # c\n', "1234", 'a: "[a: #b]" # c\n'),
         ("yaml", "a: &x !!int 1234\nb: *x\n", "1234", "a: &x '[a: #b]'\nb: *x\n"),
         ("yaml", "a: '1234'\n", "'1234'", "a: '[a: #b]'\n"),
         ("yaml", "1234: {1: 2}\n", "1234", "'[a: #b]': {1: 2}\n"),
