@@ -5,6 +5,7 @@ Nothing of the tagger is imported, and nothing of its data read, before a text h
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -62,6 +63,14 @@ _TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
 _WINDOW = 1 << 18
 """Bytes that are tagged at once: what is remembered of a text while its names are linked grows with it."""
 _MOST_KNOWN = 10_000
+_FEWEST_WORDS = 2
+_DIGIT = re.compile(rb"[0-9]")
+_WORD = re.compile(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
+_LABEL = re.compile(
+    rb"[\s,;./|(]+(?:iban|bic|handy|mobile?|cell?|tel|phone|ph|fax|e-?mail|ssn|dob|icd|cpt|pesel|clearing|konto)[\s:.]*$",
+    re.IGNORECASE,
+)
+"""What another value is called, at the end of an address."""
 _FEWEST = 3
 """Letters and digits that a part must have to be left over where a pattern found the rest."""
 
@@ -343,9 +352,11 @@ def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
     part = data[start:end]
     start += len(part) - len(part.lstrip(_EDGES))
     part = part.strip(_EDGES)
-    alive = sum(map(str.isalnum, part.decode(errors="ignore")))
-    if alive < _FEWEST or (
-        one.pattern == ADDRESS and part.isalpha() and not data[one.start : one.end].isalpha()
-    ):
-        return []  # a word alone that is left of an address was the label of what a pattern found
+    if one.pattern == ADDRESS:
+        part = _LABEL.sub(b"", part)
+        # What is left without a number or with a word alone was beside what a pattern found.
+        if not _DIGIT.search(part) or len(_WORD.findall(part)) < _FEWEST_WORDS:
+            return []
+    if sum(map(str.isalnum, part.decode(errors="ignore"))) < _FEWEST:
+        return []
     return [one._replace(start=start, end=start + len(part))]
