@@ -59,6 +59,7 @@ _ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
 _ELSEWHERE_SMALL = frozenset(
     ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
 )
+_KINDS = frozenset(("addr", "address", "service", "residence", "mailing", "billing"))
 _NEXT_VALUES_LISTED = "iban bic swift pan gstin ph tel phone fax mobile mobil email mail ssn dob vin plate personalausweis reisepass ausweis passport mrn npi ein"
 _NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
 _LIVES_LISTED = "bor på mieszkam mieszka przy zamieszkały zamieszkała bydlím bydlí bytem adrese asun asuu osoitteessa locuiesc stanujem živim"
@@ -112,6 +113,8 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
         first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
     ):  # 12/45 Main Road
         return first - 2
+    while first + 2 < behind and words[first].key in _KINDS and words[first].outline == "x":
+        first += 1
     return _from_number(words, first) if words[first].flags & STREET else _spoken(words, first, behind)
 
 

@@ -35,7 +35,9 @@ _WHOSE = _set(
 _PERSON_KEYS = frozenset(f"{who}_name" for who in _WHOSE) | _set(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
     "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
-    "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician"
+    "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician "
+    "policyholder policy_holder account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
+    "decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
 _ADDRESS_KEYS = _set(
     "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "

@@ -156,6 +156,8 @@ _CLOSINGS_LISTED = (
 )
 CLOSINGS = frozenset(_CLOSINGS_LISTED.split())
 _GENERATIONS = ("jr", "sr", "ii", "iii")
+_PARTIES_LISTED = "respondent petitioner plaintiff defendant claimant applicant appellant appellee decedent declarant affiant deponent"
+_PARTIES = frozenset(_PARTIES_LISTED.split())
 _ARTICLES = ("al", "el")
 _FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
@@ -234,6 +236,8 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
         return (
             behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)
         )
+    if word.key in _PARTIES and not word.flags >> GIVEN & 15:
+        return True
     lower = cased and word.outline in ("x", "x1") and not word.flags & PARTICLE
     return lower or (bool(word.flags & (TITLE | LABEL)) and not _named(word))
 

@@ -39,7 +39,7 @@ _RELATIVES_LISTED = (
     "husband wife son daughter brother sister mother father mom dad uncle aunt cousin nephew niece grandson granddaughter fiancé fiancée "
     "boyfriend girlfriend roommate colleague coworker supervisor landlord mari femme épouse époux fils fille frère sœur soeur sohn tochter "
     "bruder schwester mutter vater kollege kollegin marido esposo esposa hijo hija hermano hermana marito moglie figlio figlia fratello "
-    "sorella filho filha irmão irmã zoon dochter broer zus"
+    "sorella filho filha irmão irmã zoon dochter broer zus suspect victim witness parents children kids"
 )
 _RELATIVES = frozenset(_RELATIVES_LISTED.split())
 _BORN = ("née", "geborene", "geborener")  # and then the name of the parents
