@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.summary import Labels
 
-_ROUNDS = 3
+_ROUNDS = 6
 """How often what the masked text still shows is masked again. A second round is needed where a value lost to one that overlapped it."""
 
 
@@ -263,8 +263,10 @@ class Checker:
         self, text: str, hidden: Sequence[Ruled], masker: Masker, barred: Barred | None = None
     ) -> tuple[str, str]:
         """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
-        for _ in range(_ROUNDS):
-            text = mask_text(text, self.operators(hidden), masker, barred)
+        for turn in range(_ROUNDS):
+            # The initials of one name may make the next word look like another: what shows late leaves nothing.
+            masked = self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
+            text = mask_text(text, masked, masker, barred)
             _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
             if not hidden:

@@ -117,6 +117,18 @@ def test_a_repeated_value_is_masked_without_its_label(detector):
     assert masked == "SSN [SSN], again [SSN]"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mosa S tain äe nn ja Si", "\noni Ss ja taa Sii", "Vl Puti rz nk lnt Ob", ": k Dg ua za ml k Zi",
+        "cem Dg saza ml ei,A ąm", "od Tor si čn pd Ey",
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_name_beside_masked_ones_is_masked_too(detector, text):
+    masked = mask(text, detector=detector)
+    assert mask(masked, detector=detector) == masked
+
+
 def test_an_unknown_destination_names_the_nearest(detector):
     with pytest.raises(UsageError, match="did you mean 'CUSTOMER'"):
         check("x", destination="CUSTOMERS", detector=detector)
