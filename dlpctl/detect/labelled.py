@@ -39,6 +39,11 @@ _PERSON_KEYS = frozenset(f"{who}_name" for who in _WHOSE) | _set(
     "policyholder policy_holder account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
     "decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
+_NAMES_ALONE = _set(
+    "cardholder policyholder surname forename lastname firstname vorname nachname familienname prenom apellidos cognome "
+    "sobrenome voornaam achternaam"
+)
+"""Labels that stand before names only, also where a person has written them."""
 _ADDRESS_KEYS = _set(
     "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "
     "mailing_address postal_address shipping_address billing_address delivery_address work_address residence "
@@ -52,6 +57,7 @@ _COLUMNS_OF_OTHERS = _set(
     "description title subject color colour currency month day weekday language airport station bank hospital "
     "stadt land ort ville pays ciudad pais citta paese cidade plaats"
 )
+_WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
 LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
@@ -74,7 +80,10 @@ def key_of(label: str) -> str:
 
 
 def is_key(label: str) -> bool:
+    """Whether the tagger needs help with what stands behind a label; where a person wrote it, it mostly knows."""
     key = key_of(label)
+    if _WRITTEN.fullmatch(label):
+        return key in _NAMES_ALONE
     return key in _PERSON_KEYS or key in _ADDRESS_KEYS
 
 

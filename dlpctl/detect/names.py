@@ -156,7 +156,7 @@ class NameTagger:
         if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
             return
         for match in labelled.LABEL.finditer(text, first, behind):
-            if not _WRITTEN.fullmatch(match[1]) and labelled.is_key(match[1]):
+            if labelled.is_key(match[1]):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
@@ -208,7 +208,6 @@ class NameTagger:
         )
 
 
-_WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # a label for people, as in a letter
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 

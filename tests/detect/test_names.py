@@ -57,6 +57,13 @@ def scanner() -> Scanner:
 
 
 NAMED = [
+    ("Cardholder: Q MERRIWEATHER", ["Q MERRIWEATHER"]),
+    ("con la Dra. Montserrat Puigdevall. NHC", ["Montserrat Puigdevall"]),
+    ("je suis Mme Apolline de La Rochefordière, née", ["Apolline de La Rochefordière"]),
+    ("my supervisor Ed Marsh called", ["Ed Marsh"]),
+    ("Mon mari Thibault (né en 1969) est suivi", ["Thibault"]),
+    ('customer "Ahmed bin Khalid Al-Farsi" (KYC passport', ["Ahmed bin Khalid Al-Farsi"]),
+    ("; Respondent Gareth Ashworth; children", ["Gareth Ashworth"]),
     ("Please ask Amara Okafor about it.", ["Amara Okafor"]),
     ("PATIENT: MARIA GONZALEZ\nDOB: 1980-01-02", ["MARIA GONZALEZ"]),
     ("my name is john smith and i need help", ["john smith"]),
@@ -112,6 +119,11 @@ NAMED = [
 ]
 
 NOT_NAMED = [
+    "agent Mozilla/5.0 and curl/7.68",
+    "InChIKey=LBVTXHWMTOSVSB-SCKATHARQK-N C70H93N6O5",
+    "4,651,305309193,config,2015-08-22,ste",
+    "Surname: required",
+    "eine Collezione di Opere",
     "The meeting is on Monday, 3 March, in the Blue Room.",
     "We are closed in April, May and June.",
     "Best Regards",

@@ -193,6 +193,9 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
         ("AETNA|PO BOX 981106^^EL PASO^TX^79998||||||||||DUCK^DONNA", "PO BOX 981106^^EL PASO^TX^79998"),
         ("vivo en C/ Mayor 14, 2º izda, 48001 Bilbao. Mi móvil es 644 12 34 56", "C/ Mayor 14, 2º izda, 48001 Bilbao"),
         ("hij woont Prinsengracht 263-II, 1016 GV Amsterdam, tel 06-12345678.", "Prinsengracht 263-II, 1016 GV Amsterdam"),
+        ("Addr: 3318 N Kedzie Ave Apt 2, Chicago IL 60618  Ph: 773.555.0162", "3318 N Kedzie Ave Apt 2, Chicago IL 60618"),
+        ("bor på Storgatan 5, 211 42 Malmö, mobil 070-123 45 67", "Storgatan 5, 211 42 Malmö"),
+        ("service addr 31 Larkspur Ct, Reno NV 89509, meter 5", "31 Larkspur Ct, Reno NV 89509"),
         ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
     ],
 )  # fmt: skip
@@ -208,6 +211,16 @@ def test_the_label_of_an_account_is_no_address(library: Detector) -> None:
     assert found(library, text, "US_BANK_ACCOUNT") == ["4410-22-88173"]
 
 
+def test_a_check_digit_that_may_be_right_by_chance_does_not_beat_a_label(library: Detector) -> None:
+    assert found(library, "teléfono 612 345 678", "PHONE") == ["612 345 678"]
+
+
+def test_nobody_is_called_as_a_medicine_is(library: Detector) -> None:
+    text = "Diagnose: Hypertonie; Medikation Ramipril 5 mg"
+    assert found(library, text, "PERSON_NAME") == []
+    assert found(library, text, "MEDICATION") == ["Ramipril"]
+
+
 def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> None:
     text = "She lives at Masarykova 5, 602 00 Brno, with two dogs."
     assert found(library, text, "ADDRESS") == ["Masarykova 5, 602 00 Brno"]
@@ -217,6 +230,11 @@ def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> Non
     "text",
     [
         "In 2008 Wall Street fell.",
+        "Aadhaar 2345 6789 0124?  PAN ABCDE1234F, GSTIN 27AAPFU0939F1ZV",
+        "Bankverbindung: Sparkasse Leipzig, IBAN DE02 1203 0000 0000 2020 51, BIC BYLADEM1001.",
+        "Steuerklasse III, SV-Nr. 12 190367 K 001, Brutto 4.812,50 EUR",
+        "Next visit 3/12. ICD F33.1, F43.10. CPT 90837.",
+        "fled in silver Honda Civic IL plate BT 88142",
         "Vitals: BP 158/92, HR 104, T 98.9F, SpO2 91% RA, Wt 92.4 kg\nLabs: BNP 1840, Cr 1.6, K 5.1, troponin neg x2.\n",
         "Container MSKU1234565. Flight LH 1234, seat 23A, PNR K3J9QT.",
         "kernel 5.15.0-122-generic, port 8443, subnet 10.20.0.0/16, VLAN 112, MTU 1500.\n",
