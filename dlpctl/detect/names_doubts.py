@@ -65,7 +65,7 @@ def _product(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _noun(words: Sequence[Word], left: int, _right: int) -> bool:
-    """A long word that no list of names has and that ends as nouns do: Medikation, Bandscheibenvorfall."""
+    """A long word that no list of names has and that ends as nouns do: Medikation, Versicherung."""
     word = words[left]
     if len(word.key) < _LONG or word.flags >> GIVEN & 15 or not word.key.endswith(_NOUN_ENDS):
         return False
@@ -253,25 +253,8 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 _LONG = 7
-_NOUN_ENDS = (
-    *(
-        "tion",
-        "sion",
-        "ung",
-        "heit",
-        "keit",
-        "schaft",
-        "nummer",
-        "fall",
-        "tät",
-        "tat",
-        "ismus",
-        "itis",
-        "ment",
-        "ments",
-    ),
-    *("zione", "ción", "ções", "ção", "ness", "ware", "tions", "ungen", "nahme", "gebnis"),
-)
+_NOUN_ENDS_LISTED = "tion tions sion ung ungen heit keit schaft nummer fall tät ismus itis ment ments zione ción ções ção ness ware nahme gebnis"
+_NOUN_ENDS = tuple(_NOUN_ENDS_LISTED.split())
 _ASSIGNED = (":", "=")
 _SEPARATORS = (",", ";", "|", "\t")
 _PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")

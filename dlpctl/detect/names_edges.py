@@ -185,7 +185,7 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
         or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
     ):
         return None
-    if _race_and_sex(words, first, behind):
+    if behind - first > 2 and race_and_sex(words, behind - 1):
         behind -= 1
     end = region.places[behind - 1].end()
     if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
@@ -199,11 +199,11 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
     return (start, end) if end - start > 1 else None
 
 
-def _race_and_sex(words: Sequence[Word], first: int, behind: int) -> bool:
-    """Whether the last letter is no initial: KOWALSKI, PIOTR  W/M."""
-    if behind - first < 3 or words[behind - 1].outline != "X1" or behind + 1 >= len(words):
+def race_and_sex(words: Sequence[Word], place: int) -> bool:
+    """Whether a letter behind a name is no initial: KOWALSKI, PIOTR  W/M."""
+    if place + 2 >= len(words) or words[place + 1].key != "/":
         return False
-    return words[behind].key == "/" and words[behind + 1].outline == "X1"
+    return words[place].outline == words[place + 2].outline == "X1"
 
 
 def _abbreviated(words: Sequence[Word]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.names_doubts import FIRMS
-from dlpctl.detect.names_edges import CLOSINGS
+from dlpctl.detect.names_edges import CLOSINGS, race_and_sex
 from dlpctl.detect.tagger.words import (
     CALENDAR,
     COMMON,
@@ -95,6 +95,8 @@ def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             continue
         behind = place + 3
         while behind < min(len(words), place + 5) and words[behind].outline == "X1":
+            if race_and_sex(words, behind):
+                break
             behind += 1
         listed = (place > 0 and words[place - 1].key == ", ") or (
             behind < len(words)

@@ -58,6 +58,7 @@ def scanner() -> Scanner:
 
 NAMED = [
     ("Cardholder: Q MERRIWEATHER", ["Q MERRIWEATHER"]),
+    ("Victim: KOWALSKI, PIOTR J  W/M  DOB: 08/21/1987", ["KOWALSKI, PIOTR J"]),
     ("con la Dra. Montserrat Puigdevall. NHC", ["Montserrat Puigdevall"]),
     ("je suis Mme Apolline de La Rochefordière, née", ["Apolline de La Rochefordière"]),
     ("my supervisor Ed Marsh called", ["Ed Marsh"]),
