@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
+from dlpctl.detect.taggers import NEXT_VALUES
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -60,8 +61,6 @@ _ELSEWHERE_SMALL = frozenset(
     ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
 )
 _KINDS = frozenset(("addr", "address", "service", "residence", "mailing", "billing"))
-_NEXT_VALUES_LISTED = "iban bic swift pan gstin ph tel phone fax mobile mobil email mail ssn dob vin plate personalausweis reisepass ausweis passport mrn npi ein"
-_NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
 _LIVES_LISTED = "bor på mieszkam mieszka przy zamieszkały zamieszkała bydlím bydlí bytem adrese asun asuu osoitteessa locuiesc stanujem živim"
 _LIVES = frozenset(_LIVES_LISTED.split())
 _NUMBER = lazy(r"\d+")
@@ -167,7 +166,7 @@ def _unlabelled(words: Sequence[Word], first: int, behind: int) -> int:
 def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
     """The end before the name of a value that follows: Sparkasse Leipzig | , IBAN DE02."""
     last = behind - 1
-    if last <= first or words[last].key not in _NEXT_VALUES:
+    if last <= first or words[last].key not in NEXT_VALUES:
         return behind
     while last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A":
         last -= 1

@@ -5,7 +5,6 @@ Nothing of the tagger is imported, and nothing of its data read, before a text h
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -17,6 +16,7 @@ from dlpctl.detect.marks import code_blocks, is_code
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.pattern import Pattern
 from dlpctl.errors import NameDataError
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -64,13 +64,17 @@ _WINDOW = 1 << 18
 """Bytes that are tagged at once: what is remembered of a text while its names are linked grows with it."""
 _MOST_KNOWN = 10_000
 _FEWEST_WORDS = 2
-_DIGIT = re.compile(rb"[0-9]")
-_WORD = re.compile(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
-_LABEL = re.compile(
-    rb"[\s,;./|(]+(?:iban|bic|handy|mobile?|cell?|tel|phone|ph|fax|e-?mail|ssn|dob|icd|cpt|pesel|clearing|konto)[\s:.]*$",
-    re.IGNORECASE,
+_DIGIT = lazy(rb"[0-9]")
+_WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
+_NEXT_VALUES_LISTED = (
+    "iban bic swift pan gstin ph tel phone fax mobile mobil handy cel cell email mail ssn dob vin plate icd cpt pesel clearing konto "
+    "personalausweis reisepass ausweis passport mrn npi ein"
 )
+NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
 """What another value is called, at the end of an address."""
+_LABEL = lazy(
+    rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$" % b"|".join(map(str.encode, _NEXT_VALUES_LISTED.split()))
+)
 _FEWEST = 3
 """Letters and digits that a part must have to be left over where a pattern found the rest."""
 

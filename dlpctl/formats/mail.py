@@ -23,7 +23,7 @@ _TELLING = re.compile(
     rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
     re.MULTILINE | re.IGNORECASE,
 )
-_BOUNDARY = re.compile(rb"boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)", re.IGNORECASE)
+_BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 

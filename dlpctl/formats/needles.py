@@ -130,12 +130,14 @@ class Needles:
             long, words = sorted(shown.intersection(long)), sorted(shown.intersection(words))
         return any(
             _plain(value).search(lowered)
+            or any(form.lower() in lowered for form in _wide(value))
             or any(form in lowered for form in _forms(value))
             or _stands_in_base64(value, data)
             for value in map(self._spelled.__getitem__, long)
         ) or any(
             _alone(word).search(data)
-            or any(word.encode(encoding) in data for encoding in ("utf-16-le", "utf-16-be"))
+            or any(form in data for form in _wide(word))
+            or any(form in lowered for form in _forms(word))
             or _stands_in_base64(word, data)
             for word in words
         )
@@ -163,11 +165,13 @@ def _alone(word: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![0-9A-Za-z])" + re.escape(word.encode()) + rb"(?![0-9A-Za-z])")
 
 
+def _wide(value: str) -> tuple[bytes, bytes]:
+    return value.encode("utf-16-le"), value.encode("utf-16-be")
+
+
 def _forms(value: str) -> Iterator[bytes]:
-    """The spellings of a value in which case does not matter, in lower case."""
+    """Its escapes, in lower case: in their digits case does not matter."""
     encoded = value.encode()
-    yield value.encode("utf-16-le").lower()
-    yield value.encode("utf-16-be").lower()
     yield encoded.hex().encode()
     if (percent := quote(value, safe="").lower().encode()) != encoded.lower():
         yield percent

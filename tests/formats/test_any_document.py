@@ -166,23 +166,49 @@ def make_pptx(chance: Chance) -> bytes:
     return saved(deck)
 
 
-def run(script: str) -> None:
+def read_sql(data: bytes) -> str:
     with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(script)
+        database.executescript(data.decode())
+        return said(database.execute("SELECT * FROM t").fetchall())
 
 
-MADE: dict[str, tuple[Callable[[Chance], bytes], Callable[[bytes], object]]] = {
-    "json": (make_json, json.loads),
-    "yaml": (make_yaml, yaml.safe_load),
-    "toml": (make_toml, lambda data: tomllib.loads(data.decode())),
-    "csv": (make_csv, lambda data: list(csv.reader(io.StringIO(data.decode())))),
-    "html": (make_html, bytes.decode),
-    "xml": (make_xml, ElementTree.fromstring),
-    "sql": (make_sql, lambda data: run(data.decode())),
-    "eml": (make_mail, lambda data: [part.get_payload() for part in email.message_from_bytes(data).walk()]),
-    "docx": (make_docx, lambda data: docx.Document(io.BytesIO(data))),
-    "xlsx": (make_xlsx, lambda data: openpyxl.load_workbook(io.BytesIO(data))),
-    "pptx": (make_pptx, lambda data: pptx.Presentation(io.BytesIO(data))),
+def said(tree: Any) -> str:
+    return json.dumps(tree, ensure_ascii=False, default=str)
+
+
+def read_mail(data: bytes) -> str:
+    parts = [part for part in email.message_from_bytes(data).walk() if not part.is_multipart()]
+    return "\n".join(part.get_payload(decode=True).decode() for part in parts)
+
+
+def read_xlsx(data: bytes) -> str:
+    rows = openpyxl.load_workbook(io.BytesIO(data)).active.values
+    return "\n".join(str(cell) for row in rows for cell in row)
+
+
+def read_pptx(data: bytes) -> str:
+    slides = pptx.Presentation(io.BytesIO(data)).slides
+    return "\n".join(shape.text_frame.text for slide in slides for shape in slide.shapes)
+
+
+MADE: dict[str, tuple[Callable[[Chance], bytes], Callable[[bytes], str]]] = {
+    "json": (make_json, lambda data: said(json.loads(data))),
+    "yaml": (make_yaml, lambda data: said(yaml.safe_load(data))),
+    "toml": (make_toml, lambda data: said(tomllib.loads(data.decode()))),
+    "csv": (make_csv, lambda data: said(list(csv.reader(io.StringIO(data.decode()))))),
+    "html": (make_html, lambda data: html.unescape(data.decode())),
+    "xml": (
+        make_xml,
+        lambda data: html.unescape(ElementTree.tostring(ElementTree.fromstring(data), "unicode")),
+    ),
+    "sql": (make_sql, read_sql),
+    "eml": (make_mail, read_mail),
+    "docx": (
+        make_docx,
+        lambda data: "\n".join(one.text for one in docx.Document(io.BytesIO(data)).paragraphs),
+    ),
+    "xlsx": (make_xlsx, read_xlsx),
+    "pptx": (make_pptx, read_pptx),
 }
 
 
@@ -196,5 +222,4 @@ def test_a_document_of_chance_is_masked_and_still_one(library: Detector, kind: s
     checking = FileChecker(checker_for("VENDOR", None, library, None, None))
     masked = checking.mask(data, f"a.{kind}").masked
     assert masked is not None
-    read(masked)
-    assert not any(value.encode() in masked for value in VALUES)
+    assert not any(value in read(masked) for value in VALUES)

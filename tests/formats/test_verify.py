@@ -136,6 +136,21 @@ def test_a_word_counts_as_it_is_written_or_in_capitals(name: str) -> None:
             assert verifier.verify(data, name, [], nothing, words=["Sunshine"]).clean is clean
 
 
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda word: word.encode().hex().upper(),
+        lambda word: "".join(f"\\u{ord(char):04x}" for char in word),
+        lambda word: "".join(f"&#{ord(char)};" for char in word),
+        lambda word: base64.b64encode(f"to {word}".encode()).decode(),
+    ],
+)
+def test_a_word_is_found_behind_an_encoding_as_it_is_written(encode: Callable[[str], str]) -> None:
+    needles = Needles([], ["Sunshine"])
+    assert needles.in_bytes(encode("Sunshine").encode())
+    assert not needles.in_bytes(encode("sunshine").encode())
+
+
 def test_base64_of_what_begins_like_a_value_is_no_leak() -> None:
     for before in (b"", b"a", b"ab", b"abc"):
         needles = Needles(["1234567893"])
