@@ -23,10 +23,10 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
-    if len(sys.argv) == 3 and sys.argv[1] == "__complete":
-        from dlpctl.cli.completion.values import main as complete
+    if len(sys.argv) > 2 and sys.argv[1] == "__complete":
+        from dlpctl.cli.completion.answers import main as complete
 
-        sys.exit(complete(sys.argv[2]))
+        sys.exit(complete(sys.argv[2:]))
 
     from dlpctl.cli.main import run
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dlpctl.cli import topics
-from dlpctl.cli.completion.tree import Node, describe
 from dlpctl.cli.main import COMMANDS
+from dlpctl.cli.outline import Node, describe
 from dlpctl.config import SETTINGS
 from dlpctl.config.loading import OTHER_VARIABLES
 from dlpctl.detect.engine import Detector

@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
+from dlpctl.cli import completion
 from dlpctl.cli.render import Printer
 from dlpctl.errors import OutputError, UsageError
 
@@ -23,6 +23,15 @@ class Shell(StrEnum):
     ZSH = "zsh"
     FISH = "fish"
     POWERSHELL = "powershell"
+
+
+SCRIPTS = Path(completion.__path__[0]) / "scripts"
+FILES = {
+    Shell.BASH: "dlpctl.bash",
+    Shell.ZSH: "_dlpctl",
+    Shell.FISH: "dlpctl.fish",
+    Shell.POWERSHELL: "dlpctl.ps1",
+}
 
 
 class What(StrEnum):
@@ -59,10 +68,7 @@ def completions(
 
 
 def script(shell: Shell) -> str:
-    from dlpctl.cli.completion.tree import describe
-
-    text: str = import_module(f"dlpctl.cli.completion.{shell.value}").script(describe())
-    return text
+    return (SCRIPTS / FILES[shell]).read_text(encoding="utf-8")
 
 
 def _install(shell: Shell) -> None:

@@ -1,25 +1,29 @@
-"""What only this machine knows and a shell asks for while somebody types: `dlpctl __complete KIND`.
+"""List the values that a parameter may take, many of which only this machine knows.
 
-It runs before the command line is imported and answers in some hundredths of a second; what goes wrong is an empty answer.
+A shell asks while the user types: each list is read in some hundredths of a second, and is empty
+where it cannot be read.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-COMMAND = "__complete"
 _TYPE = re.compile(r"^\[([A-Z][A-Z0-9_]*)\]", re.MULTILINE)
 _OWN_TYPE = re.compile(r"""^type\s*=\s*["']([A-Z][A-Z0-9_]*)["']""", re.MULTILINE)
 
 
-def main(kind: str) -> int:
-    found = sorted(set(KINDS[kind]())) if kind in KINDS else []
-    sys.stdout.write("".join(f"{value}\n" for value in found))
-    return 0
+class Values(NamedTuple):
+    """The values of a parameter."""
+
+    read: Callable[[], Iterable[str]] = tuple
+    or_files: bool = False
+    """Whether the parameter takes a file as well."""
+    is_list: bool = False
+    """Whether the parameter takes several values, joined by commas."""
 
 
 def _destinations() -> Iterable[str]:
@@ -60,14 +64,16 @@ def _organizations() -> Iterable[str]:
     return _stored("SELECT slug FROM organizations")
 
 
-KINDS: dict[str, Callable[[], Iterable[str]]] = {
-    "categories": _categories,
-    "destinations": _destinations,
-    "organizations": _organizations,
-    "policies": _policies,
-    "stored-policies": _stored_policies,
-    "types": _types,
-}
+def _topics() -> Iterable[str]:
+    from dlpctl.cli.topics import names
+
+    return names()
+
+
+def _operators() -> Iterable[str]:
+    from dlpctl.masking.operators import OPERATORS
+
+    return OPERATORS
 
 
 def _text(file: Path) -> str:
@@ -101,3 +107,27 @@ def _stored(sql: str) -> Iterable[str]:
             return [str(row[0]) for row in connection.execute(sql)]
     except (DlpctlError, sqlite3.Error):
         return ()
+
+
+_FILE = Values(or_files=True)
+_POLICY = Values(_policies, or_files=True)
+PARAMETERS = {
+    "category": Values(_categories),
+    "destination": Values(_destinations),
+    "operator": Values(_operators),
+    "org": Values(_organizations),
+    "policies": Values(_stored_policies),
+    "policy": _POLICY,
+    "policy_id": Values(_stored_policies),
+    "topic": Values(_topics),
+    "type_name": Values(_types),
+    "types": Values(_types, is_list=True),
+    "before": _POLICY,
+    "after": _POLICY,
+    "file": _FILE,
+    "files": _FILE,
+    "paths": _FILE,
+    "output": _FILE,
+    "vault": _FILE,
+}
+"""By the name of the parameter, for those whose type does not list the values."""

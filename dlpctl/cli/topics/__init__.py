@@ -103,7 +103,7 @@ def _operators() -> str:
 
 
 def _commands() -> str:
-    from dlpctl.cli.completion.tree import describe
+    from dlpctl.cli.outline import describe
 
     nodes = describe().walk()[1:]
     return _table(("command", "what it does"), ((f"`{' '.join(one.path)}`", one.help) for one in nodes))
