@@ -25,7 +25,7 @@ from dlpctl.formats.isolation import messages
 from dlpctl.formats.isolation.confinement import environment
 from dlpctl.formats.isolation.frames import Frames
 from dlpctl.formats.isolation.wire import RefusedMessageError, decoded, encoded
-from dlpctl.formats.tempfiles import private_folder
+from dlpctl.tempfiles import PrivateFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,7 +119,10 @@ class Worker:
     def start(self, modules: Sequence[str] = ()) -> None:
         """Start the process before there is anything to do, so that it has imported these modules by then."""
         if self._channel is None:
-            folder = self._stack.enter_context(private_folder())
+            # Removing comes first: a signal may arrive at any point between making a folder and knowing of it.
+            private = PrivateFolder()
+            self._stack.callback(private.remove)
+            folder = private.make()
             make = _Forked if self._method == "forkserver" else _Spawned
             self._channel = make(self._limits.memory_bytes, folder, modules)
 
