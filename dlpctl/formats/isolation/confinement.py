@@ -21,6 +21,9 @@ def environment(folder: str) -> dict[str, str]:
 def confine(memory_bytes: int) -> None:
     """Limit memory, files and what files show to others, until the process ends."""
     os.umask(0o077)
+    # Linux may share the processor out among sessions first: let the session of its own weigh what it does.
+    with contextlib.suppress(OSError, AttributeError):
+        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
     if sys.platform != "win32":
         import resource
         import signal
