@@ -142,6 +142,28 @@ def test_a_full_disk_is_told_and_got_over(start):
         assert service.administer("GET", "/api/audit")["total"] == 2
 
 
+@posix
+def test_a_log_that_cannot_be_written_keeps_nobody_waiting(start):
+    resource = pytest.importorskip("resource")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("limits of another process cannot be set here")
+    with start() as service:
+        key = service.key()
+        while service.log.stat().st_size < 8192:
+            assert service.check(key).status == 200
+        before = resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (4096, before[1]))
+        try:
+            assert [service.ask("GET", "/healthz").status for _ in range(5)] == [200] * 5
+            assert [service.check(key).status for _ in range(5)] == [503] * 5
+        finally:
+            resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, before)
+        assert service.check(key).status == 200
+        service.process.terminate()
+        assert service.process.wait(timeout=300) == 0
+        assert '"log lines lost"' in service.log.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
