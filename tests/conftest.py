@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,23 @@ def pytest_configure() -> None:
     """What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+HANG_SECONDS = 300
+"""When a test that waits for an event fails: long, since a loaded machine is slow and no test measures time."""
+
+
+@pytest.fixture(scope="session")
+def wait_for() -> Callable[[Callable[[], object]], None]:
+    """Wait until a condition holds."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        end = time.monotonic() + HANG_SECONDS
+        while not condition():
+            assert time.monotonic() < end, "what a test waits for does not happen"
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture(scope="session")

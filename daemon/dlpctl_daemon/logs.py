@@ -40,6 +40,7 @@ class Log:
         self._write = self._json if form == "json" else self._human
         self._form = _JSON if form == "json" else _HUMAN
         self._lock = threading.Lock()
+        self._lost = 0
 
     def info(self, event: str, **fields: Any) -> None:
         self._line("info", event, fields)
@@ -53,16 +54,25 @@ class Log:
             line += form.more % ("caller", note.caller)
         if note.decision is not None:
             line += form.more % ("decision", note.decision)
-        with self._lock:
-            self._stream.write(line + form.end)
+        self._put(line + form.end)
 
     def error(self, event: str, **fields: Any) -> None:
         self._line("error", event, fields)
 
     def _line(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
-        line = self._write(written(utc_now()), level, event, fields)
+        self._put(self._write(written(utc_now()), level, event, fields))
+
+    def _put(self, line: str) -> None:
+        """Write a line; where it cannot be written, such as to a full disk, requests are answered all the same."""
         with self._lock:
-            self._stream.write(line)
+            try:
+                if self._lost:
+                    fields = {"lines": self._lost}
+                    self._stream.write(self._write(written(utc_now()), "error", "log lines lost", fields))
+                    self._lost = 0
+                self._stream.write(line)
+            except (OSError, ValueError):
+                self._lost += 1
 
     @staticmethod
     def _json(moment: str, level: str, event: str, fields: Mapping[str, Any]) -> str:

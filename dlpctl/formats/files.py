@@ -45,6 +45,7 @@ class Node:
     document: Document
     children: list[Node] = field(default_factory=list)
     """One for each of the document's children, in their order."""
+    password: str | None = field(default=None, repr=False)
     others: list[Document] = field(default_factory=list)
     """The file read as what it also could be: searched, and searched again after masking."""
 
@@ -134,7 +135,7 @@ class Files:
                 )
         except FormatError as error:
             raise type(error)(f"{where}: {error.message}" if where else error.message) from error
-        node = Node(name, trail, where, data, document, [], others)
+        node = Node(name, trail, where, data, document, [], password, others)
         self._entries += len(document.children)
         if self._entries > self.limits.entries:
             raise FormatError(
@@ -195,7 +196,9 @@ class Files:
         chosen = format_named(node.document.format)
         if _in_process(chosen):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
-        return self._worker.mask(chosen.name, node.data, node.document, edits, children, self._seconds())
+        return self._worker.mask(
+            chosen.name, node.data, self.limits, node.password, edits, children, self._seconds()
+        )
 
 
 def readings(data: bytes, name: str) -> list[Format]:

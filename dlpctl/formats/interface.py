@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from dlpctl.config.settings import FileLimits
 from dlpctl.errors import FormatError
@@ -34,7 +34,7 @@ class Segment(NamedTuple):
     place: str
     """Where it stands, for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
-    """What the format needs to find the place again; picklable, private to the format."""
+    """What the format needs to find the place again, private to the format: it never leaves the process that read the file."""
     context: str = ""
     """Words that label the text without being part of it: a column header, a JSON key, a form field's name."""
 
@@ -90,6 +90,17 @@ class Child(NamedTuple):
     """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked is then dropped."""
 
 
+class ViewColumns(NamedTuple):
+    """The pieces of a view, as columns of numbers."""
+
+    offsets: array[int]
+    """Where each piece starts in the view."""
+    segments: array[int]
+    starts: array[int]
+    """Where each piece starts in its segment."""
+    ends: array[int]
+
+
 class View:
     """A text for detectors, joined from pieces of segments and from separators that stand in no segment.
 
@@ -132,6 +143,20 @@ class View:
             length += len(text)
         self.text = "".join(texts)
 
+    @classmethod
+    def of_columns(
+        cls, name: str, text: str, columns: ViewColumns, context: str = "", *, repeats: bool = False
+    ) -> Self:
+        """Return the view that `text` and `columns` were taken from."""
+        view = cls(name, (), (), context, repeats=repeats)
+        view.text = text
+        view._starts, view._segments, view._froms, view._tos = columns
+        return view
+
+    @property
+    def columns(self) -> ViewColumns:
+        return ViewColumns(self._starts, self._segments, self._froms, self._tos)
+
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
         found: list[Piece] = []
@@ -147,7 +172,11 @@ class View:
 
 
 class Locator(Protocol):
-    """What a segment's anchor may offer when a place depends on the offset, such as a line in a long text."""
+    """What a segment's anchor may offer when a place depends on the offset, such as a line in a long text.
+
+    An anchor of a format that runs in a worker process offers `locator()` too, which gives the same as plain data (`locators`),
+    or None where the place of the segment is the place of all of it.
+    """
 
     def place_at(self, offset: int) -> str:
         """The place of the character at `offset` of the segment's text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from array import array
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, Names, renamed
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.locators import Units
 from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
@@ -23,12 +25,13 @@ class _Column(NamedTuple):
     """The cells of a column are one segment: row numbers and where each begins."""
 
     number: int
-    starts: tuple[int, ...]
+    starts: array[int]
+
+    def locator(self) -> Units:
+        return Units(f"column {self.number + 1}", "row", self.starts)
 
     def place_at(self, offset: int) -> str:
-        from bisect import bisect_right
-
-        return f"column {self.number + 1}, row {bisect_right(self.starts, offset)}"
+        return self.locator().place_at(offset)
 
 
 class Parquet:
@@ -50,7 +53,7 @@ class Parquet:
         document = names.document(self.name, [])
         allowance = Allowance(limits)
         for index, column in enumerate(table.column_names):
-            starts: list[int] = []
+            starts = array("q")
             texts: list[str] = []
             length = 0
             for value in _texts(table.column(index)):
@@ -59,9 +62,7 @@ class Parquet:
                 length += len(value) + len(_CELLS_APART)
                 allowance.expanded(len(value))
             text = _CELLS_APART.join(texts)
-            document.segments.append(
-                Segment(text, f"column {index + 1}", _Column(index, tuple(starts)), column)
-            )
+            document.segments.append(Segment(text, f"column {index + 1}", _Column(index, starts), column))
             whole = Piece(len(document.segments) - 1, 0, len(text))
             document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
         return document

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, decode, splice
 from dlpctl.formats.interface import Document, Limits, NotThisFormatError, Piece, Segment, View
+from dlpctl.formats.locators import Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,23 @@ class Readable:
             return position
         after = self._starts[index] + self._lengths[index]
         return max(self._starts[index], after + position - self._source_ends[index])
+
+    def locator(self) -> Units:
+        """Return where each line starts in the readable text."""
+        starts = array("q", [0])
+        at = self._source.find("\n")
+        while at >= 0:
+            starts.append(self._offset_after(at))
+            at = self._source.find("\n", at + 1)
+        return Units("", "line", starts)
+
+    def _offset_after(self, position: int) -> int:
+        """Return the first offset whose character begins after that position in the source."""
+        index = bisect_right(self._source_starts, position) - 1
+        if index < 0:
+            return position + 1
+        after = self._starts[index] + self._lengths[index]
+        return max(after, after + position + 1 - self._source_ends[index])
 
     def place_at(self, offset: int) -> str:
         """The line, counted when somebody first asks."""

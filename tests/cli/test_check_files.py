@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import gzip
 import io
 import json
 import os
@@ -11,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from email.message import EmailMessage
 from pathlib import Path
@@ -387,20 +387,35 @@ def test_scan_lists_what_is_in_a_document(dlpctl):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_the_worker_and_removes_its_files(temporary, number, status):
+def test_a_signal_ends_the_worker_and_removes_its_files(temporary, wait_for, number, status):
     Path("a.pdf").write_bytes(pdf(*(f"Mail {MAIL}\n" * 40 for _ in range(40))))
     command = [sys.executable, "-m", "dlpctl", "check", "a.pdf", "-d", "VENDOR"]
     environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        until = time.monotonic() + 30
-        while not list(temporary.iterdir()) and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(lambda: list(temporary.iterdir()))
         process.send_signal(number)
-        assert process.wait(30) == status
+        process.communicate(timeout=300)
+        assert process.returncode == status
     assert not list(temporary.iterdir())
     assert [path.name for path in Path().iterdir()] == ["a.pdf"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_the_next_start_removes_what_a_killed_one_left(temporary, wait_for):
+    Path("a.pdf").write_bytes(pdf(*(f"Mail {MAIL}\n" * 40 for _ in range(40))))
+    command = [sys.executable, "-m", "dlpctl", "check", "a.pdf", "-d", "VENDOR"]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: list(temporary.iterdir()))
+        process.kill()
+        process.communicate(timeout=300)
+    assert len(list(temporary.iterdir())) == 1
+    Path("b.txt.gz").write_bytes(gzip.compress(b"nothing"))
+    command[4] = "b.txt.gz"
+    subprocess.run(command, env=environment, capture_output=True, check=True, timeout=300)
+    assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -122,7 +121,16 @@ def test_git_in_a_hook_and_a_pull_request(dlpctl, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")
-def test_an_interrupt_ends_the_workers_and_marks_the_report(tmp_path):
+def is_read():
+    """Whether a process has opened the pipe; opening it here lets that one go on to wait for its contents."""
+    try:
+        os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    return True
+
+
+def test_an_interrupt_ends_the_workers_and_marks_the_report(wait_for):
     Path("a.txt").write_text(MAIL)
     os.mkfifo("pipe")  # nobody ever writes to it
     command = [
@@ -143,11 +151,12 @@ def test_an_interrupt_ends_the_workers_and_marks_the_report(tmp_path):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
-        time.sleep(3)
+        wait_for(is_read)
+        first = process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert json.loads(out.splitlines()[0])["file"] == "a.txt"
+    assert json.loads(first)["file"] == "a.txt"
     assert json.loads(out.splitlines()[-1])["summary"]["partial"] is True
     report = json.loads(Path("report.json").read_text())
     assert report["summary"]["partial"] is True

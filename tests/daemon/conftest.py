@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -113,6 +114,9 @@ def caller(control: ControlPlane, settings: Serve) -> Caller:
     return Caller(app.test_client(), token, control.policies.list(LOCAL, "acme")[0].api_key, log)
 
 
+_HANG_SECONDS = 300
+
+
 class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
@@ -140,7 +144,7 @@ class Running(NamedTuple):
             method=method,
         )
         try:
-            with urllib.request.urlopen(asked, timeout=30) as answer:
+            with urllib.request.urlopen(asked, timeout=_HANG_SECONDS) as answer:
                 return Answer(answer.status, dict(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             with error:
@@ -156,6 +160,14 @@ class Running(NamedTuple):
         self.administer("POST", "/api/orgs/acme/licenses", {"license_type": "enterprise"})
         return str(self.administer("GET", "/api/orgs/acme/policies")[0]["api_key"])
 
+    def held(self) -> int:
+        """Return how many checks of texts that start with `held` have started; none ends before `release()`."""
+        file = self.folder / "held"
+        return file.stat().st_size if file.exists() else 0
+
+    def release(self) -> None:
+        (self.folder / "released").touch()
+
     def check(self, key: str, text: str = EMAIL) -> Answer:
         return self.ask(
             "POST", "/api/preflight/text", {"text": text, "destination": "VENDOR"}, X_Service_API_Key=key
@@ -164,11 +176,12 @@ class Running(NamedTuple):
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., Any]:
-    """Starts a service; arguments are settings of `serve`."""
+    """Starts a service; arguments are settings of `serve`. All have the same folder, and each has a log of its own."""
+    numbers = itertools.count()
 
     @contextmanager
     def started(**settings: Any) -> Iterator[Running]:
-        folder, log = tmp_path / "data", tmp_path / "log"
+        folder, log = tmp_path / "data", tmp_path / f"log-{next(numbers)}"
         command = [sys.executable, str(_SERVICE), str(folder), json.dumps({"port": 0} | settings)]
         with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, env=_environ()) as process:
             try:

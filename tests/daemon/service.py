@@ -19,11 +19,17 @@ _PATTERNS = Path(__file__).with_name("patterns.toml")
 
 
 class SlowDetector(Detector):
-    """Takes a moment for a text that says so."""
+    """Takes a moment for a text that says so, or as long as a test holds it."""
 
     def scan(self, text: str, *arguments: Any, **named: Any) -> Any:
         if text.startswith("slow"):
             time.sleep(0.5)
+        elif text.startswith("held"):
+            folder = Path(sys.argv[1])
+            with (folder / "held").open("a") as file:
+                file.write(".")
+            while not (folder / "released").exists():
+                time.sleep(0.01)
         return super().scan(text, *arguments, **named)
 
 

@@ -217,11 +217,11 @@ def test_numbers_and_logs_are_not_tagged(scanner: Scanner) -> None:
     ids=lambda text: f"{len(text)} of {text[:4]!a}",
 )
 def test_bad_input_is_bounded(scanner: Scanner, text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     for regions in (scanner.regions(text), [(0, min(len(text), 50_000))]):
         for finding in scanner.tagger.tag(text, regions):
             assert 0 <= finding.start < finding.end <= len(text)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 @settings(max_examples=60, deadline=None)
@@ -233,8 +233,12 @@ def test_any_text_gives_spans_inside_of_it(scanner: Scanner, text: str) -> None:
         assert 0 <= finding.start < finding.end <= len(text)
 
 
-def test_the_data_is_small_and_loads_at_once() -> None:
+def test_the_data_is_small() -> None:
     assert DATA.stat().st_size <= 1_600_000
+
+
+@pytest.mark.slow
+def test_the_data_loads_at_once() -> None:
     times = []
     for _ in range(5):
         began = time.perf_counter()

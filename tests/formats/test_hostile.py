@@ -6,11 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import random
 import struct
 import tarfile
 import tempfile
-import time
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ LIMITS = Limits(
     input_bytes=30 << 20,
     expanded_bytes=20 << 20,
     entries=200,
-    seconds=20.0,
+    seconds=60.0,
     memory_bytes=1 << 30,
     pixels=4_000_000,
 )
@@ -306,17 +306,22 @@ def private_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not list(tmp_path.iterdir())
 
 
+def processor_time() -> float:
+    """Seconds of this process and of those that it waited for; they do not depend on what else runs."""
+    return sum(os.times()[:4])
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_is_refused_with_the_reason(what: str) -> None:
     name, make = REFUSED[what]
     data = make()
-    started = time.monotonic()
+    started = processor_time()
     with Files(LIMITS) as files:
         with pytest.raises(FormatError) as refused:
             files.open(data, name)
         # What went wrong with one file does not end the next.
         assert files.open(b"fine", "a.txt").document.segments[0].text == "fine"
-    assert time.monotonic() - started < 10
+    assert processor_time() - started < 10
     assert refused.value.message
     assert "\n" not in refused.value.message
 
@@ -325,12 +330,12 @@ def test_is_refused_with_the_reason(what: str) -> None:
 def test_is_read_within_its_limits(what: str) -> None:
     name, make = READ[what]
     data = make()
-    started = time.monotonic()
+    started = processor_time()
     with Files(LIMITS) as files:
         node = files.open(data, name)
         files.read_again(node.document.format, node.data)
         assert files.masked(node, lambda _: []) == data
-    assert time.monotonic() - started < 10
+    assert processor_time() - started < 10
     assert not any("root:" in view.text for view in node.document.views)
 
 

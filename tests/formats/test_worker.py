@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
-import pickle
 import random
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import worker
+from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.worker import Method, Worker
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.formats.conftest import Sample
 
 LIMITS = Limits()
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits are POSIX")
@@ -41,7 +42,7 @@ def test_formats_run_in_it(method: Method, tmp_path: Path) -> None:
     with Worker(LIMITS, method) as process:
         document = process.extract("gzip", data, LIMITS, None, 20)
         assert document.children[0].data == b"contents"
-        masked = process.mask("gzip", data, document, [], {"content": b"other"}, 20)
+        masked = process.mask("gzip", data, LIMITS, None, [], {"content": b"other"}, 20)
         assert process.read_again("gzip", masked, LIMITS, 20)[0] == "other"
         with pytest.raises(FormatError, match="damaged"):
             process.extract("gzip", b"\x1f\x8b\x08" + b"\xff" * 50, LIMITS, None, 20)
@@ -83,39 +84,6 @@ def test_time_is_limited() -> None:
         files.open(gzip.compress(b"x"), "a.gz")
 
 
-def test_a_reply_cannot_run_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Evil:
-        def __reduce__(self) -> tuple[object, ...]:
-            return os.getpid, ()
-
-    class Sneaky:
-        def __reduce__(self) -> tuple[object, ...]:
-            return worker.Worker, (LIMITS,)
-
-    class Channel:
-        reply: object = None
-
-        def send(self, message: bytes) -> None: ...
-
-        def receive(self) -> bytes:
-            return pickle.dumps(("", self.reply))
-
-        def kill(self) -> None: ...
-
-        def wait(self) -> int:
-            return 0
-
-    channel = Channel()
-    monkeypatch.setattr(worker, "_Spawned", lambda *_: channel)
-    with Worker(LIMITS) as process:
-        for channel.reply in (Evil(), Sneaky()):
-            with pytest.raises(FormatError, match="cannot be trusted"):
-                process.extract("gzip", b"", LIMITS, None, 5)
-        for channel.reply in ("text", [1], None):
-            with pytest.raises(FormatError, match="no "):
-                process.read_again("gzip", b"", LIMITS, 5)
-
-
 @posix
 def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     script = (
@@ -146,5 +114,63 @@ def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
 def test_edits_in_other_words_are_the_same_in_it() -> None:
     data = b'{"a": "x"}'
     with Worker(LIMITS) as process:
-        document = process.extract("json", data, LIMITS, None, 20)
-        assert process.mask("json", data, document, [Edit(0, 7, 8, '"')], {}, 20) == b'{"a": "\\""}'
+        process.extract("json", data, LIMITS, None, 20)
+        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, '"')], {}, 20) == b'{"a": "\\""}'
+
+
+def test_a_file_is_masked_by_a_process_that_did_not_read_it() -> None:
+    data = b'{"a": "x"}'
+    with Worker(LIMITS) as process:
+        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, "y")], {}, 20) == b'{"a": "y"}'
+
+
+def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
+    data = sample.make()
+    here = format_named(sample.format).extract(data, LIMITS)
+    with Worker(LIMITS) as process:
+        there = process.extract(sample.format, data, LIMITS, None, 20)
+    assert [(one.text, one.place, one.context) for one in there.segments] == [
+        (one.text, one.place, one.context) for one in here.segments
+    ]
+    for number, segment in enumerate(here.segments):
+        for offset in range(min(len(segment.text), 2_000)):
+            assert there.place_of(number, offset) == here.place_of(number, offset)
+    for one, other in zip(there.views, here.views, strict=True):
+        assert (one.name, one.text, one.context, one.repeats) == (
+            other.name,
+            other.text,
+            other.context,
+            other.repeats,
+        )
+        assert one.pieces_of(0, len(one.text)) == other.pieces_of(0, len(other.text))
+    assert (there.format, there.children, there.uninspected, there.notes) == (
+        here.format,
+        here.children,
+        here.uninspected,
+        here.notes,
+    )
+
+
+@posix
+@pytest.mark.parametrize("method", methods)
+def test_it_inherits_next_to_nothing(method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLPCTL_PASSWORD", "secret")
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc")
+    with Worker(LIMITS, method) as process, (tmp_path / "other").open("wb"):
+        process.extract("gzip", gzip.compress(b"x"), LIMITS, None, 20)
+        (number,) = _children_in(next(tmp_path.glob("dlpctl-*")))
+        descriptors = {str(each.readlink()) for each in Path(f"/proc/{number}/fd").iterdir()}
+        assert {each.partition(":")[0] for each in descriptors} <= {"/dev/null", "pipe", "socket"}
+        if method == "spawn":
+            assert "DLPCTL_PASSWORD" not in Path(f"/proc/{number}/environ").read_text()
+
+
+def _children_in(folder: Path) -> list[int]:
+    """The processes whose working directory is the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+    return found

@@ -28,7 +28,7 @@ from dlpctl_daemon.app import create_app
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options
 
-_START_SECONDS = 30
+_START_SECONDS = 300
 
 
 class Result(NamedTuple):

@@ -239,7 +239,7 @@ def test_a_license_that_is_no_good_is_an_error(licensed, service, acme, monkeypa
 
 @pytest.mark.usefixtures("today")
 def test_the_sender_works_in_the_background_and_stops_checks_beyond_the_quota(
-    licensed, service, license_key, acme, tmp_path
+    licensed, service, license_key, acme, tmp_path, wait_for
 ) -> None:
     (license_,) = service.control.licenses.list(LOCAL, acme)
     service.control.licenses.extend(LOCAL, acme, license_.license_id, {"max_checks_per_month": 1})
@@ -247,13 +247,15 @@ def test_the_sender_works_in_the_background_and_stops_checks_beyond_the_quota(
     Path("json.py").write_text("raise SystemExit('imported from the working directory')")
     assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
     client = LicenseClient(service.url, license_key, tmp_path / "home" / "data" / "dlpctl")
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
+
+    def used_up() -> bool:
         try:
             client.grant()
         except QuotaError:
-            break
-        time.sleep(0.05)
+            return True
+        return False
+
+    wait_for(used_up)
     assert service.control.audit.search(LOCAL).total == 1
     result = licensed("check", "note.txt", "-d", "VENDOR")
     assert result.status == 1

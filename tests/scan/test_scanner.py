@@ -125,10 +125,10 @@ def test_a_sparse_file_costs_what_is_in_it(examiner: Examiner) -> None:
         file.write(b"\0" * 100)
         file.seek(5 << 30)
         file.write(f" {BADGE} ".encode())
-    began = time.monotonic()
+    began = time.process_time()
     results, _, done = scan(examiner, "sparse")
     assert [one.inner for one in results] == [f"byte {(5 << 30) + 4:,}"]
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
     assert done.summary.files == 1
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.locators import Cells, Units
 from dlpctl.formats.source import spliced
 
 
@@ -184,10 +185,12 @@ class Spot:
     ways: Ways | None = field(default=None, kw_only=True)
     """So that masking need not read the part again; None where it does."""
 
+    def locator(self) -> Units | Cells | None:
+        return Units(self.label, self.unit, self.places) if self.unit else None
+
     def place_at(self, offset: int) -> str:
-        if not self.unit:
-            return self.label
-        return f"{self.label}, {self.unit} {max(bisect_right(self.places, offset), 1)}"
+        locator = self.locator()
+        return locator.place_at(offset) if locator else self.label
 
 
 class Collector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit
+from dlpctl.formats.locators import Cells, letters_of
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Plan, Reading, Spot, portions
@@ -82,10 +82,9 @@ class CellSpot(Spot):
     positions: array[int] = field(default_factory=_numbers)
     """Where in the source each cell begins."""
 
-    def place_at(self, offset: int) -> str:
-        index = max(bisect_right(self.places, offset) - 1, 0)
-        column = self.columns if isinstance(self.columns, int) else self.columns[index]
-        return f"{self.label}!{letters_of(column)}{self.rows[index]}"
+    def locator(self) -> Cells:
+        columns = array("I", [self.columns]) if isinstance(self.columns, int) else self.columns
+        return Cells(self.label, self.places, self.rows, columns)
 
     def text_of(self, index: int, text: str) -> str:
         """What one cell shows; `text` is that of all."""
@@ -264,14 +263,6 @@ def decoded(raw: str) -> str:
 def encoded(text: str) -> str:
     """What `decoded` would turn into something else is escaped."""
     return re.sub(r"_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text)
-
-
-def letters_of(column: int) -> str:
-    letters = ""
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        letters = _LETTERS[rest] + letters
-    return letters
 
 
 @cache

@@ -1,0 +1,1 @@
+"""The boundary between dlpctl and a process that reads hostile files: messages, and the process itself."""

@@ -1,0 +1,269 @@
+"""The declared schema of all that a worker process and its parent say to each other.
+
+A document crosses as texts, places and numbers. What a format needs to find a place again, the
+anchors of segments, stays in the worker: the parent never sees it and never sends it back.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate, chain, islice
+from operator import add, le, ne, sub
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.config.settings import FileLimits
+from dlpctl.errors import CannotMaskError, DlpctlError, FormatError
+from dlpctl.formats.interface import (
+    Child,
+    Document,
+    Edit,
+    NotThisFormatError,
+    Segment,
+    Uninspected,
+    View,
+    ViewColumns,
+)
+from dlpctl.formats.isolation.wire import (
+    BLOB,
+    FLAG,
+    LINE,
+    NUMBER,
+    NUMBERS,
+    REAL,
+    TEXT,
+    Maybe,
+    OneOf,
+    Record,
+    RefusedMessageError,
+    Several,
+)
+from dlpctl.formats.locators import Cells, Units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_REFUSALS: tuple[type[FormatError], ...] = (FormatError, CannotMaskError, NotThisFormatError)
+
+
+class Extract(NamedTuple):
+    """Read a file; the answer is a `Reading`."""
+
+    home: str
+    """The module that defines the format."""
+    name: str
+    data: bytes
+    limits: FileLimits
+    password: str | None
+
+
+class Replacement(NamedTuple):
+    """The new contents of a file within the file; None drops it."""
+
+    key: str
+    data: bytes | None
+
+
+class Mask(NamedTuple):
+    """Make a copy of a file; the answer is a `Copy`. The file is read again if it is not known."""
+
+    home: str
+    name: str
+    data: bytes
+    limits: FileLimits
+    password: str | None
+    edits: Sequence[Edit]
+    children: Sequence[Replacement]
+
+
+class ReadAgain(NamedTuple):
+    """Read a file by its second reader; the answer is `Texts`."""
+
+    home: str
+    name: str
+    data: bytes
+    limits: FileLimits
+
+
+class Picture(NamedTuple):
+    """Draw a page; the answer is a `Copy`."""
+
+    home: str
+    name: str
+    data: bytes
+    page: int
+    limits: FileLimits
+    password: str | None
+
+
+class Located(NamedTuple):
+    """The locator of one segment."""
+
+    segment: int
+    locator: Units | Cells
+
+
+class Joined(NamedTuple):
+    """A view: ranges of segments, and the separators before, between and after them."""
+
+    name: str
+    context: str
+    repeats: bool
+    segments: array[int]
+    starts: array[int]
+    ends: array[int]
+    separators: list[str]
+
+
+class Reading(NamedTuple):
+    """A document."""
+
+    texts: list[str]
+    """The text of each segment."""
+    places: list[str]
+    contexts: list[str]
+    located: list[Located]
+    views: list[Joined]
+    uninspected: list[Uninspected]
+    children: list[Child]
+    notes: list[str]
+
+
+class Copy(NamedTuple):
+    """A file or a picture."""
+
+    data: bytes
+
+
+class Texts(NamedTuple):
+    texts: list[str]
+
+
+class Refusal(NamedTuple):
+    """A file that cannot be read or masked, and why."""
+
+    kind: int
+    message: str
+
+
+_LIMITS = Record(FileLimits, *(REAL if name == "seconds" else NUMBER for name in FileLimits._fields))
+_PASSWORD = Maybe(TEXT)
+_LOCATOR = OneOf(u=Record(Units, TEXT, TEXT, NUMBERS), c=Record(Cells, TEXT, NUMBERS, NUMBERS, NUMBERS))
+REQUEST = OneOf(
+    e=Record(Extract, TEXT, TEXT, BLOB, _LIMITS, _PASSWORD),
+    m=Record(
+        Mask,
+        TEXT,
+        TEXT,
+        BLOB,
+        _LIMITS,
+        _PASSWORD,
+        Several(Record(Edit, NUMBER, NUMBER, NUMBER, TEXT)),
+        Several(Record(Replacement, TEXT, Maybe(BLOB))),
+    ),
+    r=Record(ReadAgain, TEXT, TEXT, BLOB, _LIMITS),
+    p=Record(Picture, TEXT, TEXT, BLOB, NUMBER, _LIMITS, _PASSWORD),
+)
+REPLY = OneOf(
+    d=Record(
+        Reading,
+        Several(TEXT),
+        Several(TEXT),
+        Several(TEXT),
+        Several(Record(Located, NUMBER, _LOCATOR)),
+        Several(Record(Joined, TEXT, TEXT, FLAG, NUMBERS, NUMBERS, NUMBERS, Several(TEXT))),
+        Several(Record(Uninspected, TEXT, TEXT)),
+        Several(Record(Child, TEXT, TEXT, BLOB, FLAG)),
+        Several(TEXT),
+    ),
+    c=Record(Copy, BLOB),
+    t=Record(Texts, Several(TEXT)),
+    x=Record(Refusal, NUMBER, LINE),
+)
+
+
+def reading_of(document: Document) -> Reading:
+    """Return what the parent learns of a document."""
+    located = []
+    for number, segment in enumerate(document.segments):
+        locator = getattr(segment.anchor, "locator", None)
+        found = locator() if locator is not None else None
+        if found is not None:
+            located.append(Located(number, found))
+    texts, places, _, contexts = zip(*document.segments, strict=True) if document.segments else ((),) * 4
+    return Reading(
+        list(texts),
+        list(places),
+        list(contexts),
+        located,
+        [_joined(view) for view in document.views],
+        document.uninspected,
+        document.children,
+        document.notes,
+    )
+
+
+def document_of(name: str, reading: Reading, most: int) -> Document:
+    """Return the document of a format; its views must not show more than `most` characters."""
+    anchors: dict[int, Units | Cells] = {}
+    for number, locator in reading.located:
+        if isinstance(locator, Cells):
+            _check_cells(locator)
+        anchors[number] = locator
+    count = len(reading.texts)
+    if not count == len(reading.places) == len(reading.contexts):
+        raise RefusedMessageError("the columns of segments do not fit each other")
+    segments = list(
+        map(Segment, reading.texts, reading.places, map(anchors.get, range(count)), reading.contexts)
+    )
+    if not all(all(map(le, view.starts, view.ends)) for view in reading.views):
+        raise RefusedMessageError("a piece of a view ends before it starts")
+    if sum(sum(view.ends) - sum(view.starts) for view in reading.views) > most:
+        raise RefusedMessageError("views repeat the text too often")
+    views = [_view(view, reading.texts) for view in reading.views]
+    return Document(name, segments, views, reading.uninspected, reading.children, reading.notes)
+
+
+def refusal_of(error: DlpctlError) -> Refusal:
+    """Return the answer for a file that a format refused."""
+    kind = next((kind for kind, each in enumerate(_REFUSALS) if type(error) is each), 0)
+    return Refusal(kind, error.message)
+
+
+def error_of(refusal: Refusal) -> FormatError:
+    """Return the error to raise for a refusal."""
+    if not 0 <= refusal.kind < len(_REFUSALS):
+        raise RefusedMessageError("the kind of a refusal is unknown")
+    return _REFUSALS[refusal.kind](refusal.message)
+
+
+def _joined(view: View) -> Joined:
+    offsets, segments, starts, ends = view.columns
+    after = map(add, offsets, map(sub, ends, starts))
+    between = zip(chain((0,), after), chain(offsets, (len(view.text),)), strict=True)
+    separators = [view.text[start:end] for start, end in between]
+    return Joined(view.name, view.context, view.repeats, segments, starts, ends, separators)
+
+
+def _view(joined: Joined, texts: Sequence[str]) -> View:
+    name, context, repeats, segments, starts, ends, separators = joined
+    if not len(segments) == len(starts) == len(ends) == len(separators) - 1:
+        raise RefusedMessageError("the parts of a view do not fit each other")
+    if max(segments, default=-1) >= len(texts):
+        raise RefusedMessageError("a view shows a segment that there is not")
+    pieces = [texts[segment][start:end] for segment, start, end in zip(segments, starts, ends, strict=True)]
+    if any(map(ne, map(len, pieces), map(sub, ends, starts))):
+        raise RefusedMessageError("a view shows more than its segment holds")
+    parts = separators * 2
+    parts[::2], parts[1::2] = separators, [*pieces, ""]
+    offsets = array("q", islice(accumulate(map(len, parts)), 0, len(parts) - 2, 2))
+    columns = ViewColumns(offsets, segments, starts, ends)
+    return View.of_columns(name, "".join(parts), columns, context, repeats=repeats)
+
+
+def _check_cells(cells: Cells) -> None:
+    if not len(cells.starts) == len(cells.rows) > 0 or len(cells.columns) not in {
+        1,
+        len(cells.rows),
+    }:
+        raise RefusedMessageError("the places of cells do not fit each other")

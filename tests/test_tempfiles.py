@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dlpctl.errors import InputError
+from dlpctl.tempfiles import private_folder, sweep, write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_folder_is_private_and_goes() -> None:
+    folders: list[Path] = []
+
+    def interrupted() -> None:
+        with private_folder() as folder:
+            folders.append(folder)
+            assert os.name != "posix" or folder.stat().st_mode & 0o777 == 0o700
+            (folder / "left").write_bytes(b"x")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not folders[0].exists()
+
+
+def test_a_result_is_whole_private_and_never_over_another(tmp_path: Path) -> None:
+    path = tmp_path / "a.masked.txt"
+    write_whole(path, b"one", overwrite=False)
+    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match="--force"):
+        write_whole(path, b"two", overwrite=False)
+    assert path.read_bytes() == b"one"
+    write_whole(path, b"two", overwrite=True)
+    assert path.read_bytes() == b"two"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.masked.txt"]
+
+
+def scratch(folder: Path) -> list[str]:
+    return [entry.name for entry in folder.iterdir() if entry.name.startswith("dlpctl-")]
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_a_killed_process_leaves_is_removed_by_the_next(temporary: Path) -> None:
+    code = (
+        "import signal, os\nfrom dlpctl.tempfiles import PrivateFolder\n"
+        "folder = PrivateFolder().make()\n(folder / 'a' / 'b').mkdir(parents=True)\n"
+        "(folder / 'a' / 'value').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False)
+    assert len(scratch(temporary)) == 1
+    with private_folder() as folder:
+        assert scratch(temporary) == [folder.name]
+    assert not scratch(temporary)
+
+
+def test_a_folder_that_is_held_is_left_alone(temporary: Path) -> None:
+    with private_folder() as first, private_folder() as second:
+        (first / "x").touch()
+        sweep()
+        assert {first.name, second.name} == set(scratch(temporary))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links")
+def test_only_private_folders_of_that_name_are_removed(temporary: Path) -> None:
+    name = "dlpctl-scratch-" + "0" * 16
+    kept = temporary / "kept"
+    (kept / name).mkdir(parents=True, mode=0o700)
+    (temporary / name).symlink_to(kept / name)
+    for other in ("dlpctl-scratch-", "dlpctl-scratch-0", f"{name}-mine", "dlpctl-0123456789abcdef"):
+        (temporary / other).mkdir(mode=0o700)
+    (temporary / f"{name[:-1]}1").mkdir()
+    (temporary / f"{name[:-1]}1").chmod(0o755)
+    (temporary / f"{name[:-1]}2").write_text("a file")
+    before = {*temporary.rglob("*")}
+    sweep()
+    assert {*temporary.rglob("*")} == before
+
+
+def test_processes_that_are_killed_at_random_take_nothing_from_those_that_live(
+    temporary: Path,
+) -> None:
+    code = (
+        "import sys\nfrom dlpctl.tempfiles import private_folder\nprint('ready', flush=True)\n"
+        "while True:\n    with private_folder() as folder:\n"
+        "        for number in range(3):\n            (folder / str(number)).write_text('x')\n"
+        "        assert sorted(path.name for path in folder.iterdir()) == ['0', '1', '2']\n"
+    )
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    chance = random.Random(1)
+
+    def started() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", code]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        return process
+
+    running = [started() for _ in range(3)]
+    try:
+        for _ in range(15):
+            with private_folder() as folder:
+                (folder / "mine").touch()
+                chosen = chance.randrange(len(running))
+                threading.Event().wait(chance.random() * 0.05)
+                running[chosen].kill()
+                _, errors = running[chosen].communicate()
+                assert not errors
+                running[chosen] = started()
+                assert (folder / "mine").exists()
+    finally:
+        for process in running:
+            process.kill()
+            _, errors = process.communicate()
+            assert not errors
+    sweep()
+    assert not scratch(temporary)
