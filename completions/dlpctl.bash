@@ -306,7 +306,7 @@ _dlpctl_spec() {
             arguments='@organizations'
             ;;
         'audit')
-            commands='list export verify'
+            commands='list export events head verify'
             options='-h --help'
             ;;
         'audit list')
@@ -317,12 +317,20 @@ _dlpctl_spec() {
             options='--org --search -f --format -o --output --server -h --help'
             valued='--org:@organizations --search: -f:jsonl,csv --format:jsonl,csv -o:@files --output:@files --server:'
             ;;
+        'audit events')
+            options='--org --limit --offset -f --format --server -h --help'
+            valued='--org:@organizations --limit: --offset: -f:human,json --format:human,json --server:'
+            ;;
+        'audit head')
+            options='--database --key -f --format --server -h --help'
+            valued='--database:@files --key:@files -f:human,json --format:human,json --server:'
+            ;;
         'audit verify')
-            options='-f --format --server -h --help'
-            valued='-f:human,json --format:human,json --server:'
+            options='--head --database --key -f --format --server -h --help'
+            valued='--head: --database:@files --key:@files -f:human,json --format:human,json --server:'
             ;;
         'db')
-            commands='check backup restore vacuum prune'
+            commands='check backup restore rotate-key vacuum prune'
             options='-h --help'
             ;;
         'db check')
@@ -338,6 +346,10 @@ _dlpctl_spec() {
             options='--yes -f --format -h --help'
             valued='-f:human,json --format:human,json'
             arguments='@files'
+            ;;
+        'db rotate-key')
+            options='-f --format -h --help'
+            valued='-f:human,json --format:human,json'
             ;;
         'db vacuum')
             options='-f --format -h --help'

@@ -536,7 +536,9 @@ complete -c dlpctl -n '__dlpctl_at analytics' -f -a '(dlpctl __complete organiza
 # dlpctl audit
 complete -c dlpctl -n '__dlpctl_exactly audit' -a list -d 'List checks, the newest first'
 complete -c dlpctl -n '__dlpctl_exactly audit' -a export -d 'Write all of them, the newest first'
-complete -c dlpctl -n '__dlpctl_exactly audit' -a verify -d 'Follow the chain of hashes through the log'
+complete -c dlpctl -n '__dlpctl_exactly audit' -a events -d 'List administrative changes and the first use of each key on a day, the newest first'
+complete -c dlpctl -n '__dlpctl_exactly audit' -a head -d 'Print the signed end of the log, to be noted elsewhere for \'audit verify --head\''
+complete -c dlpctl -n '__dlpctl_exactly audit' -a verify -d 'Verify log, policies, licenses, tokens and counters'
 complete -c dlpctl -n '__dlpctl_exactly audit' -s h -l help -d 'Show this message and exit'
 
 # dlpctl audit list
@@ -556,7 +558,25 @@ complete -c dlpctl -n '__dlpctl_at audit export' -s o -l output -r -F -d 'Write 
 complete -c dlpctl -n '__dlpctl_at audit export' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at audit export' -s h -l help -d 'Show this message and exit'
 
+# dlpctl audit events
+complete -c dlpctl -n '__dlpctl_at audit events' -l org -r -f -a '(dlpctl __complete organizations)' -d 'Of this organization alone'
+complete -c dlpctl -n '__dlpctl_at audit events' -l limit -x -d 'How many'
+complete -c dlpctl -n '__dlpctl_at audit events' -l offset -x -d 'After how many'
+complete -c dlpctl -n '__dlpctl_at audit events' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at audit events' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
+complete -c dlpctl -n '__dlpctl_at audit events' -s h -l help -d 'Show this message and exit'
+
+# dlpctl audit head
+complete -c dlpctl -n '__dlpctl_at audit head' -l database -r -F -d 'A copy or a backup, which is only read'
+complete -c dlpctl -n '__dlpctl_at audit head' -l key -r -F -d 'Its key file'
+complete -c dlpctl -n '__dlpctl_at audit head' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at audit head' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
+complete -c dlpctl -n '__dlpctl_at audit head' -s h -l help -d 'Show this message and exit'
+
 # dlpctl audit verify
+complete -c dlpctl -n '__dlpctl_at audit verify' -l head -x -d 'A head noted earlier, or a file with one, that must be in the log'
+complete -c dlpctl -n '__dlpctl_at audit verify' -l database -r -F -d 'A copy or a backup, which is only read'
+complete -c dlpctl -n '__dlpctl_at audit verify' -l key -r -F -d 'Its key file'
 complete -c dlpctl -n '__dlpctl_at audit verify' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at audit verify' -l server -x -d 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'
 complete -c dlpctl -n '__dlpctl_at audit verify' -s h -l help -d 'Show this message and exit'
@@ -565,6 +585,7 @@ complete -c dlpctl -n '__dlpctl_at audit verify' -s h -l help -d 'Show this mess
 complete -c dlpctl -n '__dlpctl_exactly db' -a check -d 'Look whether it is whole'
 complete -c dlpctl -n '__dlpctl_exactly db' -a backup -d 'Copy it while others use it'
 complete -c dlpctl -n '__dlpctl_exactly db' -a restore -d 'Put a backup in its place'
+complete -c dlpctl -n '__dlpctl_exactly db' -a rotate-key -d 'Replace control.key, while others use the database'
 complete -c dlpctl -n '__dlpctl_exactly db' -a vacuum -d 'Give the space of what was removed back to the disk'
 complete -c dlpctl -n '__dlpctl_exactly db' -a prune -d 'Remove old checks from the audit log'
 complete -c dlpctl -n '__dlpctl_exactly db' -s h -l help -d 'Show this message and exit'
@@ -583,6 +604,10 @@ complete -c dlpctl -n '__dlpctl_at db restore' -l yes -d 'Replace what is there 
 complete -c dlpctl -n '__dlpctl_at db restore' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at db restore' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at db restore' -F
+
+# dlpctl db rotate-key
+complete -c dlpctl -n '__dlpctl_at db rotate-key' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at db rotate-key' -s h -l help -d 'Show this message and exit'
 
 # dlpctl db vacuum
 complete -c dlpctl -n '__dlpctl_at db vacuum' -s f -l format -r -f -a 'human json' -d 'For people or for programs'

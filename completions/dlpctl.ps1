@@ -402,7 +402,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('@organizations')
         }
         'audit' = @{
-            commands = @{ 'list' = 'List checks, the newest first'; 'export' = 'Write all of them, the newest first'; 'verify' = 'Follow the chain of hashes through the log' }
+            commands = @{ 'list' = 'List checks, the newest first'; 'export' = 'Write all of them, the newest first'; 'events' = 'List administrative changes and the first use of each key on a day, the newest first'; 'head' = 'Print the signed end of the log, to be noted elsewhere for ''audit verify --head'''; 'verify' = 'Verify log, policies, licenses, tokens and counters' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -419,14 +419,26 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '--org' = '@organizations'; '--search' = '--search'; '-f' = 'jsonl,csv'; '--format' = 'jsonl,csv'; '-o' = '@files'; '--output' = '@files'; '--server' = '--server' }
             arguments = @()
         }
+        'audit events' = @{
+            commands = @{}
+            options = @{ '--org' = 'Of this organization alone'; '--limit' = 'How many'; '--offset' = 'After how many'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--org' = '@organizations'; '--limit' = '--limit'; '--offset' = '--offset'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
+            arguments = @()
+        }
+        'audit head' = @{
+            commands = @{}
+            options = @{ '--database' = 'A copy or a backup, which is only read'; '--key' = 'Its key file'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--database' = '@files'; '--key' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
+            arguments = @()
+        }
         'audit verify' = @{
             commands = @{}
-            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{ '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
+            options = @{ '--head' = 'A head noted earlier, or a file with one, that must be in the log'; '--database' = 'A copy or a backup, which is only read'; '--key' = 'Its key file'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '--server' = 'Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--head' = '--head'; '--database' = '@files'; '--key' = '@files'; '-f' = 'human,json'; '--format' = 'human,json'; '--server' = '--server' }
             arguments = @()
         }
         'db' = @{
-            commands = @{ 'check' = 'Look whether it is whole'; 'backup' = 'Copy it while others use it'; 'restore' = 'Put a backup in its place'; 'vacuum' = 'Give the space of what was removed back to the disk'; 'prune' = 'Remove old checks from the audit log' }
+            commands = @{ 'check' = 'Look whether it is whole'; 'backup' = 'Copy it while others use it'; 'restore' = 'Put a backup in its place'; 'rotate-key' = 'Replace control.key, while others use the database'; 'vacuum' = 'Give the space of what was removed back to the disk'; 'prune' = 'Remove old checks from the audit log' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -448,6 +460,12 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             options = @{ '--yes' = 'Replace what is there now'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('@files')
+        }
+        'db rotate-key' = @{
+            commands = @{}
+            options = @{ '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @()
         }
         'db vacuum' = @{
             commands = @{}

@@ -74,9 +74,7 @@ class ClockHistory(NamedTuple):
     def load(cls, text: str) -> ClockHistory:
         *moments, watched, steady = json.loads(text)
         trusted, latest, jumped, resumed = (one and datetime.fromisoformat(one) for one in moments)
-        return cls(
-            trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady)
-        )
+        return cls(trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady))
 
 
 class TrustedClock:

@@ -50,6 +50,12 @@ def retired_keys(connection: sqlite3.Connection, current: Secrets) -> tuple[Reti
     )
 
 
+def is_sealed(connection: sqlite3.Connection) -> bool:
+    """Tell whether a database has seals at all, be they right or wrong."""
+    has_seals = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'seals'").fetchone()
+    return has_seals is not None and not _is_unsealed(connection)
+
+
 def settle(core: Core) -> None:
     """Seal a database that is not sealed yet, and take up what was noted of one that is."""
     with core.store.reading() as connection:

@@ -118,8 +118,17 @@ class NotedHead:
 
     def read(self) -> SignedHead | None:
         """Return the head in the file, if it is one of this control plane."""
+        return self.parse(self.text())
+
+    def text(self) -> str:
         try:
-            head = SignedHead.parse(self.file.read_text("ascii"))
-        except (OSError, UnicodeDecodeError, UsageError):
+            return self.file.read_text("ascii")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def parse(self, text: str) -> SignedHead | None:
+        try:
+            head = SignedHead.parse(text)
+        except UsageError:
             return None
         return head if head.is_signed_by(self._ring) else None

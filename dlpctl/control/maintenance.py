@@ -70,7 +70,7 @@ class Maintenance:
             wrong = problems(backup)
             version = backup.execute("PRAGMA user_version").fetchone()[0]
             check = backup.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
-            sealed = version == len(STEPS)
+            sealed = custody.is_sealed(backup)
         except sqlite3.Error as problem:
             raise StoreError(f"{source}: is not a backup of dlpctl: {problem}") from None
         if wrong:

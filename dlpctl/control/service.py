@@ -29,6 +29,7 @@ from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.licenses import Licenses
 from dlpctl.control.maintenance import Maintenance
+from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.signing import Signer
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 DATABASE = "control.db"
 KEY_FILE = "control.key"
-HEAD_FILE = "control.head"
 FILES = "masked"
 
 
