@@ -206,6 +206,20 @@ class StoreError(DlpctlError):
     http_status = 503
 
 
+class TamperedError(DlpctlError):
+    """A row of the database that was changed by something other than this program; it is not used."""
+
+    code = "tampered"
+    http_status = 403
+
+    @classmethod
+    def of(cls, table: str, key: str) -> TamperedError:
+        return cls(
+            f"{key} in {table}: was changed in the database by another program, so it is not used;"
+            " see 'dlpctl audit verify'"
+        )
+
+
 class ServerError(DlpctlError):
     """A server that cannot be reached, or that is not one of ours."""
 

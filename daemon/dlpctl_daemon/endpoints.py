@@ -171,7 +171,14 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
         access, key = _let_in(environ, noted, guard, service)
         body = read_json(environ, limit) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
-        return handler(Call(service, access, key, body, query, noted), **path)
+        if path:
+            noted.concerns(path)
+        answered = handler(Call(service, access, key, body, query, noted), **path)
+        if isinstance(answered, dict):
+            noted.concerns(answered)
+        if path.get("org_id") and "org_id" not in noted.objects:
+            noted.objects["org_id"] = path["org_id"]  # a slug, which exists: it was found
+        return answered
 
     return answer
 

@@ -73,7 +73,7 @@ class Frame:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         given = environ.get("HTTP_X_REQUEST_ID")
         made = given if given and _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
-        note = environ[KEY] = Note(made)
+        note = environ[KEY] = Note(made, environ.get("REMOTE_ADDR", ""))
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             note.status = int(status[:3])

@@ -50,8 +50,12 @@ class Log:
         form = self._form
         now = written(utc_now())
         line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
+        if note.client:
+            line += form.more % ("client", note.client)
         if note.caller is not None:
             line += form.more % ("caller", note.caller)
+        for kind, identifier in note.objects.items():
+            line += form.more % (kind, identifier)
         if note.decision is not None:
             line += form.more % ("decision", note.decision)
         self._put(line + form.end)

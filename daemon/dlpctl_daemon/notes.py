@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from flask import request
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from dlpctl_daemon.limits import Allowance
 
 KEY = "dlpctl.note"
+_ADDRESS = re.compile(r"[0-9A-Fa-f.:]{2,45}")
+_ID = re.compile(r"[a-z]{2,3}_[0-9a-f]{24}")
+_OBJECTS = ("preflight_id", "policy_id", "group_id", "license_id", "token_id", "key_id", "org_id")
 
 
 class Note:
@@ -20,17 +25,21 @@ class Note:
         "allowance",
         "began",
         "caller",
+        "client",
         "decision",
         "guard",
         "kind",
+        "objects",
         "request_id",
         "route",
         "status",
         "ticket",
     )
 
-    def __init__(self, request_id: str) -> None:
+    def __init__(self, request_id: str, client: str = "") -> None:
         self.request_id = request_id
+        self.client = client if _ADDRESS.fullmatch(client) else ""
+        """The address that the request came from, or that the trusted proxy says it came from."""
         self.began = time.perf_counter()
         self.status = 0
         self.route: str | None = None
@@ -38,12 +47,21 @@ class Note:
         self.guard: Guard | None = None
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
+        self.objects: dict[str, str] = {}
+        """The ids of what was asked for or made. What only looks like an id, or names nothing, may be a value."""
         self.kind = ""
         """What was checked: a text or a file."""
         self.decision: str | None = None
         self.ticket: Ticket[None] | None = None
         """Of a check that must be recorded before it is answered."""
         self.allowance: Allowance | None = None
+
+    def concerns(self, fields: Mapping[str, object]) -> None:
+        """Note the ids among the parameters of a path or the fields of an answer."""
+        for name in _OBJECTS:
+            value = fields.get(name)
+            if isinstance(value, str) and _ID.fullmatch(value):
+                self.objects[name] = value
 
 
 def note() -> Note:

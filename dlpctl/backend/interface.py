@@ -12,7 +12,14 @@ Json = dict[str, Any]
 Body = Mapping[str, Any]
 
 
-class Backend(Protocol):
+class EvidenceSource(Protocol):
+    """What shows whether the audit log is complete."""
+
+    def audit_head(self) -> Json: ...
+    def verify_audit(self, head: str | None = None) -> Json: ...
+
+
+class Backend(EvidenceSource, Protocol):
     """`org` is an id or a slug, a group an id or a name."""
 
     def organizations(self) -> list[Json]: ...
@@ -53,7 +60,7 @@ class Backend(Protocol):
 
     def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json: ...
     def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]: ...
-    def verify_audit(self) -> Json: ...
+    def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json: ...
 
     def check_text(
         self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dlpctl.backend.interface import Body, Json
@@ -12,8 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dlpctl.control.offline import Evidence
     from dlpctl.control.service import ControlPlane
     from dlpctl.detect.engine import Detector
+
+
+class LocalEvidence:
+    """The audit log of a database that is only read."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    @classmethod
+    @contextmanager
+    def open(cls, database: Path, key_file: Path) -> Iterator[LocalEvidence]:
+        from dlpctl.control.offline import Evidence
+
+        with Evidence.open(database, key_file) as opened:
+            yield cls(opened)
+
+    def audit_head(self) -> Json:
+        return self._evidence.head().to_dict()
+
+    def verify_audit(self, head: str | None = None) -> Json:
+        return self._evidence.verify(head).to_dict()
 
 
 class LocalBackend:
@@ -128,8 +151,14 @@ class LocalBackend:
     def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]:
         return (item.to_dict() for item in self.control.audit.export(LOCAL, org_id=org_id, search=search))
 
-    def verify_audit(self) -> Json:
-        return self.control.audit.verify(LOCAL).to_dict()
+    def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json:
+        return self.control.audit.events(LOCAL, limit=limit, offset=offset, org_id=org_id).to_dict()
+
+    def audit_head(self) -> Json:
+        return self.control.audit.head(LOCAL).to_dict()
+
+    def verify_audit(self, head: str | None = None) -> Json:
+        return self.control.audit.verify(LOCAL, head).to_dict()
 
     def check_text(
         self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None

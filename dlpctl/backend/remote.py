@@ -163,8 +163,15 @@ class RemoteBackend:
         with self._explained():
             yield from self._connection.lines("/api/audit/export", self._credential, query=query)
 
-    def verify_audit(self) -> Json:
-        return self._one("GET", "/api/audit/verify")
+    def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json:
+        query = {"limit": limit, "offset": offset, "org_id": org_id}
+        return self._connection.table(self._ask("GET", "/api/audit/events", query=query))
+
+    def audit_head(self) -> Json:
+        return self._one("GET", "/api/audit/head")
+
+    def verify_audit(self, head: str | None = None) -> Json:
+        return self._connection.table(self._ask("GET", "/api/audit/verify", query={"head": head}))
 
     def check_text(
         self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None

@@ -11,9 +11,12 @@ import typer
 from dlpctl.cli.options import Output
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
+from dlpctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from dlpctl.backend.interface import Backend
+    from pathlib import Path
+
+    from dlpctl.backend.interface import Backend, EvidenceSource
     from dlpctl.backend.local import LocalBackend
     from dlpctl.policy.model import Policy
 
@@ -46,6 +49,24 @@ def backend(server: str | None) -> Iterator[Backend]:
 
     with closing(RemoteBackend.open(config.server, config.data_folder)) as asked:
         yield asked
+
+
+@contextmanager
+def evidence(server: str | None, database: Path | None, key: Path | None) -> Iterator[EvidenceSource]:
+    """The audit log of a server, or of a database on this machine, which is only read."""
+    config = Session.begin(server=server).config
+    if config.server is not None and database is None:
+        with backend(server) as asked:
+            yield asked
+        return
+    if server is not None and config.server is not None:
+        raise UsageError("--database is a file on this machine; leave out --server")
+    from dlpctl.backend.local import LocalEvidence
+    from dlpctl.control.service import DATABASE, KEY_FILE
+
+    file = database or config.data_folder / DATABASE
+    with LocalEvidence.open(file, key or file.parent / KEY_FILE) as opened:
+        yield opened
 
 
 def given(**fields: Any) -> dict[str, Any]:

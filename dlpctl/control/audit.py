@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
+from dlpctl.control.chain import Ends
 from dlpctl.control.core import Core
 from dlpctl.control.fields import LARGEST
-from dlpctl.control.ledger import Chain, Ends, read_ends
-from dlpctl.control.records import AuditItem, AuditPage, ChainReport
+from dlpctl.control.heads import SignedHead
+from dlpctl.control.records import AuditEvent, AuditHead, AuditItem, AuditPage, ChainReport, EventPage
 from dlpctl.control.store import Row
-from dlpctl.errors import RequestError, StoreError
+from dlpctl.control.verify import Verifier
+from dlpctl.errors import RequestError
 from dlpctl.regex import lazy
 
 MAX_LIMIT = 1_000
@@ -31,6 +33,14 @@ _NEWEST = "ORDER BY seq DESC LIMIT :limit OFFSET :offset"
 _SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM"
 _FOUND = "WHERE seq IN (SELECT seq FROM checks WHERE"
 _SORTED = ") ORDER BY seq DESC"
+
+
+_EVENTS_COUNTED = "SELECT count(*) FROM events WHERE :org_id IS NULL OR org_id = :org_id"
+_EVENTS = (
+    "SELECT * FROM events WHERE :org_id IS NULL OR org_id = :org_id"
+    " ORDER BY number DESC LIMIT :limit OFFSET :offset"
+)
+_SOMETHING = "something does not match; a token for all organizations sees what"
 
 
 class _Way(NamedTuple):
@@ -77,9 +87,8 @@ class _Filter(NamedTuple):
 
 
 class Audit:
-    def __init__(self, core: Core, chain: Chain) -> None:
+    def __init__(self, core: Core) -> None:
         self._core = core
-        self._chain = chain
 
     def search(
         self,
@@ -98,7 +107,7 @@ class Audit:
             wanted = _filter(connection, access, org_id, search)
             if wanted is None:
                 return AuditPage((), limit, offset, 0)
-            total, rows = _page(connection, wanted, read_ends(connection, self._chain), limit, offset)
+            total, rows = _page(connection, wanted, self._core.chain.read(connection), limit, offset)
         return AuditPage(tuple(AuditItem(*row) for row in rows), limit, offset, total)
 
     def export(
@@ -108,41 +117,62 @@ class Audit:
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, search)
             if wanted is not None:
-                yield from _all(connection, wanted, read_ends(connection, self._chain))
+                yield from _all(connection, wanted, self._core.chain.read(connection))
 
-    def verify(self, access: Access) -> ChainReport:
-        """Follow the chain; an access to one organization may do that too, since the answer tells of no content."""
+    def verify(self, access: Access, head: str | None = None) -> ChainReport:
+        """Verify the log, and that a head which was noted earlier is part of it.
+
+        An access to one organization learns whether all is well, and not what is wrong with others.
+        """
+        noted = {"the head that was given": SignedHead.parse(head)} if head is not None else {}
+        report = verify_here(self._core, noted)
+        if access.org_id is None or report.intact:
+            return report
+        return report._replace(broken_at=None, reason=_SOMETHING, problems=(_SOMETHING,))
+
+    def head(self, access: Access) -> AuditHead:
+        """Return the signed head, which tells of no content."""
         with self._core.store.reading() as connection:
-            try:
-                ends = read_ends(connection, self._chain)
-            except StoreError as error:
-                return ChainReport(False, 0, "", None, error.message)
-            return self._follow(connection, ends)
+            ends = self._core.chain.read(connection)
+        head = self._core.chain.head(ends)
+        return AuditHead(str(head), ends.last_seq, ends.last_event, self._core.now())
 
-    def _follow(self, connection: sqlite3.Connection, ends: Ends) -> ChainReport:
-        seq, link = ends.first_seq, ends.first_link
-        start = seq
-        rows = connection.execute(
-            "SELECT seq, preflight_id, license_id, created_at, bytes, is_file, detected, org_id, org_name,"
-            " policy_id, policy_name, policy_version, destination, decision, summary, link"
-            " FROM checks JOIN phrases USING (phrase_id) ORDER BY seq"
-        )
-        for row in rows:
-            said = tuple(row)[:-1]
-            if row["seq"] != seq + 1:
-                return self._broken(
-                    row, seq - start, link, f"{row['seq'] - seq - 1} checks before it are missing"
-                )
-            if not hmac.compare_digest(self._chain.link(link, said), row["link"]):
-                return self._broken(row, seq - start, link, "it, or the link before it, was changed")
-            seq, link = row["seq"], row["link"]
-        if (seq, link) != (ends.last_seq, ends.last_link):
-            missing = ends.last_seq - seq
-            return ChainReport(False, seq - start, link.hex(), None, f"the last {missing} checks are missing")
-        return ChainReport(True, seq - start, link.hex(), None, "")
+    def events(
+        self, access: Access, *, limit: int = 50, offset: int = 0, org_id: str | None = None
+    ) -> EventPage:
+        """Return the newest events first: administrative changes and uses of keys."""
+        if not 1 <= limit <= MAX_LIMIT:
+            raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
+        if not 0 <= offset <= LARGEST:
+            raise RequestError(f"offset: must be from 0 to {LARGEST}")
+        with self._core.store.reading() as connection:
+            wanted = _filter(connection, access, org_id, None)
+            if wanted is None:
+                return EventPage((), limit, offset, 0)
+            values = wanted.values() | {"limit": limit, "offset": offset}
+            total = connection.execute(_EVENTS_COUNTED, values).fetchone()[0]
+            rows = connection.execute(_EVENTS, values).fetchall()
+        return EventPage(tuple(_event(row) for row in rows), limit, offset, total)
 
-    def _broken(self, row: Row, checked: int, link: bytes, reason: str) -> ChainReport:
-        return ChainReport(False, checked, link.hex(), row["preflight_id"], reason)
+
+def verify_here(core: Core, heads: Mapping[str, SignedHead]) -> ChainReport:
+    """Verify the open database, with the head that is noted beside it."""
+    noted = core.chain.noted.read()
+    with core.store.reading() as connection:
+        known = {core.chain.noted.file.name: noted} if noted else {}
+        return Verifier(connection, core.ring, {**known, **heads}).report()
+
+
+def _event(row: Row) -> AuditEvent:
+    return AuditEvent(
+        row["number"],
+        row["created_at"],
+        row["actor"],
+        row["action"],
+        row["org_id"],
+        row["subject"],
+        json.loads(row["details"]),
+    )
 
 
 def _filter(

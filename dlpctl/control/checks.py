@@ -12,10 +12,12 @@ from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory, Standing, license_for
 from dlpctl.control.engine import Engine
+from dlpctl.control.events import note_use
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
-from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
+from dlpctl.control.ledger import Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
+from dlpctl.control.seals import check_rows
 from dlpctl.errors import (
     ForbiddenError,
     NotFoundError,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 _FIND = """
     SELECT checks.*, phrases.*, masked_files.expires_at AS file_expires FROM checks
     JOIN phrases USING (phrase_id) LEFT JOIN masked_files USING (preflight_id)
-    WHERE preflight_id = ? AND org_id = ?"""
+    WHERE preflight_id = :preflight_id AND org_id = :org_id AND :policy_id IN (policy_id, asked_by)"""
 
 
 class Limits(NamedTuple):
@@ -64,20 +66,17 @@ class Checks:
         core: Core,
         engine: Engine,
         directory: Directory,
-        chain: Chain,
         files: MaskedFiles,
         limits: Limits,
     ) -> None:
         self._core = core
         self._engine = engine
         self._directory = directory
-        self._chain = chain
         self._files = files
         self._limits = limits
 
     def identify(self, api_key: str | None) -> str:
-        with self._core.store.reading() as connection:
-            return self._identify(connection, api_key)
+        return self._core.unless_rotated(lambda: self._known(api_key))
 
     def check_text(
         self,
@@ -139,8 +138,7 @@ class Checks:
             raise
 
     def get(self, api_key: str | None, preflight_id: str) -> CheckResult:
-        with self._core.store.reading() as connection:
-            row = self._find(connection, api_key, preflight_id)
+        row = self._core.unless_rotated(lambda: self._find(api_key, preflight_id))
         expires = row["file_expires"]
         return CheckResult(
             row["preflight_id"],
@@ -157,9 +155,12 @@ class Checks:
     def file(
         self, api_key: str | None, preflight_id: str, expires: str | None, signature: str | None
     ) -> MaskedFile:
-        with self._core.store.reading() as connection:
-            self._find(connection, api_key, preflight_id)
+        self._core.unless_rotated(lambda: self._find(api_key, preflight_id))
         return self._files.fetch(preflight_id, expires, signature)
+
+    def _known(self, api_key: str | None) -> str:
+        with self._core.store.reading() as connection:
+            return self._identify(connection, api_key)
 
     def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
         if not api_key:
@@ -179,6 +180,12 @@ class Checks:
                 and _may_go_on(own, now, self._directory.used)
             ):
                 return own
+        return self._core.unless_rotated(lambda: self._asked(api_key, org_id, policy_id, now))
+
+    def _asked(
+        self, api_key: str | None, org_id: str | None, policy_id: str | None, now: datetime
+    ) -> Standing:
+        """Ask the store, and raise where the key may not have what it asks for."""
         with self._core.store.reading() as connection:
             own = self._directory.standing(connection, self._identify(connection, api_key))
             if own is None:
@@ -196,9 +203,12 @@ class Checks:
                 )
                 if other is None or other.org_id != own.org_id:
                     raise NotFoundError("policy_id: the key's organization has no such policy")
-                chosen = other
+                chosen = other._replace(asked_by=own.policy_id)
             month = written(now)[:7]
-            license_for(chosen, now, lambda license_id: checks_of_month(connection, license_id, month))
+            secrets = self._core.ring.current
+            license_for(
+                chosen, now, lambda license_id: checks_of_month(connection, secrets, license_id, month)
+            )
         return chosen
 
     def _checker(self, standing: Standing, to: Destination) -> Checker:
@@ -213,11 +223,12 @@ class Checks:
     def _load(self, standing: Standing) -> Policy:
         with self._core.store.reading() as connection:
             row = connection.execute(
-                "SELECT body FROM policy_versions WHERE policy_id = ? AND version = ?",
+                "SELECT * FROM policy_versions WHERE policy_id = ? AND version = ?",
                 (standing.policy_id, standing.version),
             ).fetchone()
-        if row is None:
-            raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
+            if row is None:
+                raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
+            check_rows(connection, self._core.ring.current, "policy_versions", [row])
         return Policy.from_dict(json.loads(row["body"]))
 
     def _submit(
@@ -244,10 +255,11 @@ class Checks:
             size,
             is_file,
             file_expires,
+            standing.asked_by,
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._chain)).record(
+            batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core)).record(
                 entry
             )
 
@@ -264,13 +276,21 @@ class Checks:
         )
         return Submitted(result, self._core.store.submit(job))
 
-    def _find(self, connection: sqlite3.Connection, api_key: str | None, preflight_id: str) -> sqlite3.Row:
-        own = self._directory.standing(connection, self._identify(connection, api_key))
-        row: sqlite3.Row | None = None
-        if own is not None and preflight_id.isprintable():
-            row = connection.execute(_FIND, (preflight_id, own.org_id)).fetchone()
-        if row is None:
-            raise NotFoundError("there is no such check in the key's organization")
+    def _find(self, api_key: str | None, preflight_id: str) -> sqlite3.Row:
+        """Return a check that this policy's key asked for, or that was made by this policy, while the key may check."""
+        with self._core.store.reading() as connection:
+            own = self._directory.standing(connection, self._identify(connection, api_key))
+            row: sqlite3.Row | None = None
+            if own is not None:
+                license_for(own, self._core.clock(), lambda _: -1)
+                if preflight_id.isprintable():
+                    row = connection.execute(
+                        _FIND,
+                        {"preflight_id": preflight_id, "org_id": own.org_id, "policy_id": own.policy_id},
+                    ).fetchone()
+        if own is None or row is None:
+            raise NotFoundError("the policy of this key has no such check")
+        note_use(self._core, own.policy_id, own.org_id)
         return row
 
 

@@ -1,11 +1,24 @@
-"""Time as the control plane writes it: ISO 8601 in UTC, to the millisecond, so that texts sort as moments do."""
+"""Time as the control plane writes and trusts it.
+
+Moments are written as ISO 8601 in UTC, to the millisecond, so that their order as text is their order in time.
+
+A clock may jump. Forward: nothing is erased by the new time before it has been watched for a day. Back: what had expired
+stays expired, since the latest time that was trusted goes on counting.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 Clock = Callable[[], datetime]
+
+STEP = timedelta(hours=1)
+"""The longest time between two readings that counts as ordinary progress."""
+WATCH = timedelta(days=1)
+"""How long a jump forward is watched before anything is erased by it."""
 
 
 def utc_now() -> datetime:
@@ -19,5 +32,76 @@ def written(moment: datetime) -> str:
 
 
 def next_month(moment: datetime) -> datetime:
-    """When the month's quotas begin anew."""
+    """Return when the quotas of the next month start."""
     return datetime(moment.year + moment.month // 12, moment.month % 12 + 1, 1, tzinfo=UTC)
+
+
+class ClockHistory(NamedTuple):
+    """The readings of a clock, as far as trust in the next one depends on them."""
+
+    trusted: datetime
+    """The latest time that was reached by ordinary progress, or watched for long enough."""
+    latest: datetime
+    """The last reading."""
+    jumped: datetime | None = None
+    """The first reading after a jump that is being watched."""
+    watched: timedelta = timedelta()
+    """For how long it was watched, in steps of ordinary progress."""
+    resumed: datetime | None = None
+    """The first reading after the last gap since then."""
+    steady: timedelta = timedelta()
+    """For how long there was no gap."""
+
+    def observe(self, now: datetime) -> ClockHistory:
+        if now - self.trusted <= STEP:
+            return ClockHistory(max(now, self.trusted), now)
+        if self.jumped is None or self.resumed is None or now < self.latest:
+            return ClockHistory(self.trusted, now, now, timedelta(), now)
+        gap = now - self.latest
+        watched = self.watched + min(gap, STEP)
+        resumed, steady = (self.resumed, self.steady + gap) if gap <= STEP else (now, timedelta())
+        if steady >= WATCH:
+            return ClockHistory(now, now)
+        if watched >= WATCH:
+            return ClockHistory(self.jumped, now, resumed, steady, resumed, steady)
+        return ClockHistory(self.trusted, now, self.jumped, watched, resumed, steady)
+
+    def dump(self) -> str:
+        moments = [one and written(one) for one in (self.trusted, self.latest, self.jumped, self.resumed)]
+        return json.dumps([*moments, self.watched.total_seconds(), self.steady.total_seconds()])
+
+    @classmethod
+    def load(cls, text: str) -> ClockHistory:
+        *moments, watched, steady = json.loads(text)
+        trusted, latest, jumped, resumed = (one and datetime.fromisoformat(one) for one in moments)
+        return cls(trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady))
+
+
+class TrustedClock:
+    """A clock that knows its history, which the head of the audit chain keeps from process to process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.history: ClockHistory | None = None
+
+    def __call__(self) -> datetime:
+        """Return the time by which things expire: never less than what was trusted before."""
+        now = self._clock()
+        return now if self.history is None else max(now, self.history.trusted)
+
+    def erasing_time(self) -> datetime:
+        """Return the time by which things are erased: never more than what is trusted by now."""
+        now = self._clock()
+        return now if self.history is None else min(now, self.history.trusted)
+
+    def take_up(self, stored: str) -> None:
+        """Go on from what an earlier process has seen, without a reading."""
+        self.history = ClockHistory.load(stored)
+
+    def observe(self, stored: ClockHistory | None) -> ClockHistory:
+        """Take a reading, after whatever other processes have seen."""
+        now = self._clock()
+        known = [history for history in (stored, self.history) if history is not None]
+        history = max(known, key=lambda history: history.trusted, default=ClockHistory(now, now))
+        self.history = history.observe(now)
+        return self.history

@@ -1,25 +1,46 @@
-"""What all services stand on: the store, the key ring, the clock, and how an organization is found."""
+"""What all services share: the store, the key ring, the clock, the chain, and how an organization is found."""
 
 from __future__ import annotations
 
 import secrets
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Callable
+from datetime import timedelta
+from typing import NamedTuple, TypeVar
 
 from dlpctl.control.access import Access
-from dlpctl.control.clock import Clock, written
+from dlpctl.control.chain import Chain
+from dlpctl.control.clock import TrustedClock, written
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.store import Row, Store
-from dlpctl.errors import NotFoundError
+from dlpctl.errors import NotFoundError, TamperedError, UnauthorizedError
+
+_T = TypeVar("_T")
+OVERLAP = timedelta(days=30)
+"""For how long after the key file was replaced tokens are known that were not used since."""
 
 
 class Core(NamedTuple):
     store: Store
     ring: KeyRing
-    clock: Clock
+    clock: TrustedClock
+    chain: Chain
+    used: set[tuple[str, str]]
+    """The keys that are known to have been used on a day."""
 
     def now(self) -> str:
         return written(self.clock())
+
+    def unless_rotated(self, ask: Callable[[], _T]) -> _T:
+        """Ask again where the key file was replaced in the meantime, so that nobody is refused for that."""
+        before = self.ring.current
+        try:
+            found = ask()
+        except (UnauthorizedError, TamperedError):
+            if self.ring.current is before:
+                raise
+            return ask()
+        return found
 
 
 def new_id(prefix: str) -> str:

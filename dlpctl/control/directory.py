@@ -9,8 +9,23 @@ from datetime import datetime
 from typing import NamedTuple
 
 from dlpctl.control.clock import next_month, written
+from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.control.licenses import PLANS, not_usable
-from dlpctl.errors import ForbiddenError, QuotaError
+from dlpctl.control.seals import check_rows
+from dlpctl.errors import ForbiddenError, QuotaError, TamperedError
+
+_COVERS = (
+    ("group_policies", "SELECT * FROM group_policies WHERE policy_id = ?"),
+    (
+        "license_groups",
+        "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE policy_id = ?",
+    ),
+)
+"""What puts a policy under a license."""
+_LICENSES = (
+    "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
+    " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid"
+)
 
 
 class Terms(NamedTuple):
@@ -36,6 +51,8 @@ class Standing(NamedTuple):
     org_name: str
     keeps_samples: bool
     licenses: tuple[Terms, ...]
+    asked_by: str | None = None
+    """The policy whose key asks for a check by this one, where that is another."""
 
 
 class _Known(NamedTuple):
@@ -47,7 +64,8 @@ class _Known(NamedTuple):
 
 
 class Directory:
-    def __init__(self) -> None:
+    def __init__(self, ring: KeyRing) -> None:
+        self._ring = ring
         self._known = _Known(b"", {}, {}, {})
 
     def remembered(self, generation: bytes, lookup: bytes) -> Standing | None:
@@ -77,7 +95,7 @@ class Directory:
         known = self._current(connection)
         standing = known.standings.get(policy_id)
         if standing is None:
-            standing = _read(connection, policy_id)
+            standing = _read(connection, self._ring.current, policy_id)
             if standing is not None:
                 known.standings[policy_id] = standing
         return standing
@@ -92,18 +110,23 @@ class Directory:
         return known
 
 
-def _read(connection: sqlite3.Connection, policy_id: str) -> Standing | None:
-    row = connection.execute(
-        "SELECT * FROM policies JOIN organizations USING (org_id) WHERE policy_id = ?", (policy_id,)
-    ).fetchone()
+def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> Standing | None:
+    """Read what a decision depends on; raises `TamperedError` where any of it was not written by this program."""
+    row = connection.execute("SELECT * FROM policies WHERE policy_id = ?", (policy_id,)).fetchone()
     if row is None:
         return None
+    organization = connection.execute(
+        "SELECT * FROM organizations WHERE org_id = ?", (row["org_id"],)
+    ).fetchone()
+    if organization is None:
+        raise TamperedError.of("organizations", row["org_id"])
+    check_rows(connection, secrets, "policies", [row])
+    check_rows(connection, secrets, "organizations", [organization])
     policy = json.loads(row["body"])
-    licenses = connection.execute(
-        "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
-        " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid",
-        (policy_id,),
-    ).fetchall()
+    for table, sql in _COVERS:
+        check_rows(connection, secrets, table, connection.execute(sql, (policy_id,)).fetchall())
+    licenses = connection.execute(_LICENSES, (policy_id,)).fetchall()
+    check_rows(connection, secrets, "licenses", licenses)
     terms = [
         Terms(
             one["license_id"],
@@ -122,9 +145,9 @@ def _read(connection: sqlite3.Connection, policy_id: str) -> Standing | None:
         policy["version"],
         bool(row["is_active"]),
         row["org_id"],
-        row["slug"],
-        row["name"],
-        json.loads(row["settings"]).get("retention") != "NONE",
+        organization["slug"],
+        organization["name"],
+        json.loads(organization["settings"]).get("retention") != "NONE",
         tuple(terms),
     )
 

@@ -16,6 +16,7 @@ from dlpctl.control.records import MaskedFile
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
+    from dlpctl.control.keys import Secrets
     from dlpctl.control.writer import Batch
 
 LIFETIME = timedelta(minutes=15)
@@ -27,8 +28,6 @@ class MaskedFiles:
     def __init__(self, core: Core, folder: Path) -> None:
         self._core = core
         self._folder = folder
-        self._key = core.ring.key_for("files")
-        self._signatures = core.ring.key_for("file-urls")
 
     def put(self, preflight_id: str, name: str, data: bytes) -> None:
         """On the disk before the check is recorded; what no check came of is swept away."""
@@ -36,7 +35,7 @@ class MaskedFiles:
 
         named = name.encode("utf-8", "replace")[:_NAME_BYTES]
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        sealed = nonce + AESGCM(self._key).encrypt(
+        sealed = nonce + AESGCM(self._core.ring.key_for("files")).encrypt(
             nonce, bytes([len(named)]) + named + data, preflight_id.encode()
         )
         try:
@@ -55,20 +54,24 @@ class MaskedFiles:
 
     def url(self, preflight_id: str, expires_at: str) -> str:
         expires = str(int(datetime.fromisoformat(expires_at).timestamp()))
-        signature = self._signature(preflight_id, expires)
+        signature = _signature(self._core.ring.current, preflight_id, expires)
         return f"/api/preflight/{preflight_id}/file?expires={expires}&signature={signature}"
 
     def fetch(self, preflight_id: str, expires: str | None, signature: str | None) -> MaskedFile:
-        expected = self._signature(preflight_id, expires or "")
-        if not hmac.compare_digest(expected.encode(), (signature or "").encode("utf-8", "replace")):
+        given = (signature or "").encode("utf-8", "replace")
+        if not any(
+            hmac.compare_digest(_signature(one, preflight_id, expires or "").encode(), given)
+            for one in self._secrets()
+        ):
             raise ForbiddenError("the address of this file is not signed by this service")
         if int(expires or 0) <= self._core.clock().timestamp():
             raise ForbiddenError("the address of this file has expired; check the file again")
         return self._opened(preflight_id)
 
     def sweep(self) -> int:
-        """Remove what has expired."""
-        now = self._core.now()
+        """Remove what has expired, by a clock that is trusted."""
+        erasing = self._core.clock.erasing_time()
+        now = written(erasing)
 
         def job(batch: Batch) -> list[str]:
             rows = batch.execute(
@@ -79,7 +82,7 @@ class MaskedFiles:
         expired = self._core.store.run(job)
         for preflight_id in expired:
             self.drop(preflight_id)
-        oldest = (self._core.clock() - LIFETIME).timestamp()
+        oldest = (erasing - LIFETIME).timestamp()
         if self._folder.is_dir():
             for file in self._folder.iterdir():
                 with suppress(OSError):
@@ -90,9 +93,10 @@ class MaskedFiles:
     def expiry(self) -> str:
         return written(self._core.clock() + LIFETIME)
 
-    def _signature(self, preflight_id: str, expires: str) -> str:
-        said = f"{preflight_id}:{expires}".encode("utf-8", "replace")
-        return hmac.digest(self._signatures, said, "sha256").hex()
+    def _secrets(self) -> list[Secrets]:
+        """Return the secrets that files and addresses which are still good may depend on."""
+        ring = self._core.ring
+        return [ring.current, *ring.retired_since(self._core.clock() - LIFETIME)]
 
     def _opened(self, preflight_id: str) -> MaskedFile:
         from cryptography.exceptions import InvalidTag
@@ -102,11 +106,14 @@ class MaskedFiles:
             sealed = (self._folder / preflight_id).read_bytes()
         except OSError:
             raise NotFoundError("the masked file is gone; check the file again") from None
-        try:
-            plain = AESGCM(self._key).decrypt(
-                sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], preflight_id.encode()
-            )
-        except (InvalidTag, ValueError):
-            raise StoreError("the masked file was changed or damaged; check the file again") from None
-        end = 1 + plain[0]
-        return MaskedFile(plain[1:end].decode("utf-8", "ignore"), plain[end:])
+        for keys in self._secrets():
+            cipher = AESGCM(keys.key_for("files"))
+            with suppress(InvalidTag, ValueError):
+                plain = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], preflight_id.encode())
+                end = 1 + plain[0]
+                return MaskedFile(plain[1:end].decode("utf-8", "ignore"), plain[end:])
+        raise StoreError("the masked file was changed or damaged; check the file again")
+
+
+def _signature(keys: Secrets, preflight_id: str, expires: str) -> str:
+    return keys.mac("file-urls", f"{preflight_id}:{expires}".encode("utf-8", "replace")).hex()

@@ -8,10 +8,11 @@ from typing import Any
 
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.events import record
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.records import Group
 from dlpctl.control.store import Row
-from dlpctl.control.writer import Batch, changed
+from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError
 
 _FIND = """
@@ -45,7 +46,7 @@ class Groups:
             _refuse_taken(batch, org_id, name)
             group_id = insert_group(batch, org_id, name, description, now=self._core.now())
             _set_policies(batch, org_id, group_id, policies)
-            changed(batch)
+            record(batch, self._core, access, "group.created", group_id, org_id)
             return _group(batch.connection, _find(batch.connection, access, org_id, group_id))
 
         return self._core.store.run(job)
@@ -73,7 +74,7 @@ class Groups:
             if policies is not None:
                 batch.execute("DELETE FROM group_policies WHERE group_id = ?", (row["group_id"],))
                 _set_policies(batch, row["org_id"], row["group_id"], policies)
-            changed(batch)
+            record(batch, self._core, access, "group.updated", row["group_id"], row["org_id"])
             return _group(batch.connection, _find(batch.connection, access, row["org_id"], row["group_id"]))
 
         return self._core.store.run(job)
@@ -87,7 +88,7 @@ class Groups:
             if row["is_default"]:
                 raise ConflictError("the default policy group cannot be deleted")
             batch.execute("DELETE FROM policy_groups WHERE group_id = ?", (row["group_id"],))
-            changed(batch)
+            record(batch, self._core, access, "group.deleted", row["group_id"], row["org_id"])
 
         self._core.store.run(job)
 

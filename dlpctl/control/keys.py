@@ -9,11 +9,14 @@ from __future__ import annotations
 import hmac
 import secrets
 import zlib
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from dlpctl.control.access import SHORTENED
-from dlpctl.errors import StoreError, VaultError
+from dlpctl.control.keyfile import KeyFile
+from dlpctl.errors import StoreError
 from dlpctl.values import derive_key
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -64,49 +67,117 @@ def _base62(number: int, length: int) -> str:
     return "".join(reversed(digits))
 
 
-class KeyRing:
-    """The secrets of one control plane, all derived from its key file."""
+class Secrets:
+    """The secrets that are derived from one key file."""
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._lookup = derive_key(key, "control-lookup")
-        self._display = derive_key(key, "control-display")
-
-    @classmethod
-    def load(cls, file: Path, *, create: bool) -> KeyRing:
-        """From the key file, which is made, mode 0600, where `create` allows it."""
-        from dlpctl.masking.vault import vault_key
-
-        try:
-            return cls(vault_key(file, {}, create=create))
-        except VaultError as error:
-            raise StoreError(error.message) from None
+        self.key = key
+        self._derived: dict[str, bytes] = {}
+        self.check = self.key_for("check")
+        """Shows that two are the same, without telling either."""
 
     def __repr__(self) -> str:
-        return "KeyRing()"
+        return "Secrets()"
 
     def key_for(self, purpose: str) -> bytes:
-        return derive_key(self._key, f"control-{purpose}")
+        derived = self._derived.get(purpose)
+        if derived is None:
+            derived = self._derived[purpose] = derive_key(self.key, f"control-{purpose}")
+        return derived
+
+    def mac(self, purpose: str, content: bytes) -> bytes:
+        return hmac.digest(self.key_for(purpose), content, "sha256")
 
     def lookup(self, key: str) -> bytes:
-        """What the store knows a key by."""
-        return hmac.digest(self._lookup, key.encode("utf-8", "surrogatepass"), "sha256")
+        """Return what the store knows a key by."""
+        return self.mac("lookup", key.encode("utf-8", "surrogatepass"))
 
     def seal(self, plain: bytes, owner: str) -> bytes:
-        """Encrypted for one owner: put into another's row, it does not open."""
+        """Encrypt for one owner: in the row of another, it does not open."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        return nonce + AESGCM(self._display).encrypt(nonce, plain, owner.encode())
+        return nonce + AESGCM(self.key_for("display")).encrypt(nonce, plain, owner.encode())
 
     def open(self, sealed: bytes, owner: str) -> bytes:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
-            return AESGCM(self._display).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], owner.encode())
+            cipher = AESGCM(self.key_for("display"))
+            return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], owner.encode())
         except (InvalidTag, ValueError):
             raise StoreError(
                 f"{owner}: what is stored of it cannot be decrypted: the database was changed or damaged; "
                 "restore a backup with 'dlpctl db restore'"
             ) from None
+
+
+class RetiredKey(NamedTuple):
+    """A key file that was replaced, and the last records that were linked with it."""
+
+    secrets: Secrets
+    last_seq: int
+    last_event: int
+    retired_at: datetime
+
+
+class KeyRing:
+    """The secrets of one control plane: those of its key file, and those of the key files before it."""
+
+    def __init__(self, key: bytes, file: KeyFile | None = None) -> None:
+        self._file = file
+        self._earlier: set[bytes] = set()
+        self.current = Secrets(key)
+        self.retired: tuple[RetiredKey, ...] = ()
+
+    @classmethod
+    def load(cls, file: Path, *, create: bool) -> KeyRing:
+        """Read the key file, or make it, mode 0600, where `create` allows that."""
+        found = KeyFile(file)
+        return cls(found.read(create=create), found)
+
+    def __repr__(self) -> str:
+        return "KeyRing()"
+
+    def follow(self, check: bytes) -> bool:
+        """Use the key that the database has been sealed with; return whether that is another one than before.
+
+        Raises `StoreError` where no key file holds it. An older state of the database changes nothing.
+        """
+        if check == self.current.check or check in self._earlier:
+            return False
+        for key in self._file.candidates() if self._file else ():
+            found = Secrets(key)
+            if hmac.compare_digest(found.check, check):
+                self._earlier.add(self.current.check)
+                self.current = found
+                return True
+        where = self._file.path if self._file else "the key"
+        raise StoreError(f"{where}: is not the key of the database beside it; put the right one there")
+
+    def linked_with(self, seq: int, event: int) -> Secrets:
+        """Return the secrets that the records up to this position were linked with."""
+        for retired in self.retired:
+            if seq <= retired.last_seq and event <= retired.last_event:
+                return retired.secrets
+        return self.current
+
+    def retired_since(self, moment: datetime) -> list[Secrets]:
+        """Return the secrets that were replaced after a moment, the newest first."""
+        return [one.secrets for one in reversed(self.retired) if one.retired_at > moment]
+
+    def key_for(self, purpose: str) -> bytes:
+        return self.current.key_for(purpose)
+
+    def mac(self, purpose: str, content: bytes) -> bytes:
+        return self.current.mac(purpose, content)
+
+    def lookup(self, key: str) -> bytes:
+        return self.current.lookup(key)
+
+    def seal(self, plain: bytes, owner: str) -> bytes:
+        return self.current.seal(plain, owner)
+
+    def open(self, sealed: bytes, owner: str) -> bytes:
+        return self.current.open(sealed, owner)

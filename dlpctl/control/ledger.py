@@ -6,19 +6,21 @@ import hmac
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.control import events
 from dlpctl.control.directory import Directory, Standing, deleted_policy, license_for
-from dlpctl.control.keys import KeyRing
-from dlpctl.errors import ForbiddenError, StoreError
+from dlpctl.control.seals import usage_mac
+from dlpctl.errors import ForbiddenError, TamperedError
+
+if TYPE_CHECKING:
+    from dlpctl.control.core import Core
+    from dlpctl.control.keys import Secrets
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
-START = bytes(32)
-"""The link before the first."""
 
 
 class Entry(NamedTuple):
@@ -37,62 +39,26 @@ class Entry(NamedTuple):
     """Bytes of the content."""
     is_file: bool
     file_expires: str | None = None
-
-
-class Chain:
-    """Each link is a keyed hash over the link before it and over all that the log says of the check."""
-
-    def __init__(self, ring: KeyRing) -> None:
-        self._links = ring.key_for("chain")
-        self._seals = ring.key_for("chain-seal")
-
-    def link(self, before: bytes, said: Sequence[Any]) -> bytes:
-        return hmac.digest(self._links, before + _json(said).encode(), "sha256")
-
-    def seal(self, ends: Ends) -> bytes:
-        said = f"{ends.first_seq}:{ends.first_link.hex()}:{ends.last_seq}:{ends.last_link.hex()}"
-        return hmac.digest(self._seals, said.encode(), "sha256")
-
-
-class Ends(NamedTuple):
-    """Where the chain begins (after the last check that was pruned) and ends."""
-
-    first_seq: int = 0
-    first_link: bytes = START
-    last_seq: int = 0
-    last_link: bytes = START
-
-
-def read_ends(connection: sqlite3.Connection, chain: Chain) -> Ends:
-    row = connection.execute("SELECT * FROM chain").fetchone()
-    if row is None:
-        if connection.execute("SELECT 1 FROM checks").fetchone():
-            raise StoreError("the end of the audit log's chain is missing; see 'dlpctl audit verify'")
-        return Ends()
-    ends = Ends(row["first_seq"], row["first_link"], row["last_seq"], row["last_link"])
-    if not hmac.compare_digest(chain.seal(ends), row["seal"]):
-        raise StoreError(
-            "the end of the audit log's chain is not what was written; see 'dlpctl audit verify'"
-        )
-    return ends
-
-
-def write_ends(connection: sqlite3.Connection, chain: Chain, ends: Ends) -> None:
-    connection.execute("INSERT OR REPLACE INTO chain VALUES (1, ?, ?, ?, ?, ?)", (*ends, chain.seal(ends)))
+    asked_by: str | None = None
+    """The policy whose key asked for the check, where that is another one."""
 
 
 class Ledger:
     """The checks of one transaction: put together one by one, and written all at once."""
 
-    def __init__(self, connection: sqlite3.Connection, directory: Directory, chain: Chain) -> None:
+    def __init__(self, connection: sqlite3.Connection, directory: Directory, core: Core) -> None:
         self._db = connection
         self._directory = directory
-        self._chain = chain
-        self._ends = read_ends(self._db, chain)
+        self._core = core
+        self._chain = core.chain
+        self._ends = self._chain.read(connection)
         self._standings: dict[str, Standing | None] = {}
         """Nothing changes them while this transaction lasts and these are its jobs."""
         self._rows: dict[str, tuple[Any, ...]] = {}
         """By the ids of their checks."""
+        self._events: list[tuple[Any, ...]] = []
+        self._uses: set[str] = set()
+        """The keys whose use on this day is in the log."""
         self._files: list[tuple[str, str]] = []
         self._used: dict[tuple[str, str], int] = {}
         self._phrases: dict[bytes, int] = {}
@@ -107,6 +73,7 @@ class Ledger:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
         terms = license_for(standing, entry.moment, lambda license_id: self.checks(license_id, month))
+        self._use(entry.asked_by or entry.policy_id, standing.org_id, entry.created_at)
         self._write(standing, terms.license_id, entry)
 
     def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
@@ -117,8 +84,19 @@ class Ledger:
         standing = self._standing(entry.policy_id)
         if standing is None or standing.org_id != org_id:
             standing = deleted_policy(self._db, entry.policy_id, org_id)
+        self._use(license_id, org_id, self._core.now())
         self._write(standing, license_id, entry)
         return True
+
+    def _use(self, subject: str, org_id: str, moment: str) -> None:
+        """Log the first use of a key on a day before the check that it is used for."""
+        if subject in self._uses:
+            return
+        self._uses.add(subject)
+        if not events.was_used(self._db, subject, moment[:10]):
+            event = events.Event(moment, subject, events.KEY_USED, org_id, subject)
+            row, self._ends = event.linked(self._chain, self._ends)
+            self._events.append(row)
 
     def _write(self, standing: Standing, license_id: str, entry: Entry) -> None:
         month = entry.created_at[:7]
@@ -147,6 +125,7 @@ class Ledger:
                 entry.destination,
                 entry.decision,
                 entry.summary,
+                *((entry.asked_by,) if entry.asked_by else ()),
             ),
         )
         self._rows[entry.preflight_id] = (
@@ -159,6 +138,7 @@ class Ledger:
             entry.is_file,
             said,
             link,
+            entry.asked_by,
         )
         if entry.file_expires:
             self._files.append((entry.preflight_id, entry.file_expires))
@@ -174,7 +154,8 @@ class Ledger:
 
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
-            self._used[license_id, month] = checks_of_month(self._db, license_id, month)
+            secrets = self._core.ring.current
+            self._used[license_id, month] = checks_of_month(self._db, secrets, license_id, month)
         return self._used[license_id, month]
 
     def _phrase(self, standing: Standing, entry: Entry) -> int:
@@ -219,13 +200,19 @@ class Ledger:
         self._directory.count(self._used)
         if not self._rows:
             return
-        write_ends(self._db, self._chain, self._ends)
-        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
+        self._chain.write(self._db, self._ends)
+        events.insert(self._db, self._events)
+        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
         if self._files:
             self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
         self._db.executemany(
-            "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET checks = excluded.checks",
-            ((*key, checks) for key, checks in self._used.items() if checks),
+            "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET checks = excluded.checks, mac = excluded.mac",
+            (
+                (*key, checks, usage_mac(self._core.ring.current, *key, checks))
+                for key, checks in self._used.items()
+                if checks
+            ),
         )
         self._db.executemany(
             "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
@@ -247,8 +234,14 @@ class Ledger:
         )
 
 
-def checks_of_month(connection: sqlite3.Connection, license_id: str, month: str) -> int:
+def checks_of_month(connection: sqlite3.Connection, secrets: Secrets, license_id: str, month: str) -> int:
+    """Return how many checks of a license were counted in a month; raises `TamperedError`."""
     row = connection.execute(
-        "SELECT checks FROM usage WHERE license_id = ? AND month = ?", (license_id, month)
+        "SELECT checks, mac FROM usage WHERE license_id = ? AND month = ?", (license_id, month)
     ).fetchone()
-    return row["checks"] if row else 0
+    if row is None:
+        return 0
+    checks: int = row["checks"]
+    if not hmac.compare_digest(row["mac"], usage_mac(secrets, license_id, month, checks)):
+        raise TamperedError.of("usage", f"{license_id} {month}")
+    return checks

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.events import note_use, record
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened, well_formed
 from dlpctl.control.records import UNLIMITED, License, PublicKey, Validation
-from dlpctl.control.signing import Signer, policy_config
+from dlpctl.control.seals import check_rows
+from dlpctl.control.signing import PolicyConfig, Signer, policy_config
 from dlpctl.control.store import Row
-from dlpctl.control.writer import Batch, changed
+from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError, ForbiddenError, UnauthorizedError
 
 _FIND = "SELECT * FROM licenses WHERE org_id = :org_id AND license_id = :given"
@@ -64,7 +66,7 @@ class Licenses:
             org_id = find_organization(batch.connection, access, org)["org_id"]
             covered = group_ids(batch, org_id, groups, "policy_groups")
             made = insert_license(batch, self._core, org_id, plan, covered, expires)
-            changed(batch)
+            record(batch, self._core, access, "license.created", made.license_id, org_id)
             return made
 
         return self._core.store.run(job)
@@ -93,7 +95,15 @@ class Licenses:
                     license_id,
                 ),
             )
-            changed(batch)
+            record(
+                batch,
+                self._core,
+                access,
+                "license.updated",
+                license_id,
+                row["org_id"],
+                expires_at=expires or row["expires_at"],
+            )
             again = _find(batch.connection, access, org, license_id)
             return stored_license(batch.connection, self._core, access, again)
 
@@ -117,17 +127,14 @@ class Licenses:
                 " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?)",
                 (now, license_id),
             )
-            changed(batch)
+            record(batch, self._core, access, "license.revoked", license_id, row["org_id"])
 
         self._core.store.run(job)
 
     def validate(self, license_key: str | None) -> Validation:
         core = self._core
-        with core.store.reading() as connection:
-            row = licensed(connection, core, license_key)
-            if why := not_usable(row, core.now()):
-                raise ForbiddenError(why)
-            config = policy_config(connection, row["license_id"])
+        row, config = core.unless_rotated(lambda: self._covered(license_key))
+        note_use(core, row["license_id"], row["org_id"])
         token = self._signer.token(row, config)
         return Validation(
             valid=True,
@@ -140,13 +147,21 @@ class Licenses:
             jwt_token=token,
         )
 
+    def _covered(self, license_key: str | None) -> tuple[Row, PolicyConfig]:
+        core = self._core
+        with core.store.reading() as connection:
+            row = licensed(connection, core, license_key)
+            if why := not_usable(row, core.now()):
+                raise ForbiddenError(why)
+            return row, policy_config(connection, core.ring.current, row["license_id"])
+
     def public_key(self, key_id: str | None = None) -> PublicKey:
         return self._signer.public_key(key_id)
 
     def rotate_keys(self, access: Access) -> PublicKey:
         """Tokens are signed by a new key; those that are out stay good until they expire."""
         access.require_everywhere(Role.ADMIN)
-        return self._signer.rotate()
+        return self._signer.rotate(access)
 
     def _future(self, fields: Fields) -> str:
         moment = fields.moment("expires_at")
@@ -191,6 +206,7 @@ def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None
         row = connection.execute("SELECT * FROM licenses WHERE key_lookup = ?", (lookup,)).fetchone()
     if row is None:
         raise UnauthorizedError("the license key is unknown")
+    check_rows(connection, core.ring.current, "licenses", [row])
     return row
 
 

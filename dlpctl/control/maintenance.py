@@ -8,11 +8,14 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
+from dlpctl.control import custody
+from dlpctl.control.chain import read_ends
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
+from dlpctl.control.events import LOCAL_ACTOR, SERVICE_ACTOR, Event, append
 from dlpctl.control.files import MaskedFiles
-from dlpctl.control.ledger import Chain, read_ends, write_ends
 from dlpctl.control.migrations import STEPS
+from dlpctl.control.rotation import KeyRotation, rotate
 from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError
 
@@ -20,10 +23,10 @@ _AT_ONCE = 5_000
 
 
 class Maintenance:
-    def __init__(self, core: Core, chain: Chain, files: MaskedFiles) -> None:
+    def __init__(self, core: Core, files: MaskedFiles, key_file: Path) -> None:
         self._core = core
-        self._chain = chain
         self._files = files
+        self._key_file = key_file
 
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be recorded now."""
@@ -55,15 +58,19 @@ class Maintenance:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
             backup.row_factory = sqlite3.Row
             self._accept(source, backup)
-            with self._core.store.alone() as connection:
-                backup.backup(connection)
-        self._core.store.upgrade()
+            replaced = self._core.chain.noted.latest
+            self._core.store.replace(backup)
+        custody.adopt(self._core)
+        noted = {"replaced_head": str(replaced)} if replaced else {}
+        event = Event(self._core.now(), LOCAL_ACTOR, "database.restored", "", "", noted)
+        self._core.store.run(lambda batch: append(batch.connection, self._core, event))
 
     def _accept(self, source: Path, backup: sqlite3.Connection) -> None:
         try:
             wrong = problems(backup)
             version = backup.execute("PRAGMA user_version").fetchone()[0]
             check = backup.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+            sealed = custody.is_sealed(backup)
         except sqlite3.Error as problem:
             raise StoreError(f"{source}: is not a backup of dlpctl: {problem}") from None
         if wrong:
@@ -74,6 +81,12 @@ class Maintenance:
             raise StoreError(
                 f"{source}: was made with another key file; put that one beside the database first"
             )
+        if sealed:
+            read_ends(backup, self._core.ring.current)
+
+    def rotate_key_file(self) -> KeyRotation:
+        """Replace the key file, while others use the database. Keep the old one with the backups made before."""
+        return rotate(self._core, self._key_file)
 
     def vacuum(self) -> None:
         with self._core.store.alone() as connection:
@@ -81,8 +94,12 @@ class Maintenance:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def prune(self, older_than: timedelta) -> int:
-        """Removes checks, not what analytics counted of them. The chain then begins after the last that was removed."""
-        before = written(self._core.clock() - older_than)
+        """Remove checks, not what analytics counted of them, with the events between them.
+
+        The chain then starts after the last record that was removed. A clock that has just jumped forward removes nothing.
+        """
+        self.observe()
+        before = written(self._core.clock.erasing_time() - older_than)
         removed = 0
 
         def job(batch: Batch) -> int:
@@ -92,36 +109,51 @@ class Maintenance:
             removed += some
         return removed
 
+    def observe(self) -> None:
+        """Add a reading to the history of the clock."""
+        self._core.store.run(lambda batch: self._core.chain.observe(batch.connection))
+
     def _prune_some(self, batch: Batch, before: str) -> int:
-        ends = read_ends(batch.connection, self._chain)
+        connection, chain = batch.connection, self._core.chain
+        ends = chain.read(connection)
         # Clients report checks later than they made them: the log is cut before the first check that is kept.
-        kept = batch.execute(
+        kept = connection.execute(
             "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq LIMIT 1",
             (ends.first_seq, ends.first_seq + _AT_ONCE, before),
         ).fetchone()
-        last = batch.execute(
+        last = connection.execute(
             "SELECT seq, link FROM checks WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
             (kept["seq"] - 1 if kept else ends.first_seq + _AT_ONCE,),
         ).fetchone()
         if last is None:
             return 0
-        batch.execute(
+        connection.execute(
             "UPDATE phrase_counts SET checks = phrase_counts.checks - gone.checks FROM"
             " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
             " WHERE phrase_counts.phrase_id = gone.phrase_id",
             (last["seq"],),
         )
-        removed = batch.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
-        batch.execute(
+        removed = connection.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
+        connection.execute(
             "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE checks = 0)"
         )
-        write_ends(
-            batch.connection, self._chain, ends._replace(first_seq=last["seq"], first_link=last["link"])
+        first_event = connection.execute(
+            "SELECT coalesce(max(number), ?) FROM events WHERE after_seq < ?", (ends.first_event, last["seq"])
+        ).fetchone()[0]
+        connection.execute("DELETE FROM events WHERE number <= ?", (first_event,))
+        chain.write(
+            connection,
+            ends._replace(first_seq=last["seq"], first_link=last["link"], first_event=first_event),
+        )
+        details = {"checks": removed, "before": before}
+        append(
+            connection, self._core, Event(self._core.now(), SERVICE_ACTOR, "checks.pruned", "", "", details)
         )
         return removed
 
     def sweep(self) -> int:
-        """Removes masked files that have expired."""
+        """Remove masked files that have expired; a clock that has just jumped forward removes nothing."""
+        self.observe()
         return self._files.sweep()
 
 

@@ -220,6 +220,50 @@ def _files(db: Database) -> None:
     db.table("masked_files").create_index(["expires_at"])
 
 
+def _evidence(db: Database) -> None:
+    # A seal is a keyed hash over the row of another table. The rows that are there are sealed when the key is at hand.
+    db.execute("""
+        CREATE TABLE seals (
+            tbl TEXT NOT NULL,
+            key TEXT NOT NULL,
+            mac BLOB NOT NULL,
+            PRIMARY KEY (tbl, key)
+        ) STRICT, WITHOUT ROWID""")
+    # Events are links of the same chain as checks; `after_seq` is the check that an event comes after.
+    db.execute("""
+        CREATE TABLE events (
+            number INTEGER PRIMARY KEY,
+            after_seq INTEGER NOT NULL,
+            created_at TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            action TEXT NOT NULL,
+            org_id TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            details TEXT NOT NULL,
+            sealed TEXT NOT NULL,
+            link BLOB NOT NULL
+        ) STRICT""")
+    db.table("events").create_index(["org_id"])
+    db.execute("CREATE INDEX key_uses ON events (subject, created_at) WHERE action = 'key.used'")
+    db.execute("""
+        CREATE TABLE retired_keys (
+            key_id TEXT PRIMARY KEY,
+            sealed BLOB NOT NULL,
+            last_seq INTEGER NOT NULL,
+            last_event INTEGER NOT NULL,
+            retired_at TEXT NOT NULL
+        ) STRICT""")
+    db.execute("ALTER TABLE chain ADD COLUMN first_event INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE chain ADD COLUMN last_event INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE chain ADD COLUMN root BLOB NOT NULL DEFAULT x''")
+    db.execute("ALTER TABLE chain ADD COLUMN clock TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE usage ADD COLUMN mac BLOB NOT NULL DEFAULT x''")
+    db.execute("ALTER TABLE signing_keys ADD COLUMN retired_at TEXT")
+    # The policy whose key asked for a check by another policy; none where it was its own.
+    db.execute("ALTER TABLE checks ADD COLUMN asked_by TEXT")
+    db.execute("INSERT INTO seals VALUES ('unsealed', '', x'')")
+
+
 STEPS: tuple[Callable[[Database], None], ...] = (
     _organizations,
     _licenses,
@@ -228,4 +272,5 @@ STEPS: tuple[Callable[[Database], None], ...] = (
     _analytics,
     _search,
     _files,
+    _evidence,
 )

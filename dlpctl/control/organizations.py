@@ -9,13 +9,14 @@ from typing import Any
 
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find_organization, new_id
+from dlpctl.control.events import record
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.groups import insert_group
 from dlpctl.control.licenses import Plan, insert_license
 from dlpctl.control.policies import insert_policy
 from dlpctl.control.records import CreatedOrganization, Organization
 from dlpctl.control.store import Row
-from dlpctl.control.writer import Batch, changed
+from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError
 from dlpctl.policy.model import Policy
 from dlpctl.regex import lazy
@@ -62,7 +63,7 @@ class Organizations:
             policy = Policy.builtin()
             insert_policy(batch, self._core, org_id, policy, [group_id], is_active=True)
             licensed = insert_license(batch, self._core, org_id, Plan.of("trial"), [group_id])
-            changed(batch)
+            record(batch, self._core, access, "organization.created", org_id, org_id)
             made = Organization(org_id, name, slug, settings, now, now)
             return CreatedOrganization(made, licensed)
 
@@ -87,7 +88,7 @@ class Organizations:
                 "UPDATE organizations SET name = ?, settings = ?, updated_at = ? WHERE org_id = ?",
                 (name or row["name"], json.dumps(settings), now, row["org_id"]),
             )
-            changed(batch)
+            record(batch, self._core, access, "organization.updated", row["org_id"], row["org_id"])
             return _organization(find_organization(batch.connection, access, row["org_id"]))
 
         return self._core.store.run(job)
@@ -99,7 +100,7 @@ class Organizations:
         def job(batch: Batch) -> None:
             row = find_organization(batch.connection, access, org)
             batch.execute("DELETE FROM organizations WHERE org_id = ?", (row["org_id"],))
-            changed(batch)
+            record(batch, self._core, access, "organization.deleted", row["org_id"], row["org_id"])
 
         self._core.store.run(job)
 

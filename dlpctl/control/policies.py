@@ -10,12 +10,13 @@ from typing import Any
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
 from dlpctl.control.engine import Engine
+from dlpctl.control.events import record
 from dlpctl.control.fields import MAX_NAME, Fields, fail
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened
 from dlpctl.control.records import PolicyKey, PolicyVersion, StoredPolicy
 from dlpctl.control.store import Row
-from dlpctl.control.writer import Batch, changed
+from dlpctl.control.writer import Batch
 from dlpctl.policy.model import Policy
 
 _CONTENT = (
@@ -62,7 +63,7 @@ class Policies:
             org_id = find_organization(batch.connection, access, org)["org_id"]
             members = group_ids(batch, org_id, groups, "groups")
             policy_id = insert_policy(batch, self._core, org_id, policy, members, is_active=is_active)
-            changed(batch)
+            record(batch, self._core, access, "policy.created", policy_id, org_id, version=policy.version)
             return _find(batch.connection, access, org_id, policy_id)
 
         return self._answer(access, self._core.store.run(job))
@@ -99,7 +100,8 @@ class Policies:
                 )
             if groups is not None:
                 _join_groups(batch, policy_id, group_ids(batch, row["org_id"], groups, "groups"))
-            changed(batch)
+            details = {"version": after.version, "is_active": is_active}
+            record(batch, self._core, access, "policy.updated", policy_id, row["org_id"], **details)
             return _find(batch.connection, access, row["org_id"], policy_id)
 
         return self._answer(access, self._core.store.run(job))
@@ -110,7 +112,7 @@ class Policies:
         def job(batch: Batch) -> None:
             row = _find(batch.connection, access, org, policy_id)
             batch.execute("DELETE FROM policies WHERE policy_id = ?", (row["policy_id"],))
-            changed(batch)
+            record(batch, self._core, access, "policy.deleted", policy_id, row["org_id"])
 
         self._core.store.run(job)
 
@@ -120,7 +122,7 @@ class Policies:
         key = mint(Kind.POLICY)
 
         def job(batch: Batch) -> None:
-            _find(batch.connection, access, org, policy_id)
+            row = _find(batch.connection, access, org, policy_id)
             batch.execute(
                 "UPDATE policies SET key_lookup = ?, key_sealed = ?, updated_at = ? WHERE policy_id = ?",
                 (
@@ -130,7 +132,7 @@ class Policies:
                     policy_id,
                 ),
             )
-            changed(batch)
+            record(batch, self._core, access, "policy.key-regenerated", policy_id, row["org_id"])
 
         self._core.store.run(job)
         return PolicyKey(key, policy_id)

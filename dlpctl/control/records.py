@@ -313,18 +313,64 @@ class AuditPage(NamedTuple):
 
 
 class ChainReport(NamedTuple):
-    """What came of following the hash chain through the audit log."""
+    """The result of verifying the audit log, and everything that the database holds beside it."""
 
     intact: bool
     checked: int
+    """Checks whose links were followed."""
+    events: int
+    """Events whose links were followed."""
     head: str
-    """The last link: noted down elsewhere, it shows later whether what was before it is still the same."""
+    """The signed head: noted down elsewhere, it shows later whether what was before it is still the same."""
     broken_at: str | None
-    """The first check whose link does not hold."""
+    """The first check or event whose link does not hold."""
     reason: str
+    """The first problem."""
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> Json:
+        return self._asdict() | {"problems": list(self.problems)}
+
+
+class AuditHead(NamedTuple):
+    """The signed end of the audit log."""
+
+    head: str
+    checks: int
+    """Up to this number."""
+    events: int
+    """Up to this number."""
+    created_at: str
 
     def to_dict(self) -> Json:
         return self._asdict()
+
+
+class AuditEvent(NamedTuple):
+    """An administrative change, or the use of a key."""
+
+    number: int
+    created_at: str
+    actor: str
+    """The id of a token or key, `local` or `service`."""
+    action: str
+    org_id: str
+    subject: str
+    """The id of what it happened to."""
+    details: Mapping[str, Any]
+
+    def to_dict(self) -> Json:
+        return self._asdict() | {"details": dict(self.details)}
+
+
+class EventPage(NamedTuple):
+    items: tuple[AuditEvent, ...]
+    limit: int
+    offset: int
+    total: int
+
+    def to_dict(self) -> Json:
+        return self._asdict() | {"items": [item.to_dict() for item in self.items]}
 
 
 class Token(NamedTuple):

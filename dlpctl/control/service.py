@@ -7,7 +7,6 @@ interface. All methods may be called from any thread, and by several processes o
 
 from __future__ import annotations
 
-import hmac
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,25 +15,27 @@ from typing import TYPE_CHECKING, Self
 from dlpctl.control.access import FIRST_ADMIN
 from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
+from dlpctl.control.chain import Chain
 from dlpctl.control.checks import Checks, Limits
-from dlpctl.control.clock import Clock, utc_now
+from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
+from dlpctl.control.custody import Custody, settle
 from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.groups import Groups
+from dlpctl.control.heads import NotedHead
+from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.ledger import Chain
 from dlpctl.control.licenses import Licenses
 from dlpctl.control.maintenance import Maintenance
+from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.signing import Signer
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
-from dlpctl.control.writer import Batch
-from dlpctl.errors import StoreError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -50,7 +51,6 @@ class ControlPlane:
     """`with ControlPlane.open(config.data_folder, make_detector) as control: ...`"""
 
     def __init__(self, core: Core, engine: Engine, folder: Path, limits: Limits) -> None:
-        chain = Chain(core.ring)
         files = MaskedFiles(core, folder / FILES)
         self._core = core
         self.folder = folder
@@ -60,12 +60,12 @@ class ControlPlane:
         self.groups = Groups(core)
         self.licenses = Licenses(core, Signer(core))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
-        directory = Directory()
-        self.checks = Checks(core, engine, directory, chain, files, limits)
-        self.usage = Usage(core, directory, chain)
+        directory = Directory(core.ring)
+        self.checks = Checks(core, engine, directory, files, limits)
+        self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
-        self.audit = Audit(core, chain)
-        self.maintenance = Maintenance(core, chain, files)
+        self.audit = Audit(core)
+        self.maintenance = Maintenance(core, files, folder / KEY_FILE)
 
     @classmethod
     def open(
@@ -80,15 +80,21 @@ class ControlPlane:
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)
+        noted = NotedHead(folder / HEAD_FILE, ring)
+        trusted = TrustedClock(clock)
+        core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())
         try:
-            _check_key(store, ring, folder)
+            store.observe(Custody(ring, noted))
+            settle(core)
         except BaseException:
             store.close()
             raise
+        KeyFile(folder / KEY_FILE).settle(ring.current.key)
         engine = Engine(make_detector, lambda: _mask_key(folder))
-        return cls(Core(store, ring, clock), engine, folder, limits or Limits())
+        return cls(core, engine, folder, limits or Limits())
 
     def close(self) -> None:
+        self._core.chain.noted.keep()
         self._core.store.close()
 
     def __enter__(self) -> Self:
@@ -98,27 +104,6 @@ class ControlPlane:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _check_key(store: Store, ring: KeyRing, folder: Path) -> None:
-    """With another key file every key would be unknown and the audit log broken; better to say so at once."""
-    expected = ring.key_for("check")
-    with store.reading() as connection:
-        row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
-    if row is None:
-
-        def first(batch: Batch) -> bytes:
-            batch.execute("INSERT OR IGNORE INTO state VALUES ('key', ?)", (expected,))
-            stored: bytes = batch.execute("SELECT value FROM state WHERE name = 'key'").fetchone()[0]
-            return stored
-
-        value = store.run(first)
-    else:
-        value = row["value"]
-    if not hmac.compare_digest(value, expected):
-        raise StoreError(
-            f"{folder / KEY_FILE}: is not the key of {folder / DATABASE}; put the right one there"
-        )
 
 
 def _mask_key(folder: Path) -> bytes:

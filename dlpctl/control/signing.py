@@ -10,8 +10,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.control.access import LOCAL, Access
+from dlpctl.control.clock import written
 from dlpctl.control.core import Core, new_id
+from dlpctl.control.events import record
+from dlpctl.control.keys import Secrets
 from dlpctl.control.records import PublicKey
+from dlpctl.control.seals import check_rows
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import NotFoundError
@@ -24,7 +29,29 @@ ISSUER = "dlpctl"
 TOKEN_LIFETIME = timedelta(hours=24)
 """How long a client may work on without asking again."""
 _KEY_BITS = 3072
-_NEWEST = "SELECT * FROM signing_keys ORDER BY rowid DESC LIMIT 1"
+_OVERLAP = TOKEN_LIFETIME + timedelta(hours=1)
+"""For how long the public key of a replaced key is still given: until all that it signed has expired, and clocks may differ."""
+_NEWEST = "SELECT * FROM signing_keys WHERE retired_at IS NULL ORDER BY rowid DESC LIMIT 1"
+
+
+_COVERED = (
+    ("license_groups", "SELECT * FROM license_groups WHERE license_id = ?"),
+    (
+        "policy_groups",
+        "SELECT policy_groups.* FROM license_groups JOIN policy_groups USING (group_id) WHERE license_id = ?",
+    ),
+    (
+        "group_policies",
+        "SELECT group_policies.* FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?",
+    ),
+    (
+        "policies",
+        (
+            "SELECT policies.* FROM license_groups JOIN group_policies USING (group_id)"
+            " JOIN policies USING (policy_id) WHERE license_id = ?"
+        ),
+    ),
+)
 
 
 class PolicyConfig(NamedTuple):
@@ -54,10 +81,13 @@ class PolicyConfig(NamedTuple):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def policy_config(connection: sqlite3.Connection, license_id: str) -> PolicyConfig:
+def policy_config(connection: sqlite3.Connection, secrets: Secrets, license_id: str) -> PolicyConfig:
+    """Read what a license covers; raises `TamperedError` where any of it was not written by this program."""
     groups: dict[str, tuple[str, ...]] = {}
     policies: dict[str, Mapping[str, Any]] = {}
     default_group, default_policy_id = "", None
+    for table, sql in _COVERED:
+        check_rows(connection, secrets, table, connection.execute(sql, (license_id,)).fetchall())
     for group in connection.execute(
         "SELECT group_id, name, license_groups.is_default FROM license_groups"
         " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
@@ -116,12 +146,17 @@ class Signer:
                 else key_id.isprintable()
                 and connection.execute("SELECT * FROM signing_keys WHERE key_id = ?", (key_id,)).fetchone()
             )
-        if not row:
-            raise NotFoundError("there is no public key with this key_id")
+            if not row or self._is_over(row["retired_at"]):
+                raise NotFoundError("there is no public key with this key_id")
+            check_rows(connection, self._core.ring.current, "signing_keys", [row])
         return PublicKey(row["key_id"], row["public_key"], ALGORITHM)
 
-    def rotate(self) -> PublicKey:
-        insert = self._new_key()
+    def _is_over(self, retired_at: str | None) -> bool:
+        return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
+
+    def rotate(self, access: Access) -> PublicKey:
+        """Sign with a new key; the private part of the one before is destroyed, the public one is given for a while."""
+        insert = self._new_key(access)
         return self.public_key(self._core.store.run(insert))
 
     def _private_key(self) -> tuple[str, RSAPrivateKey]:
@@ -139,8 +174,10 @@ class Signer:
     def _newest(self) -> Row:
         with self._core.store.reading() as connection:
             row: Row | None = connection.execute(_NEWEST).fetchone()
+            if row is not None:
+                check_rows(connection, self._core.ring.current, "signing_keys", [row])
         if row is None:
-            insert = self._new_key()
+            insert = self._new_key(LOCAL)
 
             def first(batch: Batch) -> Row:
                 if batch.execute(_NEWEST).fetchone() is None:
@@ -151,7 +188,7 @@ class Signer:
             row = self._core.store.run(first)
         return row
 
-    def _new_key(self) -> Callable[[Batch], str]:
+    def _new_key(self, access: Access) -> Callable[[Batch], str]:
         """A job that stores a key which is made now: that takes too long to hold the write lock meanwhile."""
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import rsa
@@ -164,13 +201,19 @@ class Signer:
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
-        sealed = self._core.ring.seal(private, key_id)
 
         def insert(batch: Batch) -> str:
+            now = self._core.now()
             batch.execute(
-                "INSERT INTO signing_keys VALUES (?, ?, ?, ?)",
-                (key_id, public.decode(), sealed, self._core.now()),
+                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS NULL",
+                (now,),
             )
+            sealed = self._core.ring.seal(private, key_id)
+            batch.execute(
+                "INSERT INTO signing_keys (key_id, public_key, private_sealed, created_at) VALUES (?, ?, ?, ?)",
+                (key_id, public.decode(), sealed, now),
+            )
+            record(batch, self._core, access, "license.signing-key-rotated", key_id, None)
             return key_id
 
         return insert

@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from dlpctl.control import seals
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.writer import Batch, Ticket, Writer
 from dlpctl.errors import StoreError
@@ -29,6 +30,13 @@ _T = TypeVar("_T")
 Row = sqlite3.Row
 
 
+class Observer(Protocol):
+    """Hears of transactions."""
+
+    def begun(self, connection: sqlite3.Connection) -> None: ...
+    def committed(self) -> None: ...
+
+
 class Store:
     def __init__(self, file: Path) -> None:
         """Opens the database, makes it where there is none, and brings an older one up to date."""
@@ -38,11 +46,26 @@ class Store:
         with self._reported():
             connection = self._connect()
         self._writer = Writer(connection, self._error)
+        self._observer: Observer | None = None
         try:
             self.upgrade()
         except BaseException:
             connection.close()
             raise
+
+    def observe(self, observer: Observer) -> None:
+        """Let the observer hear of every transaction, and note which sealed rows they touch."""
+        self._observer = self._writer.observer = observer
+        with self.alone() as connection:
+            seals.watch(connection)
+
+    def replace(self, source: sqlite3.Connection) -> None:
+        """Put another database in the place of this one, and bring it up to date."""
+        with self.alone() as connection:
+            seals.unwatch(connection)
+            source.backup(connection)
+            _migrate(connection, self.file)
+            seals.watch(connection)
 
     def close(self) -> None:
         with self._writer.alone() as connection:
@@ -69,6 +92,8 @@ class Store:
         with self._reported(), self._reader() as connection:
             try:
                 connection.execute("BEGIN")
+                if self._observer is not None:
+                    self._observer.begun(connection)
                 yield connection
             finally:
                 if connection.in_transaction:

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dlpctl.control.access import Access, Role
-from dlpctl.control.core import Core, find_organization, new_id
+from dlpctl.control.access import LOCAL, Access, Role
+from dlpctl.control.core import OVERLAP, Core, find_organization, new_id
+from dlpctl.control.events import note_use, record
 from dlpctl.control.fields import Fields, fail
 from dlpctl.control.keys import Kind, mint, well_formed
 from dlpctl.control.records import Token
+from dlpctl.control.seals import check_rows
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
+
+_BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"
 
 
 class Tokens:
@@ -25,17 +29,34 @@ class Tokens:
     def authenticate(self, token: str | None) -> Access:
         if not token:
             raise UnauthorizedError("send an admin token as 'Authorization: Bearer <TOKEN>'")
-        row = None
-        if well_formed(Kind.ADMIN, token):
-            with self._core.store.reading() as connection:
-                row = connection.execute(
-                    "SELECT * FROM tokens WHERE lookup = ?", (self._core.ring.lookup(token),)
-                ).fetchone()
-        if row is None:
-            raise UnauthorizedError("the admin token is unknown")
+        row = self._core.unless_rotated(lambda: self._known(token))
         if row["expires_at"] and row["expires_at"] <= self._core.now():
             raise UnauthorizedError(f"the admin token expired on {row['expires_at']}")
+        note_use(self._core, row["token_id"], row["org_id"] or "")
         return Access(Role(row["role"]), row["org_id"], row["token_id"])
+
+    def _known(self, token: str) -> Row:
+        core = self._core
+        with core.store.reading() as connection:
+            known = [core.ring.current, *core.ring.retired_since(core.clock() - OVERLAP)]
+            lookups = [keys.lookup(token) for keys in known] if well_formed(Kind.ADMIN, token) else []
+            found = (connection.execute(_BY_LOOKUP, (lookup,)).fetchone() for lookup in lookups)
+            row: Row | None = next((row for row in found if row is not None), None)
+            if row is None:
+                raise UnauthorizedError("the admin token is unknown")
+            check_rows(connection, core.ring.current, "tokens", [row])
+        if row["lookup"] != lookups[0]:
+            self._renew_lookup(row["token_id"], lookups[0], row["org_id"])
+        return row
+
+    def _renew_lookup(self, token_id: str, lookup: bytes, org_id: str | None) -> None:
+        """Let a token be known by the current key file, now that it is here itself."""
+
+        def job(batch: Batch) -> None:
+            batch.execute("UPDATE tokens SET lookup = ? WHERE token_id = ?", (lookup, token_id))
+            record(batch, self._core, LOCAL, "token.renewed", token_id, org_id)
+
+        self._core.store.run(job)
 
     def list(self, access: Access) -> tuple[Token, ...]:
         access.require(Role.ADMIN)
@@ -67,11 +88,13 @@ class Tokens:
 
         def job(batch: Batch) -> None:
             found = token_id.isprintable() and batch.execute(
-                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?)",
+                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?) RETURNING org_id",
                 (token_id, access.org_id, access.org_id),
             )
-            if not found or not found.rowcount:
+            rows = found.fetchall() if found else []
+            if not rows:
                 raise NotFoundError("there is no such token")
+            record(batch, self._core, access, "token.revoked", token_id, rows[0]["org_id"])
 
         self._core.store.run(job)
 
@@ -94,6 +117,7 @@ class Tokens:
                 "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (token_id, name, role, org_id, self._core.ring.lookup(key), now, expires),
             )
+            record(batch, self._core, access, "token.created", token_id, org_id, role=role)
             return Token(token_id, name, role, org_id, now, expires, key)
 
         return self._core.store.run(job)

@@ -11,7 +11,7 @@ from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
 from dlpctl.control.fields import LARGEST, Fields, fail
-from dlpctl.control.ledger import Chain, Entry, Ledger
+from dlpctl.control.ledger import Entry, Ledger
 from dlpctl.control.licenses import licensed
 from dlpctl.control.records import UsageReceipt
 from dlpctl.errors import RequestError
@@ -49,10 +49,9 @@ _FIELDS = (
 
 
 class Usage:
-    def __init__(self, core: Core, directory: Directory, chain: Chain) -> None:
+    def __init__(self, core: Core, directory: Directory) -> None:
         self._core = core
         self._directory = directory
-        self._chain = chain
 
     def report(self, license_key: str | None, body: Mapping[str, Any]) -> UsageReceipt:
         """Counts each check once, however often it is told; one of a license that is over since is still part of the log."""
@@ -66,7 +65,7 @@ class Usage:
 
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
-            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._chain))
+            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core))
             recorded = sum(ledger.report(row["license_id"], row["org_id"], entry) for entry in entries)
             used = ledger.checks(row["license_id"], written(now)[:7])
             return UsageReceipt(recorded, len(entries) - recorded, used, row["max_checks_per_month"])

@@ -12,9 +12,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from dlpctl.errors import ConflictError, DlpctlError, StoreError
+
+if TYPE_CHECKING:
+    from dlpctl.control.store import Observer
 
 _T = TypeVar("_T")
 
@@ -91,6 +94,7 @@ class Writer:
         """`error` says what is to be done about one of the database's."""
         self._connection = connection
         self._error = error
+        self.observer: Observer | None = None
         self._queue: deque[Ticket[Any]] = deque()
         self._guard = threading.Lock()
         """Of the queue and of who writes."""
@@ -158,6 +162,8 @@ class Writer:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
+            if self.observer is not None:
+                self.observer.begun(connection)
             batch = Batch(connection)
             for ticket in tickets:
                 _do(ticket, batch, connection, with_care=with_care)
@@ -167,6 +173,8 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        if self.observer is not None:
+            self.observer.committed()
 
 
 def _do(ticket: Ticket[Any], batch: Batch, connection: sqlite3.Connection, *, with_care: bool) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from dlpctl.control.access import LOCAL
 from dlpctl.control.clock import written
 from dlpctl.control.directory import Directory
-from dlpctl.control.ledger import Chain, Entry, Ledger
+from dlpctl.control.ledger import Entry, Ledger
 from dlpctl.control.service import ControlPlane
 from dlpctl.preflight import default_detector
 
@@ -34,13 +34,14 @@ _TEXT = "Please write to jane.doe@corp.example.net about invoice 4711. " * 16
 
 def _million(control: ControlPlane, policies: list[str], checks: int) -> None:
     chance = random.Random(4)
-    directory, chain, core = Directory(), Chain(control._core.ring), control._core
+    core = control._core
+    directory = Directory(core.ring)
     begin = datetime.now(UTC) - timedelta(days=_DAYS)
     outcomes = ("ALLOWED", "ALLOWED_WITH_MASKING", "ALLOWED_WITH_MASKING", "BLOCKED")
     for first in range(0, checks, _PER_TRANSACTION):
 
         def job(batch: Any, first: int = first) -> None:
-            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, directory, chain))
+            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, directory, core))
             for number in range(first, min(first + _PER_TRANSACTION, checks)):
                 moment = begin + timedelta(days=_DAYS) * (number / checks)
                 emails, phones = chance.randrange(1, 40), int(chance.expovariate(0.2))

@@ -43,6 +43,12 @@ class SetClock:
     def forward(self, **much: float) -> None:
         self.now += timedelta(**much)
 
+    def pass_with(self, control: ControlPlane, *, hours: int) -> None:
+        """Go forward as a clock does that a service watches."""
+        for _ in range(hours):
+            self.forward(hours=1)
+            control.maintenance.observe()
+
 
 @pytest.fixture(scope="session")
 def detector() -> Detector:

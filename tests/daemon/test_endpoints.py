@@ -236,7 +236,12 @@ def test_audit(caller, described):
     exported = caller("GET", "/api/audit/export")
     assert [json.loads(line) for line in exported.text.splitlines()] == page["items"]
     assert caller("GET", f"/api/audit/export?search={'x' * 501}").status_code == 422
-    assert described("ChainReport", caller("GET", "/api/audit/verify"))["intact"] is True
+    head = described("AuditHead", caller("GET", "/api/audit/head"))["head"]
+    caller.check()
+    assert described("ChainReport", caller("GET", f"/api/audit/verify?head={head}"))["intact"] is True
+    assert caller("GET", "/api/audit/verify?head=nonsense").status_code == 400
+    events = described("EventPage", caller("GET", "/api/audit/events?org_id=acme"))
+    assert [one["action"] for one in events["items"]] == ["key.used", "organization.created"]
 
 
 def test_operation(caller, described):
@@ -253,6 +258,7 @@ def test_the_answers_are_those_of_the_command_line(caller, control, clock):
     """Byte for byte, read over and over."""
     local = LocalBackend(control)
     caller.check()
+    caller("GET", "/api/organizations")  # the first use of the token is an event
     policy_id = control.policies.list(LOCAL, "acme")[0].policy_id
     for path, expected in (
         ("/api/organizations", local.organizations()),
@@ -266,6 +272,8 @@ def test_the_answers_are_those_of_the_command_line(caller, control, clock):
         ("/api/orgs/acme/analytics/timeseries", local.timeseries("acme", "30d")),
         ("/api/orgs/acme/analytics/detections", local.detections("acme", "30d")),
         ("/api/audit", local.audit(limit=50, offset=0, org_id=None, search=None)),
+        ("/api/audit/events", local.audit_events(limit=50, offset=0, org_id=None)),
+        ("/api/audit/head", local.audit_head()),
         ("/api/audit/verify", local.verify_audit()),
     ):
         assert json.dumps(json.loads(caller("GET", path).data)) == json.dumps(expected)

@@ -337,7 +337,7 @@ def test_lines_for_people(control):
     client = create_app(control, Options(), Log(log)).test_client()
     client.get("/healthz", headers={"X-Request-Id": "abc-1"})
     assert " request method=GET route=/healthz status=200 ms=" in log.getvalue()
-    assert "request_id=abc-1\n" in log.getvalue()
+    assert "request_id=abc-1 client=127.0.0.1\n" in log.getvalue()
 
 
 def test_tokens_that_others_signed_are_no_credentials(caller):

@@ -16,8 +16,9 @@ resource = Resource(
     "Audit", "The log of all checks: what was decided, by which policy, and never what was checked."
 )
 
+_OF_ORG = {"org_id": text("of this organization alone, by id or slug")}
 _FILTER = {
-    "org_id": text("of this organization alone, by id or slug"),
+    **_OF_ORG,
     "search": text(
         "words in summary, policy, organization and destination; or the start of an id", maxLength=500
     ),
@@ -49,10 +50,27 @@ def export_audit(call: Call) -> Response:
     return Response(_lines(chain(first, items)), content_type="application/x-ndjson")
 
 
-@resource.endpoint("GET", "/api/audit/verify", answer="ChainReport")
+@resource.endpoint("GET", "/api/audit/events", answer="EventPage", query=_PAGE | _OF_ORG)
+def list_events(call: Call) -> object:
+    """List administrative changes and the first use of each key on a day, the newest first"""
+    return call.control.audit.events(call.access, **call.query).to_dict()
+
+
+@resource.endpoint("GET", "/api/audit/head", answer="AuditHead")
+def get_head(call: Call) -> object:
+    """Give the signed end of the log, to be noted elsewhere"""
+    return call.control.audit.head(call.access).to_dict()
+
+
+@resource.endpoint(
+    "GET",
+    "/api/audit/verify",
+    answer="ChainReport",
+    query={"head": text("a head noted earlier, which must be in the log", maxLength=300)},
+)
 def verify_audit(call: Call) -> object:
-    """Follow the hash chain through the log"""
-    return call.control.audit.verify(call.access).to_dict()
+    """Verify the log, and the policies, licenses, tokens and counters beside it"""
+    return call.control.audit.verify(call.access, **call.query).to_dict()
 
 
 def _lines(items: Iterator[AuditItem]) -> Iterator[bytes]:

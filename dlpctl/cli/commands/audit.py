@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import backend, show_one
+from dlpctl.cli.stored import backend, evidence, show_list, show_one
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -23,6 +24,13 @@ Search = Annotated[
     typer.Option(
         metavar="WORDS", help="In summary, policy, organization and destination; or the start of an id."
     ),
+]
+
+Database = Annotated[
+    Path | None, typer.Option("--database", metavar="FILE", help="A copy or a backup, which is only read.")
+]
+KeyFile = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="Its key file; control.key beside it.")
 ]
 
 
@@ -85,18 +93,81 @@ def export(
 
 
 @app.command()
-def verify(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
-    """Follow the chain of hashes through the log. Exit status 1 where something was changed or removed."""
+def events(
+    org: OrgFilter = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many.")] = 50,
+    offset: Annotated[int, typer.Option(metavar="N", help="After how many.")] = 0,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
+) -> None:
+    """List administrative changes and the first use of each key on a day, the newest first."""
     with backend(server) as control:
-        report = control.verify_audit()
+        page = control.audit_events(limit=limit, offset=offset, org_id=org)
+    if form is options.Output.JSON:
+        Printer().json(page)
+        return
+    columns = ("number", "created_at", "actor", "action", "subject", "details")
+    show_list(page["items"], columns, form, "no event")
+
+
+@app.command()
+def head(
+    database: Database = None,
+    key: KeyFile = None,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
+) -> None:
+    """Print the signed end of the log, to be noted elsewhere for 'audit verify --head'."""
+    with evidence(server, database, key) as source:
+        answer = source.audit_head()
+    if form is options.Output.JSON:
+        show_one(answer, form)
+    else:
+        Printer().line(answer["head"])
+
+
+@app.command()
+def verify(
+    head: Annotated[
+        str | None,
+        typer.Option(
+            "--head",
+            metavar="HEAD",
+            help="A head noted earlier, or a file with one, that must be in the log.",
+        ),
+    ] = None,
+    database: Database = None,
+    key: KeyFile = None,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
+) -> None:
+    """Verify log, policies, licenses, tokens and counters. Exit status 1 if anything was changed or removed."""
+    noted = None if head is None else _noted_head(head)
+    with evidence(server, database, key) as source:
+        report = source.verify_audit(noted)
+    printer = Printer()
     if form is options.Output.JSON:
         show_one(report, form)
     elif report["intact"]:
-        Printer().line(f"intact: {report['checked']:,} checks; the last link is {report['head']}")
+        printer.line(f"intact: {report['checked']:,} checks, {report['events']:,} events")
+        printer.line(report["head"])
     else:
-        where = f" at {report['broken_at']}" if report["broken_at"] else ""
-        Printer().line(f"BROKEN{where} after {report['checked']:,} good links: {report['reason']}")
+        printer.line(f"BROKEN: {report['checked']:,} checks, {report['events']:,} events")
+        for problem in report["problems"]:
+            printer.line(f"  {problem}")
     raise typer.Exit(0 if report["intact"] else 1)
+
+
+def _noted_head(given: str) -> str:
+    """Return the head in a file or on stdin: the line itself, or what 'audit head --format json' printed."""
+    from dlpctl.cli import inputs
+    from dlpctl.control.heads import PREFIX
+
+    text = given if given.startswith(PREFIX) else inputs.read_text(given)
+    try:
+        return str(json.loads(text)["head"])
+    except (ValueError, KeyError, TypeError):
+        return text
 
 
 def _csv(row: list[str]) -> bytes:

@@ -61,6 +61,13 @@ def restore(
     done(f"restored {source}", form)
 
 
+@app.command("rotate-key")
+def rotate_key(form: options.Format = options.Output.HUMAN) -> None:
+    """Replace control.key, while others use the database; keep the old one with the backups made before."""
+    with local() as backend:
+        show_one(backend.control.maintenance.rotate_key_file().to_dict(), form)
+
+
 @app.command()
 def vacuum(form: options.Format = options.Output.HUMAN) -> None:
     """Give the space of what was removed back to the disk."""

@@ -1,0 +1,108 @@
+"""Events: every administrative change, and the use of keys, as links of the audit chain.
+
+A change, its event and the seals of the rows that it touches are one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.control.access import Access
+from dlpctl.control.seals import Mention, seal_touched
+from dlpctl.control.writer import Batch, changed
+
+if TYPE_CHECKING:
+    from dlpctl.control.chain import Chain, Ends
+    from dlpctl.control.core import Core
+    from dlpctl.control.keys import Secrets
+
+LOCAL_ACTOR = "local"
+"""Who can read the key file needs no token."""
+SERVICE_ACTOR = "service"
+KEY_USED = "key.used"
+"""The first use of a key on a day, in UTC."""
+_json = json.JSONEncoder(separators=(",", ":")).encode
+_INSERT = (
+    "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class Event(NamedTuple):
+    """What happened, before it has a place in the chain."""
+
+    created_at: str
+    actor: str
+    action: str
+    org_id: str
+    subject: str
+    """The id of what it happened to."""
+    details: Mapping[str, Any] = {}
+    mentions: Sequence[Mention] = ()
+
+    def linked(
+        self, chain: Chain, ends: Ends, secrets: Secrets | None = None
+    ) -> tuple[tuple[Any, ...], Ends]:
+        """Return the row of the event, and the ends of the chain after it."""
+        number = ends.last_event + 1
+        said = (
+            number,
+            ends.last_seq,
+            *self[:5],
+            _json(dict(self.details)),
+            _json(self.mentions),
+        )
+        link = chain.link(ends.last_link, ("event", *said), secrets)
+        return (*said, link), ends._replace(last_event=number, last_link=link)
+
+
+def record(
+    batch: Batch, core: Core, access: Access, action: str, subject: str, org_id: str | None, **details: Any
+) -> None:
+    """Make the changes of this job an event, seal what they touched, and let nobody go on with what was remembered."""
+    changed(batch)
+    event = Event(core.now(), access.token_id or LOCAL_ACTOR, action, org_id or "", subject, details)
+    append(batch.connection, core, event)
+
+
+def append(connection: sqlite3.Connection, core: Core, event: Event) -> None:
+    ends = core.chain.read(connection)
+    root, mentions = seal_touched(connection, core.ring.current, ends.root)
+    row, ends = event._replace(mentions=mentions).linked(core.chain, ends)
+    insert(connection, [row])
+    core.chain.write(connection, ends._replace(root=root))
+
+
+def insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    connection.executemany(_INSERT, rows)
+
+
+def was_used(connection: sqlite3.Connection, subject: str, day: str) -> bool:
+    """Tell whether the use of a key is in the log for a day already."""
+    sql = "SELECT 1 FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
+    return connection.execute(sql, (subject, day)).fetchone() is not None
+
+
+def note_use(core: Core, subject: str, org_id: str) -> None:
+    """Record the first use of a key on a day, outside of checks, which record theirs with themselves."""
+    now = core.now()
+    if (subject, now[:10]) in core.used:
+        return
+    with core.store.reading() as connection:
+        known = was_used(connection, subject, now[:10])
+    if not known:
+
+        def job(batch: Batch) -> None:
+            if not was_used(batch.connection, subject, now[:10]):
+                append(batch.connection, core, Event(now, subject, KEY_USED, org_id, subject))
+
+        core.store.run(job)
+    if len(core.used) >= _MOST_USED:
+        core.used.clear()
+    core.used.add((subject, now[:10]))
+
+
+_MOST_USED = 10_000

@@ -1,0 +1,102 @@
+"""The evidence in a database that is only read: a backup, a copy, a folder without write access, or one that others write to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dlpctl.control.chain import read_ends
+from dlpctl.control.clock import ClockHistory, written
+from dlpctl.control.custody import is_sealed, retired_keys
+from dlpctl.control.heads import NotedHead, SignedHead
+from dlpctl.control.keys import KeyRing
+from dlpctl.control.records import AuditHead, ChainReport
+from dlpctl.control.verify import Verifier
+from dlpctl.errors import StoreError
+
+HEAD_FILE = "control.head"
+
+
+class Evidence:
+    """Open it with `Evidence.open`."""
+
+    def __init__(self, connection: sqlite3.Connection, ring: KeyRing, noted: SignedHead | None) -> None:
+        self._db = connection
+        self._ring = ring
+        self._noted = noted
+
+    @classmethod
+    @contextmanager
+    def open(cls, database: Path, key_file: Path) -> Iterator[Evidence]:
+        if not database.is_file():
+            raise StoreError(f"{database}: there is no such database; see 'dlpctl init'")
+        ring = KeyRing.load(key_file, create=False)
+        beside = NotedHead(database.parent / HEAD_FILE, ring)
+        with _reading(database) as connection:
+            # Read before the state of the database is fixed, so that it cannot be newer than that.
+            text = beside.text()
+            connection.execute("BEGIN")
+            _require_sealed(database, connection, ring)
+            ring.retired = retired_keys(connection, ring.current)
+            yield cls(connection, ring, beside.parse(text))
+
+    def verify(self, head: str | None) -> ChainReport:
+        heads = {HEAD_FILE: self._noted} if self._noted else {}
+        if head is not None:
+            heads["the head that was given"] = SignedHead.parse(head)
+        return Verifier(self._db, self._ring, heads).report()
+
+    def head(self) -> AuditHead:
+        ends = read_ends(self._db, self._ring.current)
+        seen = ClockHistory.load(ends.clock).latest
+        made = SignedHead.sign(self._ring.current, ends.last_seq, ends.last_event, ends.last_link, seen)
+        return AuditHead(str(made), ends.last_seq, ends.last_event, written(seen))
+
+
+def _require_sealed(database: Path, connection: sqlite3.Connection, ring: KeyRing) -> None:
+    if not is_sealed(connection):
+        raise StoreError(
+            f"{database}: was last written by a dlpctl that did not seal it; any command that opens it does"
+        )
+    row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+    if row is not None:
+        ring.follow(row["value"])
+
+
+@contextmanager
+def _reading(database: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        connection = _connect(database)
+        try:
+            yield connection
+        finally:
+            connection.close()
+    except sqlite3.Error as problem:
+        raise StoreError(f"{database}: cannot be read: {problem}") from None
+
+
+def _connect(database: Path) -> sqlite3.Connection:
+    """Connect without writing anything; a folder that cannot be written holds what does not change meanwhile."""
+    uri = f"{database.resolve().as_uri()}?mode=ro"
+    try:
+        return _opened(uri)
+    except sqlite3.OperationalError as problem:
+        log = database.with_name(f"{database.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{database}: cannot be read beside {log.name} ({problem}); copy both to a folder of your own"
+            ) from None
+        return _opened(f"{uri}&immutable=1")
+
+
+def _opened(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    try:
+        connection.row_factory = sqlite3.Row
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,222 @@
+"""Seals: a keyed MAC over each row that a decision depends on, checked before the row is used.
+
+`SEALED` says which rows these are. Temporary triggers on the connection that writes note every row that a transaction
+touches, whatever statement touches it, and `seal_touched` seals them all at its end; the event that tells of the change
+names them with their seals. The sum of all seals is part of the signed head, so that an old row with its old seal, or the
+loss of both, does not go unnoticed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dlpctl.control.keys import Secrets
+from dlpctl.errors import StoreError, TamperedError
+
+_json = json.JSONEncoder(separators=(",", ":")).encode
+_MODULUS = 1 << 256
+_BLOBS = {"key_lookup", "key_sealed", "lookup", "private_sealed", "sealed"}
+Mention = tuple[str, str, str | None]
+"""A table, the key of a row, and its seal in hexadecimal; none of a row that was removed."""
+
+
+class SealedTable(NamedTuple):
+    keys: tuple[str, ...]
+    values: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.keys, *self.values)
+
+
+SEALED: Mapping[str, SealedTable] = {
+    "organizations": SealedTable(("org_id",), ("name", "slug", "settings", "created_at", "updated_at")),
+    "policies": SealedTable(
+        ("policy_id",),
+        ("org_id", "body", "is_active", "key_lookup", "key_sealed", "created_at", "updated_at"),
+    ),
+    "policy_versions": SealedTable(("policy_id", "version"), ("body", "created_at")),
+    "policy_groups": SealedTable(
+        ("group_id",), ("org_id", "name", "description", "is_default", "created_at", "updated_at")
+    ),
+    "group_policies": SealedTable(("group_id", "policy_id")),
+    "licenses": SealedTable(
+        ("license_id",),
+        (
+            "org_id",
+            "license_type",
+            "key_lookup",
+            "key_sealed",
+            "expires_at",
+            "revoked_at",
+            "max_checks_per_month",
+            "created_at",
+            "updated_at",
+        ),
+    ),
+    "license_groups": SealedTable(("license_id", "group_id"), ("is_default",)),
+    "signing_keys": SealedTable(("key_id",), ("public_key", "private_sealed", "created_at", "retired_at")),
+    "tokens": SealedTable(("token_id",), ("name", "role", "org_id", "lookup", "created_at", "expires_at")),
+    "retired_keys": SealedTable(("key_id",), ("sealed", "last_seq", "last_event", "retired_at")),
+}
+
+
+def row_mac(secrets: Secrets, table: str, row: Mapping[str, Any] | sqlite3.Row) -> bytes:
+    return _mac(secrets, table, [_plain(row[column]) for column in SEALED[table].columns])
+
+
+def row_key(table: str, row: Mapping[str, Any] | sqlite3.Row) -> str:
+    return " ".join(str(row[column]) for column in SEALED[table].keys)
+
+
+def usage_mac(secrets: Secrets, license_id: str, month: str, checks: int) -> bytes:
+    """Seal a counter, which changes with every check: its seal is in its own row."""
+    return _mac(secrets, "usage", (license_id, month, checks))
+
+
+def check_rows(
+    connection: sqlite3.Connection, secrets: Secrets, table: str, rows: Iterable[sqlite3.Row]
+) -> None:
+    """Raise `TamperedError` if a row is not as it was written through this program."""
+    for row in rows:
+        key = row_key(table, row)
+        seal = stored_seal(connection, table, key)
+        if seal is None or not hmac.compare_digest(seal, row_mac(secrets, table, row)):
+            raise TamperedError.of(table, key)
+
+
+def stored_seal(connection: sqlite3.Connection, table: str, key: str) -> bytes | None:
+    sql = "SELECT mac FROM seals WHERE tbl = ? AND key = ?"
+    row = connection.execute(sql, (table, key)).fetchone()
+    return row["mac"] if row else None
+
+
+def watch(connection: sqlite3.Connection) -> None:
+    """Note from now on which sealed rows this connection touches, and what they held before."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS touched (tbl TEXT, key TEXT, held TEXT)")
+    for table, change, statement in _triggers():
+        name = f"touched_{table}_{change}".lower()
+        connection.execute(f"CREATE TEMP TRIGGER {name} AFTER {change} ON main.{table} BEGIN {statement} END")
+
+
+def unwatch(connection: sqlite3.Connection) -> None:
+    """Take the triggers away, while the tables that they belong to are replaced."""
+    for table, change, _ in _triggers():
+        connection.execute(f"DROP TRIGGER IF EXISTS temp.touched_{table}_{change}".lower())
+
+
+def _triggers() -> Iterator[tuple[str, str, str]]:
+    for table, (keys, values) in SEALED.items():
+        for change, side, held in (
+            ("INSERT", "new", False),
+            ("UPDATE", "old", True),
+            ("DELETE", "old", True),
+        ):
+            key = " || ' ' || ".join(f"{side}.{column}" for column in keys)
+            row = ", ".join(
+                f"lower(hex({side}.{column}))" if column in _BLOBS else f"{side}.{column}"
+                for column in (*keys, *values)
+            )
+            before = f"json_array({row})" if held else "NULL"
+            yield (
+                table,
+                change,
+                " ".join(("INSERT INTO touched VALUES (", f"'{table}', {key}, {before}", ");")),
+            )
+
+
+def seal_touched(
+    connection: sqlite3.Connection, secrets: Secrets, root: bytes
+) -> tuple[bytes, list[Mention]]:
+    """Seal the rows that this transaction has touched; return the new root and the seals.
+
+    A row that was changed by somebody else before is refused: its seal must not be renewed.
+    """
+    held: dict[tuple[str, str], str | None] = {}
+    for row in connection.execute("SELECT * FROM temp.touched ORDER BY rowid"):
+        held.setdefault((row["tbl"], row["key"]), row["held"])
+    connection.execute("DELETE FROM temp.touched")
+    mentions: list[Mention] = []
+    for (table, key), before in held.items():
+        stored = stored_seal(connection, table, key)
+        current = _current(connection, table, key)
+        if current is None:
+            if stored is not None:
+                connection.execute("DELETE FROM seals WHERE tbl = ? AND key = ?", (table, key))
+                root = moved_root(root, stored, None)
+                mentions.append((table, key, None))
+            continue
+        if before is not None and stored != _mac(secrets, table, json.loads(before)):
+            raise TamperedError.of(table, key)
+        made = row_mac(secrets, table, current)
+        if made != stored:
+            connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (table, key, made))
+            root = moved_root(root, stored, made)
+            mentions.append((table, key, made.hex()))
+    return root, mentions
+
+
+def all_rows(connection: sqlite3.Connection, table: str) -> list[sqlite3.Row]:
+    return connection.execute(" ".join(("SELECT * FROM", table))).fetchall()
+
+
+def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> None:
+    """Raise if any row is not as it was written, before all of them are sealed with another key."""
+    total = bytes(32)
+    for table in SEALED:
+        check_rows(connection, secrets, table, all_rows(connection, table))
+    for row in connection.execute("SELECT mac FROM seals"):
+        total = moved_root(total, None, row["mac"])
+    if total != root:
+        raise StoreError("rows of the database are missing or older than the log; see 'dlpctl audit verify'")
+    for row in connection.execute("SELECT * FROM usage"):
+        made = usage_mac(secrets, row["license_id"], row["month"], row["checks"])
+        if not hmac.compare_digest(made, row["mac"]):
+            raise TamperedError.of("usage", f"{row['license_id']} {row['month']}")
+
+
+def seal_all(connection: sqlite3.Connection, secrets: Secrets) -> tuple[bytes, list[Mention]]:
+    """Seal every row as it is: of a database that was not sealed before, or whose key is replaced."""
+    connection.execute("DELETE FROM temp.touched")
+    connection.execute("DELETE FROM seals")
+    root = bytes(32)
+    mentions: list[Mention] = []
+    for table in SEALED:
+        for row in all_rows(connection, table):
+            key, made = row_key(table, row), row_mac(secrets, table, row)
+            connection.execute("INSERT INTO seals VALUES (?, ?, ?)", (table, key, made))
+            root = moved_root(root, None, made)
+            mentions.append((table, key, made.hex()))
+    for row in connection.execute("SELECT * FROM usage").fetchall():
+        license_id, month, checks = row["license_id"], row["month"], row["checks"]
+        connection.execute(
+            "UPDATE usage SET mac = ? WHERE license_id = ? AND month = ?",
+            (usage_mac(secrets, license_id, month, checks), license_id, month),
+        )
+    return root, mentions
+
+
+def moved_root(root: bytes, before: bytes | None, after: bytes | None) -> bytes:
+    """Return the sum of all seals after one of them has changed."""
+    total = int.from_bytes(root) - int.from_bytes(before or b"") + int.from_bytes(after or b"")
+    return (total % _MODULUS).to_bytes(32)
+
+
+def _current(connection: sqlite3.Connection, table: str, key: str) -> sqlite3.Row | None:
+    keys = SEALED[table].keys
+    where = " AND ".join(f"{column} = ?" for column in keys)
+    sql = " ".join(("SELECT * FROM", table, "WHERE", where))
+    row: sqlite3.Row | None = connection.execute(sql, key.split(" ", len(keys) - 1)).fetchone()
+    return row
+
+
+def _mac(secrets: Secrets, table: str, values: Sequence[Any]) -> bytes:
+    return secrets.mac("seal", _json((table, *values)).encode())
+
+
+def _plain(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value

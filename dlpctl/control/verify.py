@@ -1,0 +1,222 @@
+"""Verifies the evidence: every link of the chain, every sealed row, and every sum that must agree with the log.
+
+It reads one state of a database and writes nothing, so it works on a backup and beside a service that writes.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dlpctl.control.chain import Ends, link, read_ends
+from dlpctl.control.clock import ClockHistory
+from dlpctl.control.heads import SignedHead
+from dlpctl.control.keys import KeyRing
+from dlpctl.control.records import ChainReport
+from dlpctl.control.seals import SEALED, all_rows, moved_root, row_key, row_mac, usage_mac
+from dlpctl.errors import StoreError
+
+MOST_PROBLEMS = 100
+_CHECKS = (
+    "SELECT seq, preflight_id, license_id, created_at, bytes, is_file, detected, org_id, org_name,"
+    " policy_id, policy_name, policy_version, destination, decision, summary, asked_by, link"
+    " FROM checks JOIN phrases USING (phrase_id) ORDER BY seq"
+)
+_EVENTS = (
+    "SELECT number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link"
+    " FROM events ORDER BY number"
+)
+_COUNTED = {
+    "usage": (
+        "SELECT license_id || ' ' || month AS key, checks AS found FROM usage",
+        (
+            "SELECT license_id || ' ' || substr(created_at, 1, 7) AS key, count(*) AS found FROM checks"
+            " WHERE license_id IN (SELECT license_id FROM licenses) GROUP BY 1"
+        ),
+    ),
+    "daily": (
+        "SELECT org_id || ' ' || day AS key, allowed + masked + blocked AS found FROM daily",
+        (
+            "SELECT org_id || ' ' || substr(created_at, 1, 10) AS key, count(*) AS found"
+            " FROM checks JOIN phrases USING (phrase_id)"
+            " WHERE org_id IN (SELECT org_id FROM organizations) GROUP BY 1"
+        ),
+    ),
+    "daily_types": (
+        "SELECT org_id || ' ' || day AS key, sum(found) AS found FROM daily_types GROUP BY 1",
+        (
+            "SELECT org_id || ' ' || substr(created_at, 1, 10) AS key, sum(json_extract(value, '$[1]')) AS found"
+            " FROM checks JOIN phrases USING (phrase_id), json_each(detected)"
+            " WHERE org_id IN (SELECT org_id FROM organizations) GROUP BY 1"
+        ),
+    ),
+    "phrase_counts": (
+        "SELECT phrase_id AS key, checks AS found FROM phrase_counts",
+        "SELECT phrase_id AS key, count(*) AS found FROM checks GROUP BY 1",
+    ),
+}
+"""What a table counts, and the same counted from the log; of a log that was pruned, the table may have more."""
+
+
+class Verifier:
+    def __init__(
+        self, connection: sqlite3.Connection, ring: KeyRing, heads: Mapping[str, SignedHead]
+    ) -> None:
+        """`heads` are those that must be in the chain, by where they were noted."""
+        self._db = connection
+        self._ring = ring
+        self._heads = dict(heads)
+        self._problems: list[str] = []
+        self._broken_at: str | None = None
+        self._mentions: dict[tuple[str, str], str | None] = {}
+        """The last that the events say of each row."""
+
+    def report(self) -> ChainReport:
+        try:
+            ends = read_ends(self._db, self._ring.current)
+        except StoreError as error:
+            self._problem(error.message)
+            self._check_rows(None)
+            return ChainReport(False, 0, 0, "", None, error.message, tuple(self._problems))
+        for where, head in self._heads.items():
+            self._check_head(where, head, ends)
+        reached = self._follow(ends)
+        self._check_rows(ends)
+        self._check_sums(ends)
+        seen = ClockHistory.load(ends.clock).latest
+        head = SignedHead.sign(
+            self._ring.current, reached.last_seq, reached.last_event, reached.last_link, seen
+        )
+        return ChainReport(
+            not self._problems,
+            reached.last_seq - reached.first_seq,
+            reached.last_event - reached.first_event,
+            str(head),
+            self._broken_at,
+            self._problems[0] if self._problems else "",
+            tuple(self._problems),
+        )
+
+    def _problem(self, what: str, at: str | None = None) -> None:
+        if self._broken_at is None and at is not None:
+            self._broken_at = at
+        if len(self._problems) < MOST_PROBLEMS:
+            self._problems.append(what)
+        elif len(self._problems) == MOST_PROBLEMS:
+            self._problems.append(f"more than {MOST_PROBLEMS} problems; the rest is left out")
+
+    def _check_head(self, where: str, head: SignedHead, ends: Ends) -> None:
+        if not head.is_signed_by(self._ring):
+            self._problem(f"{where}: was not signed with the key of this database")
+        elif ends.is_behind(head):
+            checks, events = max(0, head.seq - ends.last_seq), max(0, head.event - ends.last_event)
+            self._problem(f"{where}: {checks} checks and {events} events that it stands for are missing")
+        elif (head.seq, head.event) < (ends.first_seq, ends.first_event):
+            self._problem(f"{where}: is older than what was pruned, so it shows nothing; note a newer one")
+
+    def _follow(self, ends: Ends) -> Ends:
+        """Follow the links, past those that are broken; return how far it went."""
+        at = ends._replace(last_seq=ends.first_seq, last_link=ends.first_link, last_event=ends.first_event)
+        self._match_heads(at)
+        for row in self._records():
+            is_check = "preflight_id" in row.keys()  # noqa: SIM118
+            at = self._step_check(at, row) if is_check else self._step_event(at, row)
+            self._match_heads(at)
+        lost = max(0, ends.last_seq - at.last_seq), max(0, ends.last_event - at.last_event)
+        if any(lost):
+            self._problem(f"the last {lost[0]} checks and {lost[1]} events are missing")
+        elif (at.last_seq, at.last_event, at.last_link) != (ends.last_seq, ends.last_event, ends.last_link):
+            self._problem("the last link is not the one that was signed")
+        return at
+
+    def _records(self) -> Iterator[sqlite3.Row]:
+        """Checks and events in the order of the chain."""
+        checks = self._db.execute(_CHECKS)
+        check = checks.fetchone()
+        for event in self._db.execute(_EVENTS):
+            while check is not None and check["seq"] <= event["after_seq"]:
+                yield check
+                check = checks.fetchone()
+            yield event
+        while check is not None:
+            yield check
+            check = checks.fetchone()
+
+    def _step_check(self, at: Ends, row: sqlite3.Row) -> Ends:
+        name, seq = row["preflight_id"], row["seq"]
+        said = tuple(row)[:-2] + ((row["asked_by"],) if row["asked_by"] else ())
+        if seq != at.last_seq + 1:
+            self._problem(f"{name}: {seq - at.last_seq - 1} checks before it are missing", name)
+        elif not self._holds(at, seq, at.last_event, said, row["link"]):
+            self._problem(f"{name}: it, or the link before it, was changed", name)
+        return at._replace(last_seq=seq, last_link=row["link"])
+
+    def _step_event(self, at: Ends, row: sqlite3.Row) -> Ends:
+        number = row["number"]
+        name = f"event {number}"
+        if number != at.last_event + 1:
+            self._problem(f"{name}: {number - at.last_event - 1} events before it are missing", name)
+        elif row["after_seq"] > at.last_seq:
+            self._problem(f"{name}: {row['after_seq'] - at.last_seq} checks before it are missing", name)
+        elif not self._holds(at, row["after_seq"], number, ("event", *tuple(row)[:-1]), row["link"]):
+            self._problem(f"{name} ({row['action']}): it, or the link before it, was changed", name)
+        else:
+            for table, key, seal in json.loads(row["sealed"]):
+                self._mentions[table, key] = seal
+            if problem := json.loads(row["details"]).get("problem"):
+                self._problem(f"{name} ({row['action']}): {problem}")
+        seq = max(at.last_seq, row["after_seq"])
+        return at._replace(last_seq=seq, last_event=number, last_link=row["link"])
+
+    def _holds(self, at: Ends, seq: int, event: int, said: Sequence[Any], stored: bytes) -> bool:
+        made = link(self._ring.linked_with(seq, event), at.last_link, said)
+        return hmac.compare_digest(made, stored)
+
+    def _match_heads(self, at: Ends) -> None:
+        for where, head in list(self._heads.items()):
+            if (head.seq, head.event) == (at.last_seq, at.last_event):
+                del self._heads[where]
+                if head.link != at.last_link:
+                    self._problem(f"{where}: the log up to there is another one")
+
+    def _check_rows(self, ends: Ends | None) -> None:
+        seals = {(row["tbl"], row["key"]): row["mac"] for row in self._db.execute("SELECT * FROM seals")}
+        root = bytes(32)
+        for seal in seals.values():
+            root = moved_root(root, None, seal)
+        if ends is not None and root != ends.root:
+            self._problem("the seals of the rows are not those that were signed: rows are older, or missing")
+        for place, mentioned in self._mentions.items():
+            found = seals[place].hex() if place in seals else None
+            if found != mentioned:
+                self._problem(f"{place[1]} in {place[0]}: is not as the last event about it says")
+        for table in SEALED:
+            for row in all_rows(self._db, table):
+                key = row_key(table, row)
+                sealed = seals.pop((table, key), None)
+                if sealed is None:
+                    self._problem(f"{key} in {table}: was added by another program")
+                elif not hmac.compare_digest(sealed, row_mac(self._ring.current, table, row)):
+                    self._problem(f"{key} in {table}: was changed by another program")
+        for table, key in seals:
+            self._problem(f"{key} in {table}: was removed by another program")
+
+    def _check_sums(self, ends: Ends) -> None:
+        for row in self._db.execute("SELECT * FROM usage"):
+            made = usage_mac(self._ring.current, row["license_id"], row["month"], row["checks"])
+            if not hmac.compare_digest(made, row["mac"]):
+                self._problem(f"{row['license_id']} {row['month']} in usage: was changed by another program")
+        is_pruned = ends.first_seq > 0
+        for table, (kept, counted) in _COUNTED.items():
+            found = {row["key"]: row["found"] for row in self._db.execute(kept)}
+            for row in self._db.execute(counted):
+                has = found.pop(row["key"], 0)
+                if has < row["found"] or (has > row["found"] and not is_pruned):
+                    self._problem(f"{row['key']} in {table}: counts {has}, but the log has {row['found']}")
+            if not is_pruned:
+                for key, has in found.items():
+                    if has:
+                        self._problem(f"{key} in {table}: counts {has}, but the log has none")
