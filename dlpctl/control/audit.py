@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core
-from dlpctl.control.fields import LARGEST
 from dlpctl.control.ledger import Chain, Ends, read_ends
 from dlpctl.control.records import AuditItem, AuditPage, ChainReport
 from dlpctl.control.store import Row
 from dlpctl.errors import RequestError, StoreError
 from dlpctl.regex import lazy
+from dlpctl.types import LARGEST_NUMBER
 
 MAX_LIMIT = 1_000
 _MAX_SEARCH = 500
@@ -92,8 +92,8 @@ class Audit:
     ) -> AuditPage:
         if not 1 <= limit <= MAX_LIMIT:
             raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
-        if not 0 <= offset <= LARGEST:
-            raise RequestError(f"offset: must be from 0 to {LARGEST}")
+        if not 0 <= offset <= LARGEST_NUMBER:
+            raise RequestError(f"offset: must be from 0 to {LARGEST_NUMBER:,}")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, search)
             if wanted is None:

@@ -220,6 +220,17 @@ def _files(db: Database) -> None:
     db.table("masked_files").create_index(["expires_at"])
 
 
+def _bounded_sums(db: Database) -> None:
+    # Sums that were reported up to the limit of 64 bits would make every further check of their day fail.
+    bound = (2**53 - 1,)
+    db.execute(
+        "UPDATE daily SET bytes = min(bytes, ?1), bytes_protected = min(bytes_protected, ?1),"
+        " exposures = min(exposures, ?1)",
+        bound,
+    )
+    db.execute("UPDATE daily_types SET found = min(found, ?1)", bound)
+
+
 STEPS: tuple[Callable[[Database], None], ...] = (
     _organizations,
     _licenses,
@@ -228,4 +239,5 @@ STEPS: tuple[Callable[[Database], None], ...] = (
     _analytics,
     _search,
     _files,
+    _bounded_sums,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
-from dlpctl.control.fields import LARGEST, Fields, fail
+from dlpctl.control.fields import Fields, fail
 from dlpctl.control.ledger import Chain, Entry, Ledger
 from dlpctl.control.licenses import licensed
 from dlpctl.control.records import UsageReceipt
@@ -91,7 +91,7 @@ def _entry(place: str, check: object, now: datetime) -> Entry:
             _summary(decision, destination, detected),
             detected,
             _like(fields, "policy_version", _VERSION, "a version such as 1.0"),
-            fields.whole("bytes", 0, LARGEST),
+            fields.whole("bytes", 0),
             fields.flag("is_file", False),
         )
     except RequestError as error:

@@ -70,3 +70,20 @@ def test_what_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.db").write_bytes(b"not a database" * 500)
     with pytest.raises(StoreError, match="db restore"):
         Store(tmp_path / "a.db")
+
+
+def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
+    before = [step.__name__ for step in STEPS].index("_bounded_sums")
+    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as database:
+        for step in STEPS[:before]:
+            step(Database(database))
+        database.execute(_ORGANIZATION)
+        database.execute(
+            "INSERT INTO daily VALUES ('org_1', '2026-03-10', 1, 2, 3, ?1, ?1, ?1)", (2**63 - 1,)
+        )
+        database.execute("INSERT INTO daily_types VALUES ('org_1', '2026-03-10', 'EMAIL', ?)", (2**63 - 1,))
+        database.execute(f"PRAGMA user_version = {before}")
+    Store(tmp_path / "a.db").close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        assert database.execute("SELECT * FROM daily").fetchone()[2:] == (1, 2, 3, *[2**53 - 1] * 3)
+        assert database.execute("SELECT found FROM daily_types").fetchone() == (2**53 - 1,)

@@ -83,6 +83,20 @@ def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(contro
     assert control.audit.verify(LOCAL).intact
 
 
+def test_sums_stop_at_their_bound_and_never_refuse_a_check(control, acme, key, report):
+    (license_,) = control.licenses.list(LOCAL, acme)
+    control.licenses.extend(LOCAL, acme, license_.license_id, {"license_type": "enterprise"})
+    large = {"bytes": 2**53 - 1, "detected": [{"type": "EMAIL", "count": 1_000_000_000}]}
+    for turn in range(3):
+        report(*(_check(500 * turn + number, **large) for number in range(500)))
+    control.checks.check_text(key, "x", "VENDOR")
+    sums = control.analytics.organization(LOCAL, acme)
+    assert (sums.total_checks, sums.bytes_protected) == (1_501, 2**53 - 1)
+    assert control.analytics.timeseries(LOCAL, acme).data[-1].bytes_processed == 2**53 - 1
+    assert control.analytics.detections(LOCAL, acme).total_detections == 1_500 * 1_000_000_000
+    assert control.audit.verify(LOCAL).intact
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -98,6 +112,8 @@ def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(contro
         ({"destination": "HOME"}, "destination"),
         ({"created_at": "soon"}, "created_at"),
         ({"bytes": -1}, "bytes"),
+        ({"bytes": 2**53}, "bytes"),
+        ({"bytes": 2**63 - 2}, "bytes"),
         ({"is_file": 1}, "is_file"),
     ],
 )

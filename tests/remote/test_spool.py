@@ -123,6 +123,18 @@ def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(spool: Spool, 
     assert list(spool.folder.glob("pf_*")) == []
 
 
+def test_a_check_that_the_server_refuses_keeps_no_other_waiting(
+    spool: Spool, service: Service, license_key: str
+) -> None:
+    for number in range(8):
+        spool.put(_check(number) | ({"bytes": 2**60} if number in (2, 3) else {}))
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        receipt = sending.send(spool, server, license_key)
+    assert receipt is not None
+    assert receipt["checks_this_month"] == 6
+    assert [one["bytes"] for one in spool.waiting(10).values()] == [2**60, 2**60]
+
+
 def test_a_full_disk_is_said(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     assert not Spool(tmp_path / "x" / "spool").put(_check(1))
