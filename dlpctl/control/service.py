@@ -66,6 +66,7 @@ class ControlPlane:
         self.analytics = Analytics(core)
         self.audit = Audit(core, chain)
         self.maintenance = Maintenance(core, chain, files)
+        self._engine = engine
 
     @classmethod
     def open(
@@ -87,6 +88,11 @@ class ControlPlane:
             raise
         engine = Engine(make_detector, lambda: _mask_key(folder))
         return cls(Core(store, ring, clock), engine, folder, limits or Limits())
+
+    def ready(self) -> None:
+        """Raises `StoreError` where a check could not be made and recorded now."""
+        self._engine.ready()
+        self.maintenance.ready()
 
     def close(self) -> None:
         self._core.store.close()
