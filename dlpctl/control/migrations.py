@@ -231,6 +231,25 @@ def _bounded_sums(db: Database) -> None:
     db.execute("UPDATE daily_types SET found = min(found, ?1)", bound)
 
 
+def _policy_owners(db: Database) -> None:
+    # Which organization a policy belongs to, or belonged to: clients report checks by policies that were deleted since.
+    db.execute("""
+        CREATE TABLE policy_owners (
+            policy_id TEXT PRIMARY KEY,
+            org_id TEXT NOT NULL REFERENCES organizations ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID""")
+    db.table("policy_owners").create_index(["org_id"])
+    db.execute("""
+        CREATE TRIGGER policies_owned AFTER INSERT ON policies BEGIN
+            INSERT OR IGNORE INTO policy_owners VALUES (new.policy_id, new.org_id);
+        END""")
+    db.execute("INSERT INTO policy_owners SELECT policy_id, org_id FROM policies")
+    db.execute("""
+        INSERT OR IGNORE INTO policy_owners
+        SELECT policy_id, org_id FROM phrases JOIN organizations USING (org_id)
+        WHERE policy_name <> '(deleted)'""")
+
+
 STEPS: tuple[Callable[[Database], None], ...] = (
     _organizations,
     _licenses,
@@ -240,4 +259,5 @@ STEPS: tuple[Callable[[Database], None], ...] = (
     _search,
     _files,
     _bounded_sums,
+    _policy_owners,
 )

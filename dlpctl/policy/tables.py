@@ -75,8 +75,10 @@ class Table:
         if key not in self:
             return default
         value = self._data[key]
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_NUMBER:
-            fail(self.at(key), f"must be a whole number from 1 to {LARGEST_NUMBER:,}, not {shown(value)}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            fail(self.at(key), f"must be a whole number of at least 1, not {shown(value)}")
+        if value > LARGEST_NUMBER:
+            fail(self.at(key), f"must be at most {LARGEST_NUMBER:,}")
         return value
 
     def score(self, key: str) -> float | None:

@@ -10,6 +10,7 @@ from dlpctl.control.migrations import STEPS
 from dlpctl.control.store import Store
 from dlpctl.errors import StoreError
 
+_OWNED = [step.__name__ for step in STEPS].index("_policy_owners")
 _ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
 _PHRASE = (
     "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
@@ -43,6 +44,8 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
         assert database.execute("SELECT name FROM organizations").fetchall() == [("Acme",)]
         found = database.execute("SELECT rowid FROM phrases_search WHERE phrases_search MATCH 'blocked'")
         assert found.fetchall() == ([(1,)] if version >= 4 else [])
+        if 4 <= version <= _OWNED:
+            assert database.execute("SELECT * FROM policy_owners").fetchall() == [("pol_1", "org_1")]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from dlpctl.errors import QuotaError, RequestError, ServerError, UnauthorizedErr
 from tests.remote.conftest import Result, Service
 
 CONTENT = "Jane Doe, jane.doe@corp.example.net, SSN 536-22-8726, paid with 4111 1111 1111 1111.\n"
+POLICY = f"pol_{1:024x}"
 FIELDS = {
     "preflight_id",
     "created_at",
@@ -43,12 +45,21 @@ def _check(number: int) -> dict[str, object]:
         "created_at": "2026-03-10T11:00:00.000Z",
         "destination": "VENDOR",
         "decision": "ALLOWED",
-        "policy_id": "pol_" + 24 * "0",
+        "policy_id": POLICY,
         "policy_version": "1.0",
         "bytes": 1,
         "is_file": False,
         "detected": [],
     }
+
+
+@pytest.fixture
+def acme(acme: str, service: Service) -> str:
+    """With a policy that has an id which checks can name."""
+    with closing(sqlite3.connect(service.control.folder / "control.db")) as database:
+        database.execute("INSERT INTO policy_owners VALUES (?, ?)", (POLICY, acme))
+        database.commit()
+    return acme
 
 
 @pytest.fixture
