@@ -5,6 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+LARGEST_NUMBER = 2**53 - 1
+"""The largest integer that every JSON reader reads exactly: the bound of all numbers that come in or are answered."""
+
 
 class Category(StrEnum):
     PII = "PII"

@@ -38,7 +38,7 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Flask:
         RateLimiter(Rate(options.settings.rate, options.settings.burst)),
         Metrics(),
         log,
-        Readiness(control.maintenance.ready),
+        Readiness(control.ready),
         Callers(control.checks.identify),
     )
     declared = list(resources())

@@ -225,11 +225,16 @@ def _let_in(
         noted.caller = service.callers.policy_id(key)
         noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
+    if guard is Guard.LICENSE_KEY:
+        key = _bearer(environ)
+        noted.caller = service.control.licenses.identify(key)
+        noted.allowance = service.limiter.take(noted.caller)
+        return _NOBODY, key
     if guard is Guard.ADMIN:
         access = service.control.tokens.authenticate(_bearer(environ))
         noted.caller = access.token_id
         return access, None
-    return _NOBODY, _bearer(environ) if guard is Guard.LICENSE_KEY else None
+    return _NOBODY, None
 
 
 def _bearer(environ: WSGIEnvironment) -> str | None:

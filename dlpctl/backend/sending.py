@@ -19,23 +19,49 @@ from dlpctl.backend.licensing import LicenseClient
 from dlpctl.backend.remote import RemoteBackend
 from dlpctl.backend.spool import Spool
 from dlpctl.control.clock import next_month
-from dlpctl.errors import DlpctlError, UnauthorizedError
+from dlpctl.errors import DlpctlError, InputError, RequestError, TooLargeError, UnauthorizedError
 
 BATCH = 100
 _IDLE_SECONDS = 5.0
 
 
 def send(spool: Spool, server: RemoteBackend, license_key: str) -> dict[str, Any] | None:
-    """All that waits, batch by batch; what the server said last."""
+    """Report all that waits, batch by batch; return the server's last answer.
+
+    A check that the server refuses stays for a later one, which may know what it says, and keeps no other waiting.
+    """
     receipt = None
-    while checks := spool.waiting(BATCH):
+    refused: dict[Path, DlpctlError] = {}
+    while checks := spool.waiting(BATCH, refused):
         try:
-            receipt = server.report_usage(license_key, list(checks.values()))
+            receipt = _report(server, license_key, checks, refused) or receipt
         except UnauthorizedError:
             spool.remove(checks)  # nobody will ever take what belongs to no license
             raise
-        spool.remove(checks)
+        spool.remove(checks.keys() - refused.keys())
         spool.mark()
+    if receipt is None and refused:
+        raise next(iter(refused.values()))
+    return receipt
+
+
+def _report(
+    server: RemoteBackend,
+    license_key: str,
+    checks: dict[Path, dict[str, Any]],
+    refused: dict[Path, DlpctlError],
+) -> dict[str, Any] | None:
+    """Report checks; where they are refused, those of each half, until the guilty ones are alone."""
+    try:
+        return server.report_usage(license_key, list(checks.values()))
+    except (InputError, RequestError, TooLargeError) as error:
+        if len(checks) == 1:
+            refused |= dict.fromkeys(checks, error)
+            return None
+    receipt = None
+    items, middle = list(checks.items()), len(checks) // 2
+    for half in (items[:middle], items[middle:]):
+        receipt = _report(server, license_key, dict(half), refused) or receipt
     return receipt
 
 

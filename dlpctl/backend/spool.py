@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,12 @@ class Spool:
             return False
         return True
 
-    def waiting(self, at_most: int) -> dict[Path, dict[str, Any]]:
-        """The oldest first. A file that holds no check, as after a power cut, is removed."""
+    def waiting(self, at_most: int, without: Container[Path] = ()) -> dict[Path, dict[str, Any]]:
+        """Return the checks that wait, the oldest first. A file that holds none, as after a power cut, is removed."""
         found: list[tuple[int, Path]] = []
         for file in self.folder.glob("pf_*.json"):
+            if file in without:
+                continue
             with suppress(OSError):
                 found.append((file.stat().st_mtime_ns, file))
         checks: dict[Path, dict[str, Any]] = {}

@@ -12,6 +12,7 @@ from dlpctl.cli.options import Output
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.errors import UsageError
+from dlpctl.types import LARGEST_NUMBER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,6 @@ Org = Annotated[str, typer.Argument(metavar="ORG", help="The organization's id o
 Expires = Annotated[
     str | None, typer.Option(metavar="WHEN", help="A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.")
 ]
-UNLIMITED = 2**53 - 1
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def done(what: str, form: Output) -> None:
 def readable(name: str, value: Any) -> str:
     if value is None or value in ("", [], {}):
         return "-"
-    if value == UNLIMITED:
+    if value == LARGEST_NUMBER:
         return "unlimited"
     if isinstance(value, bool):
         return "yes" if value else "no"

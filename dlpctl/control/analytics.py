@@ -13,6 +13,7 @@ from dlpctl.control.store import Row
 from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
+from dlpctl.types import LARGEST_NUMBER
 
 PERIODS = {"7d": 7, "30d": 30, "90d": 90}
 _TENTHS = 1_000
@@ -33,23 +34,23 @@ class Analytics:
         with self._core.store.reading() as connection:
             row = find_organization(connection, access, org)
             sums = connection.execute(
-                "SELECT total(allowed) AS allowed, total(masked) AS masked, total(blocked) AS blocked,"
-                " total(bytes_protected) AS bytes_protected, total(exposures) AS exposures"
+                "SELECT sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,"
+                " sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures"
                 " FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?",
                 (row["org_id"], *map(str, span)),
             ).fetchone()
-        allowed, masked, blocked = (int(sums[name]) for name in ("allowed", "masked", "blocked"))
+        allowed, masked, blocked = (_answered(sums[name]) for name in ("allowed", "masked", "blocked"))
         total = allowed + masked + blocked
         return OrganizationAnalytics(
             row["org_id"],
             row["name"],
-            total,
-            int(sums["bytes_protected"]),
+            _answered(total),
+            _answered(sums["bytes_protected"]),
             allowed,
             masked,
             blocked,
             round((allowed + masked) / total * 100, 2) if total else 100.0,
-            int(sums["exposures"]),
+            _answered(sums["exposures"]),
             *map(str, span),
         )
 
@@ -76,9 +77,9 @@ class Analytics:
         shares = percentages([row["found"] for row in rows])
         return DetectionBreakdown(
             org_id,
-            sum(row["found"] for row in rows),
+            _answered(sum(row["found"] for row in rows)),
             tuple(
-                DetectedType(row["type"], label(row["type"]), row["found"], share)
+                DetectedType(row["type"], label(row["type"]), _answered(row["found"]), share)
                 for row, share in zip(rows, shares, strict=True)
             ),
             *map(str, span),
@@ -95,7 +96,12 @@ def _day(day: str, row: Row | None) -> Day:
     if row is None:
         return Day(day, 0, 0, 0, 0, 0)
     outcomes = (row["allowed"], row["masked"], row["blocked"])
-    return Day(day, sum(outcomes), *outcomes, row["bytes"])
+    return Day(day, _answered(sum(outcomes)), *outcomes, row["bytes"])
+
+
+def _answered(total: int | None) -> int:
+    """Return a sum of sums within the bound of what is answered."""
+    return min(total or 0, LARGEST_NUMBER)
 
 
 def percentages(counts: Sequence[int]) -> list[float]:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from dlpctl.control.access import Access
 from dlpctl.control.chain import Ends
 from dlpctl.control.core import Core
-from dlpctl.control.fields import LARGEST
 from dlpctl.control.heads import SignedHead
 from dlpctl.control.records import AuditEvent, AuditHead, AuditItem, AuditPage, ChainReport, EventPage
 from dlpctl.control.store import Row
 from dlpctl.control.verify import Verifier
 from dlpctl.errors import RequestError
 from dlpctl.regex import lazy
+from dlpctl.types import LARGEST_NUMBER
 
 MAX_LIMIT = 1_000
 _MAX_SEARCH = 500
@@ -101,8 +101,8 @@ class Audit:
     ) -> AuditPage:
         if not 1 <= limit <= MAX_LIMIT:
             raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
-        if not 0 <= offset <= LARGEST:
-            raise RequestError(f"offset: must be from 0 to {LARGEST}")
+        if not 0 <= offset <= LARGEST_NUMBER:
+            raise RequestError(f"offset: must be from 0 to {LARGEST_NUMBER:,}")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, search)
             if wanted is None:
@@ -143,8 +143,8 @@ class Audit:
         """Return the newest events first: administrative changes and uses of keys."""
         if not 1 <= limit <= MAX_LIMIT:
             raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
-        if not 0 <= offset <= LARGEST:
-            raise RequestError(f"offset: must be from 0 to {LARGEST}")
+        if not 0 <= offset <= LARGEST_NUMBER:
+            raise RequestError(f"offset: must be from 0 to {LARGEST_NUMBER}")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, None)
             if wanted is None:

@@ -217,6 +217,7 @@ class Checks:
             standing.version,
             to,
             self._core.clock().astimezone(UTC).date(),
+            standing.org_id,
             lambda: self._load(standing),
         )
 

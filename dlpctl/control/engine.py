@@ -1,4 +1,7 @@
-"""Detection for the control plane: one detector, and for each policy and destination in use a checker."""
+"""Detection for the control plane: one detector, and a checker for each policy and destination in use.
+
+No lock is held while anything is compiled or read: a policy that is slow to prepare delays its own checks alone.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from dlpctl.control.prepared import PreparedDetectors
+from dlpctl.errors import DlpctlError, StoreError
 from dlpctl.policy.model import Catalogue, Policy
+from dlpctl.types import Category, Destination
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.preflight import Checker
-    from dlpctl.types import Category, Destination
 
 _KEPT_CHECKERS = 256
 _Key = tuple[str, str, str, date]
@@ -25,8 +30,10 @@ class Engine:
         """`make_key` gives the key for operators and exceptions that need one."""
         self._make_detector = make_detector
         self._make_key = make_key
+        self._detectors = PreparedDetectors(lambda: self.detector)
         self._checkers: OrderedDict[_Key, Checker] = OrderedDict()
         self._lock = threading.Lock()
+        """Of the checkers, for as long as one is looked up."""
 
     @cached_property
     def detector(self) -> Detector:
@@ -41,26 +48,51 @@ class Engine:
             types.setdefault(pattern.category, set()).add(pattern.type)
         return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
 
-    def policy(self, content: Mapping[str, Any]) -> Policy:
-        """Raises `PolicyError` for names that do not exist and patterns that cannot be used."""
+    def policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
+        """Read a policy that is to be saved, and compile its patterns.
+
+        Raises `PolicyError` for names that do not exist, and `PatternError` for patterns that are unusable or too costly.
+        """
         from dlpctl.preflight import custom_patterns
 
-        return Policy.from_dict(content, known_types=self.catalogue, check_patterns=custom_patterns)
+        policy = Policy.from_dict(content, known_types=self.catalogue, check_patterns=custom_patterns)
+        self._detectors.forget_refusal(policy)
+        self._detectors.get(policy, org_id)
+        return policy
 
     def checker(
-        self, policy_id: str, version: str, destination: Destination, today: date, load: Callable[[], Policy]
+        self,
+        policy_id: str,
+        version: str,
+        destination: Destination,
+        today: date,
+        org_id: str,
+        load: Callable[[], Policy],
     ) -> Checker:
         """A checker is made for a day, since exceptions end with their days."""
         key = (policy_id, version, destination.value, today)
         with self._lock:
             checker = self._checkers.get(key)
-            if checker is None:
-                from dlpctl.preflight import Checker
-
-                checker = Checker(self.detector, load(), destination, key=self._make_key())
-                self._checkers[key] = checker
-                if len(self._checkers) > _KEPT_CHECKERS:
-                    self._checkers.popitem(last=False)
-            else:
+            if checker is not None:
                 self._checkers.move_to_end(key)
+                return checker
+        checker = self._new_checker(load(), destination, org_id)
+        with self._lock:
+            checker = self._checkers.setdefault(key, checker)
+            if len(self._checkers) > _KEPT_CHECKERS:
+                self._checkers.popitem(last=False)
         return checker
+
+    def ready(self) -> None:
+        """Check a text as a request would; raises `StoreError` where that is not possible now."""
+        try:
+            self.checker("", "", Destination.AI_TOOL, date.min, "", Policy.builtin).check("ready")
+        except DlpctlError as error:
+            raise StoreError(f"no text can be checked: {error.message}") from None
+
+    def _new_checker(self, policy: Policy, destination: Destination, org_id: str) -> Checker:
+        from dlpctl.preflight import Checker
+
+        detector = self._detectors.get(policy, org_id)
+        # The detector has them already: compiled again here, they would delay whoever waits for the processor.
+        return Checker(detector, policy._replace(custom_patterns=()), destination, key=self._make_key())

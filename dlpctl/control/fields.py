@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 from dlpctl.control.clock import written
 from dlpctl.errors import RequestError, did_you_mean
+from dlpctl.types import LARGEST_NUMBER
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 4_000
 _MAX_ITEMS = 1_000
-LARGEST = 2**63 - 1
 
 
 def fail(field: str, problem: str) -> NoReturn:
@@ -65,7 +65,7 @@ class Fields:
             fail(field, "must be true or false")
         return value
 
-    def whole(self, field: str, low: int, high: int = LARGEST) -> int:
+    def whole(self, field: str, low: int, high: int = LARGEST_NUMBER) -> int:
         value = self._body.get(field)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             fail(field, f"must be a whole number from {low:,} to {high:,}")

@@ -14,6 +14,7 @@ from dlpctl.control import events
 from dlpctl.control.directory import Directory, Standing, deleted_policy, license_for
 from dlpctl.control.seals import usage_mac
 from dlpctl.errors import ForbiddenError, TamperedError
+from dlpctl.types import LARGEST_NUMBER
 
 if TYPE_CHECKING:
     from dlpctl.control.core import Core
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
+# A sum stops at its bound: no check is refused for it.
+_ADD_TO_DAY = """
+    INSERT INTO daily VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET
+    allowed = min(allowed + excluded.allowed, ?9),
+    masked = min(masked + excluded.masked, ?9),
+    blocked = min(blocked + excluded.blocked, ?9),
+    bytes = min(bytes + excluded.bytes, ?9),
+    bytes_protected = min(bytes_protected + excluded.bytes_protected, ?9),
+    exposures = min(exposures + excluded.exposures, ?9)"""
+_ADD_TO_TYPES = """
+    INSERT INTO daily_types VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT DO UPDATE SET found = min(found + excluded.found, ?5)"""
 
 
 class Entry(NamedTuple):
@@ -219,19 +232,17 @@ class Ledger:
             ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
         )
         self._db.executemany(
-            "INSERT INTO daily VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-            " allowed = allowed + excluded.allowed, masked = masked + excluded.masked,"
-            " blocked = blocked + excluded.blocked, bytes = bytes + excluded.bytes,"
-            " bytes_protected = bytes_protected + excluded.bytes_protected,"
-            " exposures = exposures + excluded.exposures",
-            ((*key, *sums) for key, sums in self._days.items()),
+            _ADD_TO_DAY,
+            ((*key, *map(_saturated, sums), LARGEST_NUMBER) for key, sums in self._days.items()),
         )
-        if not self._types:
-            return
         self._db.executemany(
-            "INSERT INTO daily_types VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET found = found + excluded.found",
-            ((*key, found) for key, found in self._types.items()),
+            _ADD_TO_TYPES,
+            ((*key, _saturated(found), LARGEST_NUMBER) for key, found in self._types.items()),
         )
+
+
+def _saturated(number: int) -> int:
+    return min(number, LARGEST_NUMBER)
 
 
 def checks_of_month(connection: sqlite3.Connection, secrets: Secrets, license_id: str, month: str) -> int:

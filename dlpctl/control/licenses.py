@@ -131,6 +131,12 @@ class Licenses:
 
         self._core.store.run(job)
 
+    def identify(self, license_key: str | None) -> str:
+        """Return the id of the license that a key opens, be it of any use or not."""
+        with self._core.store.reading() as connection:
+            license_id: str = licensed(connection, self._core, license_key)["license_id"]
+        return license_id
+
     def validate(self, license_key: str | None) -> Validation:
         core = self._core
         row, config = core.unless_rotated(lambda: self._covered(license_key))

@@ -220,6 +220,36 @@ def _files(db: Database) -> None:
     db.table("masked_files").create_index(["expires_at"])
 
 
+def _bounded_sums(db: Database) -> None:
+    # Sums that were reported up to the limit of 64 bits would make every further check of their day fail.
+    bound = (2**53 - 1,)
+    db.execute(
+        "UPDATE daily SET bytes = min(bytes, ?1), bytes_protected = min(bytes_protected, ?1),"
+        " exposures = min(exposures, ?1)",
+        bound,
+    )
+    db.execute("UPDATE daily_types SET found = min(found, ?1)", bound)
+
+
+def _policy_owners(db: Database) -> None:
+    # Which organization a policy belongs to, or belonged to: clients report checks by policies that were deleted since.
+    db.execute("""
+        CREATE TABLE policy_owners (
+            policy_id TEXT PRIMARY KEY,
+            org_id TEXT NOT NULL REFERENCES organizations ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID""")
+    db.table("policy_owners").create_index(["org_id"])
+    db.execute("""
+        CREATE TRIGGER policies_owned AFTER INSERT ON policies BEGIN
+            INSERT OR IGNORE INTO policy_owners VALUES (new.policy_id, new.org_id);
+        END""")
+    db.execute("INSERT INTO policy_owners SELECT policy_id, org_id FROM policies")
+    db.execute("""
+        INSERT OR IGNORE INTO policy_owners
+        SELECT policy_id, org_id FROM phrases JOIN organizations USING (org_id)
+        WHERE policy_name <> '(deleted)'""")
+
+
 def _evidence(db: Database) -> None:
     # A seal is a keyed hash over the row of another table. The rows that are there are sealed when the key is at hand.
     db.execute("""
@@ -272,5 +302,7 @@ STEPS: tuple[Callable[[Database], None], ...] = (
     _analytics,
     _search,
     _files,
+    _bounded_sums,
+    _policy_owners,
     _evidence,
 )

@@ -17,8 +17,9 @@ from dlpctl.control.policies import insert_policy
 from dlpctl.control.records import CreatedOrganization, Organization
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
-from dlpctl.errors import ConflictError
+from dlpctl.errors import ConflictError, PolicyError, RequestError
 from dlpctl.policy.model import Policy
+from dlpctl.policy.tables import plain
 from dlpctl.regex import lazy
 
 _SLUG = lazy(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -133,6 +134,10 @@ def _slug_from(name: str) -> str:
 def _settings(given: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         fail("settings", "must be an object")
+    try:
+        given = {key: plain(f"settings.{key}", value) for key, value in given.items()}
+    except PolicyError as error:
+        raise RequestError(error.message) from None
     merged = {key: value for key, value in {**before, **given}.items() if value is not None}
     for key, value in merged.items():
         if key == "primary_color" and not (isinstance(value, str) and _COLOUR.fullmatch(value)):

@@ -56,11 +56,13 @@ class Policies:
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> StoredPolicy:
         access.require(Role.EDITOR)
         fields = Fields(body, _KNOWN)
-        policy = self._policy(_merged({}, body))
+        with self._core.store.reading() as connection:
+            org_id = find_organization(connection, access, org)["org_id"]
+        policy = self._policy(_merged({}, body), org_id)
         is_active, groups = fields.flag("is_active", True), fields.texts("groups")
 
         def job(batch: Batch) -> Row:
-            org_id = find_organization(batch.connection, access, org)["org_id"]
+            find_organization(batch.connection, access, org_id)
             members = group_ids(batch, org_id, groups, "groups")
             policy_id = insert_policy(batch, self._core, org_id, policy, members, is_active=is_active)
             record(batch, self._core, access, "policy.created", policy_id, org_id, version=policy.version)
@@ -73,8 +75,10 @@ class Policies:
         access.require(Role.EDITOR)
         fields = Fields(body, _KNOWN)
         groups = fields.texts("groups") if "groups" in fields else None
-        # Patterns are compiled here once, to find what is wrong before the write lock is taken.
-        self._policy(_merged(self.get(access, org, policy_id).policy.to_dict(), body))
+        stored = self.get(access, org, policy_id)
+        if any(field in fields for field in _CONTENT):
+            # Patterns are compiled here, so that nobody waits for them with the write lock, or at a check.
+            self._policy(_merged(stored.policy.to_dict(), body), stored.org_id)
 
         def job(batch: Batch) -> Row:
             row = _find(batch.connection, access, org, policy_id)
@@ -148,8 +152,8 @@ class Policies:
             PolicyVersion(policy_id, row["version"], row["created_at"], _stored(row)) for row in rows
         )
 
-    def _policy(self, content: Mapping[str, Any]) -> Policy:
-        policy = self._engine.policy(content)
+    def _policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
+        policy = self._engine.policy(content, org_id)
         for field, text in (("name", policy.name), *(("tags", tag) for tag in policy.tags)):
             if len(text) > MAX_NAME or not text.isprintable():
                 fail(field, f"must have at most {MAX_NAME} characters, all of which can be printed")

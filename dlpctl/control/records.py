@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dlpctl.policy.model import Policy
+from dlpctl.types import LARGEST_NUMBER
 
 Json = dict[str, Any]
 
@@ -131,8 +132,8 @@ class License(NamedTuple):
         return self._asdict() | {"policy_groups": list(self.policy_groups)}
 
 
-UNLIMITED = 2**53 - 1
-"""The largest number that every JSON reader takes as it is, so that a client that compares needs no special case."""
+UNLIMITED = LARGEST_NUMBER
+"""Stands for no limit, so that a client that compares needs no special case."""
 
 
 class Validation(NamedTuple):

@@ -66,6 +66,7 @@ class ControlPlane:
         self.analytics = Analytics(core)
         self.audit = Audit(core)
         self.maintenance = Maintenance(core, files, folder / KEY_FILE)
+        self._engine = engine
 
     @classmethod
     def open(
@@ -92,6 +93,11 @@ class ControlPlane:
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
         engine = Engine(make_detector, lambda: _mask_key(folder))
         return cls(core, engine, folder, limits or Limits())
+
+    def ready(self) -> None:
+        """Raises `StoreError` where a check could not be made and recorded now."""
+        self._engine.ready()
+        self.maintenance.ready()
 
     def close(self) -> None:
         self._core.chain.noted.keep()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
-from dlpctl.control.fields import LARGEST, Fields, fail
+from dlpctl.control.fields import Fields, fail
 from dlpctl.control.ledger import Entry, Ledger
 from dlpctl.control.licenses import licensed
 from dlpctl.control.records import UsageReceipt
+from dlpctl.control.signing import TOKEN_LIFETIME
+from dlpctl.control.store import Row
 from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
 from dlpctl.regex import lazy
@@ -22,6 +25,8 @@ from dlpctl.types import Decision, Destination
 if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
 
+CLOCK_TOLERANCE = TOKEN_LIFETIME
+"""A client works on for so long after a license was revoked, and believes a token while its clock errs by less."""
 MAX_CHECKS = 500
 _MAX_TYPES = 200
 _MOST = 1_000_000_000
@@ -54,17 +59,23 @@ class Usage:
         self._directory = directory
 
     def report(self, license_key: str | None, body: Mapping[str, Any]) -> UsageReceipt:
-        """Counts each check once, however often it is told; one of a license that is over since is still part of the log."""
+        """Count each check once, however often it is reported.
+
+        A check is part of the log even where its license has expired or its policy was deleted since. It must have been made in the
+        license's life, `CLOCK_TOLERANCE` more or less, and by a policy that the organization has or had.
+        """
+        with self._core.store.reading() as connection:
+            row = licensed(connection, self._core, license_key)
         checks = Fields(body, ("checks",)).given("checks")
         if not isinstance(checks, list) or not 1 <= len(checks) <= MAX_CHECKS:
             fail("checks", f"must be a list of 1 to {MAX_CHECKS} checks")
         now = self._core.clock()
-        entries = [_entry(f"checks[{place}]", check, now) for place, check in enumerate(checks)]
-        with self._core.store.reading() as connection:
-            licensed(connection, self._core, license_key)
+        life = life_of(row, now)
+        entries = [_entry(f"checks[{place}]", check, life) for place, check in enumerate(checks)]
 
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
+            _refuse_unknown(batch.connection, row["org_id"], entries)
             ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core))
             recorded = sum(ledger.report(row["license_id"], row["org_id"], entry) for entry in entries)
             used = ledger.checks(row["license_id"], written(now)[:7])
@@ -73,10 +84,54 @@ class Usage:
         return self._core.store.run(job)
 
 
-def _entry(place: str, check: object, now: datetime) -> Entry:
+class Life(NamedTuple):
+    """When a license could be used."""
+
+    first: datetime
+    last: datetime
+    now: datetime
+
+    def moment(self, fields: Fields, field: str) -> datetime:
+        """Return a moment of the license's life; one that a fast clock has put into the future is now."""
+        return min(self.checked(field, datetime.fromisoformat(fields.moment(field))), self.now)
+
+    def checked(self, field: str, moment: datetime) -> datetime:
+        if not self.first - CLOCK_TOLERANCE <= moment <= self.last + CLOCK_TOLERANCE:
+            hours = int(CLOCK_TOLERANCE.total_seconds()) // 3600
+            fail(
+                field,
+                f"must be between {written(self.first)} and {written(self.last)}, when the license could be used,"
+                f" with a tolerance of {hours} hours; see to the clock of the client",
+            )
+        return moment
+
+
+def life_of(license_row: Row, now: datetime) -> Life:
+    first, *ends = (
+        datetime.fromisoformat(license_row[name])
+        for name in ("created_at", "expires_at", "revoked_at")
+        if license_row[name]
+    )
+    return Life(first, min(now, *ends), now)
+
+
+def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequence[Entry]) -> None:
+    """Before anything is recorded: a report is taken whole or not at all."""
+    owned: dict[str, bool] = {}
+    for place, entry in enumerate(entries):
+        if entry.policy_id not in owned:
+            row = connection.execute(
+                "SELECT 1 FROM policy_owners WHERE policy_id = ? AND org_id = ?", (entry.policy_id, org_id)
+            ).fetchone()
+            owned[entry.policy_id] = row is not None
+        if not owned[entry.policy_id]:
+            fail(f"checks[{place}].policy_id", "the license's organization has never had such a policy")
+
+
+def _entry(place: str, check: object, life: Life) -> Entry:
     try:
         fields = Fields(check, _FIELDS)
-        moment = min(datetime.fromisoformat(fields.moment("created_at")), now)
+        moment = life.moment(fields, "created_at")
         detected = _detected(fields.given("detected"))
         decision = Decision(fields.choice("decision", Decision))
         destination = Destination(fields.choice("destination", Destination))
@@ -90,7 +145,7 @@ def _entry(place: str, check: object, now: datetime) -> Entry:
             _summary(decision, destination, detected),
             detected,
             _like(fields, "policy_version", _VERSION, "a version such as 1.0"),
-            fields.whole("bytes", 0, LARGEST),
+            fields.whole("bytes", 0),
             fields.flag("is_file", False),
         )
     except RequestError as error:

@@ -1,8 +1,10 @@
-"""Who writes shares a transaction with all who wait to write.
+"""Whoever writes shares a transaction with all who wait to write.
 
-A job is put in a queue, and its ticket says what came of it. Who asks a ticket while nobody writes does all jobs of the queue, its own and
-others', in one transaction, and commits once; then it wakes those who wait for one of these, and hands the writing on to one whose job came
-meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for nobody.
+A job is put in a queue, and its ticket says what came of it. Whoever asks a ticket while nobody writes does all jobs of the queue, its
+own and others', in one transaction, and commits once; then it wakes those who wait for one of these, and hands the writing on to one
+whose job came meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for nobody.
+
+Where a transaction fails, each half of its jobs gets one of its own, and so on: whatever a job does, it fails alone.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class Batch:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._tallies: dict[type[Tally], Any] = {}
+        self._flushed = 0
+        """Changes that were made by writing down tallies."""
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -57,8 +61,14 @@ class Batch:
 
     def flush(self) -> None:
         tallies, self._tallies = self._tallies, {}
+        before = self._connection.total_changes
         for tally in tallies.values():
             tally.flush()
+        self._flushed += self._connection.total_changes - before
+
+    def changes(self) -> int:
+        """Return how many rows the jobs have changed so far, tallies left out."""
+        return self._connection.total_changes - self._flushed
 
 
 class Ticket(Generic[_T]):
@@ -71,7 +81,7 @@ class Ticket(Generic[_T]):
         self.job = job
         self.settled = False
         self.value: _T | None = None
-        self.error: DlpctlError | None = None
+        self.error: Exception | None = None
         self.awaited = False
         """Whether a thread sleeps until it is woken, since the job is done or since it is to do what waits."""
         self.woken = threading.Lock()
@@ -83,10 +93,6 @@ class Ticket(Generic[_T]):
         if self.error is not None:
             raise self.error
         return cast("_T", self.value)
-
-
-class _UndoneError(Exception):
-    """A job failed that had written already: all is to be done again, with care."""
 
 
 class Writer:
@@ -133,13 +139,7 @@ class Writer:
             self._queue.clear()
         try:
             with self._writing:
-                try:
-                    self._transaction(tickets, with_care=False)
-                except _UndoneError:
-                    self._transaction(tickets, with_care=True)
-        except sqlite3.Error as problem:
-            for ticket in tickets:
-                ticket.error = self._error(problem)
+                self._commit(tickets)
         except BaseException as problem:
             for ticket in tickets:
                 ticket.error = StoreError(
@@ -158,15 +158,33 @@ class Writer:
                 if ticket.awaited:
                     ticket.woken.release()
 
-    def _transaction(self, tickets: list[Ticket[Any]], *, with_care: bool) -> None:
+    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+        """Commit all jobs together; where that fails, the halves, until the guilty ones are alone."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as problem:  # another process writes, or the file is gone: no job is guilty
+            for ticket in tickets:
+                ticket.error = self._error(problem)
+            return
+        try:
+            self._transaction(tickets)
+        except Exception as problem:
+            if len(tickets) == 1:
+                # Raised again by the ticket, in the thread of whoever brought the job.
+                tickets[0].error = self._error(problem) if isinstance(problem, sqlite3.Error) else problem
+                return
+            middle = len(tickets) // 2
+            self._commit(tickets[:middle])
+            self._commit(tickets[middle:])
+
+    def _transaction(self, tickets: list[Ticket[Any]]) -> None:
         connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
         try:
             if self.observer is not None:
                 self.observer.begun(connection)
             batch = Batch(connection)
             for ticket in tickets:
-                _do(ticket, batch, connection, with_care=with_care)
+                _do(ticket, batch, is_alone=len(tickets) == 1)
             batch.flush()
             connection.execute("COMMIT")
         except BaseException:
@@ -177,25 +195,20 @@ class Writer:
             self.observer.committed()
 
 
-def _do(ticket: Ticket[Any], batch: Batch, connection: sqlite3.Connection, *, with_care: bool) -> None:
-    """Nearly every job succeeds, or fails before it writes. So the point to go back to, which costs as much as a job, is set only with care."""
+def _do(ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
+    """Do a job. A refusal that comes before anything is written leaves the transaction to the others."""
     ticket.value = ticket.error = None
-    if with_care:
-        batch.flush()
-        connection.execute("SAVEPOINT job")
-    before = connection.total_changes
+    before = batch.changes()
     try:
         ticket.value = ticket.job(batch)
     except DlpctlError as error:
         ticket.error = error
     except sqlite3.IntegrityError:
-        ticket.error = ConflictError("this stands against something that was changed meanwhile")
-    if ticket.error is not None and connection.total_changes != before:
-        if not with_care:
-            raise _UndoneError
-        connection.execute("ROLLBACK TO job")
-    if with_care:
-        connection.execute("RELEASE job")
+        if not is_alone:
+            raise  # what it stumbled over may be what another job left to be written
+        ticket.error = ConflictError("this contradicts something that was changed meanwhile; try again")
+    if ticket.error is not None and batch.changes() != before:
+        raise ticket.error
 
 
 def changed(batch: Batch) -> None:

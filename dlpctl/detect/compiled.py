@@ -24,7 +24,9 @@ from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 _PREFIX = "patterns-"
-_KEPT = 24
+_OF_POLICIES = "policy-"
+_KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
+"""Entries of each kind that stay in the cache."""
 _FORMAT = 9
 """Goes up whenever a block is made otherwise, so that none of an older kind is read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
@@ -84,15 +86,24 @@ class Record(NamedTuple):
 
 
 def _record(fields: dict[str, Any]) -> Record:
-    context = fields["context"]
-    for name in ("validators", "keywords"):
-        fields[name] = tuple(fields[name])
-    fields["category"] = Category(fields["category"])
-    fields["context"] = (
-        Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:]) if context else None
-    )
     found = [fields.pop(name) for name in ("at_most", "bounded", "ahead", "told", "known")]
-    return Record(Pattern(**fields), *found)
+    return Record(pattern_of(fields), *found)
+
+
+def pattern_of(fields: dict[str, Any]) -> Pattern:
+    """Return the pattern whose fields `fields_of` gave, before or after they went through JSON."""
+    context = fields["context"]
+    return Pattern(
+        **fields
+        | {
+            "validators": tuple(fields["validators"]),
+            "keywords": tuple(fields["keywords"]),
+            "category": Category(fields["category"]),
+            "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
+            if context
+            else None,
+        }
+    )
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
@@ -118,7 +129,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         # Where a hit tells where the value begins, a validator is what tells more; elsewhere, its shape beside a word.
         known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
         found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
-        records.append(json.dumps(_fields(pattern) | found).encode())
+        records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
     marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""
@@ -136,7 +147,8 @@ def _told(prefix: str, trigger: str) -> int:
     return -1
 
 
-def _fields(pattern: Pattern) -> dict[str, Any]:
+def fields_of(pattern: Pattern) -> dict[str, Any]:
+    """Return what the engine must know of a pattern, as plain data."""
     names = (
         "id",
         "type",
@@ -204,8 +216,21 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     from dlpctl.detect.library import unique
 
     unique(patterns)
-    (compiled,) = _cached([json.dumps([_fields(pattern) for pattern in patterns])], lambda: [patterns], cache)
+    (compiled,) = _cached([_content(patterns)], lambda: [patterns], cache)
     return compiled
+
+
+def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
+    """Return the patterns of a policy as `keep_packed` left them; None where it has not, or for another version."""
+    return _kept(_key(_content(patterns)), cache, _OF_POLICIES)
+
+
+def keep_packed(patterns: Sequence[Pattern], block: Block, cache: Cache) -> None:
+    _keep(_key(_content(patterns)), block, cache, _OF_POLICIES)
+
+
+def _content(patterns: Sequence[Pattern]) -> str:
+    return json.dumps([fields_of(pattern) for pattern in patterns])
 
 
 def _state(files: Iterable[Path]) -> str:
@@ -225,11 +250,7 @@ def _cached(
     beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
     """The sets that are kept under their states; what is missing is made at once, since Hyperscan compiles beside Python."""
-    from dlpctl.detect.database import version
-
-    keys = [
-        f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape") for state in states
-    ]
+    keys = [_key(state) for state in states]
     sets = {at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None}
     missing = [at for at in range(len(keys)) if at not in sets]
     if missing:
@@ -248,13 +269,24 @@ def _cached(
             also.result()
         for at, block in zip(missing, blocks, strict=True):
             sets[at] = Compiled(block)
-            if cache and cache.write(_name(keys[at]), _framed(keys[at]) + block.records, block.database):
-                cache.forget_others(_PREFIX, keep=_KEPT)
+            if cache:
+                _keep(keys[at], block, cache)
     return [sets[at] for at in range(len(keys))]
 
 
-def _kept(key: bytes, cache: Cache) -> Compiled | None:
-    entry = cache.read(_name(key))
+def _key(state: str) -> bytes:
+    from dlpctl.detect.database import version
+
+    return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
+
+
+def _keep(key: bytes, block: Block, cache: Cache, prefix: str = _PREFIX) -> None:
+    if cache.write(_name(key, prefix), _framed(key) + block.records, block.database):
+        cache.forget_others(prefix, keep=_KEPT[prefix])
+
+
+def _kept(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
+    entry = cache.read(_name(key, prefix))
     framed = _framed(key)
     if entry is None or not entry[0].startswith(framed):
         return None
@@ -264,8 +296,8 @@ def _kept(key: bytes, cache: Cache) -> Compiled | None:
         return None  # damaged, or made by another Hyperscan or for another processor
 
 
-def _name(key: bytes) -> str:
-    return f"{_PREFIX}{zlib.crc32(key):08x}"
+def _name(key: bytes, prefix: str) -> str:
+    return f"{prefix}{zlib.crc32(key):08x}"
 
 
 def _framed(key: bytes) -> bytes:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dlpctl.detect.cache import Cache
+    from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.pattern import Pattern
 
 THRESHOLD = 0.5
@@ -50,7 +51,7 @@ class Detector:
             sets = from_files(builtin_files(), tuple(files), usual, on_compile, self._taggers.compile)
         else:
             sets = [from_patterns(patterns, cache)]
-        self._cache = cache
+        self.cache = cache
         self.first_pass = FirstPass(sets)
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
@@ -93,11 +94,12 @@ class Detector:
         self._of_selected = self.first_pass.holding(selected)
         self._of_others = frozenset(range(len(self.first_pass.sets))) - self._of_selected
 
-    def extended(self, patterns: Sequence[Pattern]) -> Detector:
-        """A detector that also finds what these patterns describe."""
+    def extended(self, patterns: Sequence[Pattern], compiled: Compiled | None = None) -> Detector:
+        """Return a detector that also finds what these patterns describe, compiled already or compiled now."""
         unique([*self.known, *patterns])
         wider = self._copy()
-        wider.first_pass = FirstPass([*self.first_pass.sets, from_patterns(patterns, self._cache)])
+        further = compiled or from_patterns(patterns, self.cache)
+        wider.first_pass = FirstPass([*self.first_pass.sets, further])
         wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._select(self._selected | set(range(len(self.first_pass), len(wider.first_pass))))

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NoReturn, TypeVar
 
 from dlpctl.errors import PolicyError, did_you_mean
+from dlpctl.types import LARGEST_NUMBER
 
 _SHOWN = 60
 _DEEPEST = 8
@@ -76,6 +77,8 @@ class Table:
         value = self._data[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             fail(self.at(key), f"must be a whole number of at least 1, not {shown(value)}")
+        if value > LARGEST_NUMBER:
+            fail(self.at(key), f"must be at most {LARGEST_NUMBER:,}")
         return value
 
     def score(self, key: str) -> float | None:
@@ -113,13 +116,30 @@ def one_of(place: str, value: object, kind: type[E], noun: str) -> E:
 
 
 def plain(place: str, value: object, depth: int = 0) -> object:
-    """A copy of what JSON can hold; anything else, and what holds itself, is refused."""
+    """Return a copy of what every JSON reader can read; anything else is refused."""
     if depth > _DEEPEST:
         fail(place, "is nested too deeply")
-    if isinstance(value, str | bool | int | float):
+    if isinstance(value, str):
+        if not _is_text(value):
+            fail(place, "holds half of a surrogate pair, which is no character")
+        return value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            fail(place, f"must be a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}")
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(inside(place, str(key)), item, depth + 1) for key, item in value.items()}
+        keys = {str(plain(place, str(key))): item for key, item in value.items()}
+        return {key: plain(inside(place, key), item, depth + 1) for key, item in keys.items()}
     if isinstance(value, list | tuple):
         return [plain(f"{place}[{index}]", item, depth + 1) for index, item in enumerate(value)]
     fail(place, f"must be text, a number, true, false, a list or a table, not {shown(value)}")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -98,8 +98,8 @@ def test_pages_are_stable_and_end(control, acme, some_checks):
     ids = [control.audit.search(LOCAL, limit=1, offset=place).items for place in range(5)]
     assert [len(items) for items in ids] == [1, 1, 1, 1, 0]
     assert len({items[0].preflight_id for items in ids[:4]}) == 4
-    assert control.audit.search(LOCAL, offset=10**18, search="email").items == ()
-    for wrong in ({"limit": 0}, {"limit": -1}, {"limit": 10**20}, {"offset": -1}, {"offset": 10**20}):
+    assert control.audit.search(LOCAL, offset=10**15, search="email").items == ()
+    for wrong in ({"limit": 0}, {"limit": -1}, {"limit": 10**20}, {"offset": -1}, {"offset": 2**53}):
         with pytest.raises(RequestError):
             control.audit.search(LOCAL, **wrong)
 

@@ -10,6 +10,7 @@ from dlpctl.control.migrations import STEPS
 from dlpctl.control.store import Store
 from dlpctl.errors import StoreError
 
+_OWNED = [step.__name__ for step in STEPS].index("_policy_owners")
 _ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
 _PHRASE = (
     "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
@@ -43,6 +44,8 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
         assert database.execute("SELECT name FROM organizations").fetchall() == [("Acme",)]
         found = database.execute("SELECT rowid FROM phrases_search WHERE phrases_search MATCH 'blocked'")
         assert found.fetchall() == ([(1,)] if version >= 4 else [])
+        if 4 <= version <= _OWNED:
+            assert database.execute("SELECT * FROM policy_owners").fetchall() == [("pol_1", "org_1")]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):
@@ -70,3 +73,20 @@ def test_what_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.db").write_bytes(b"not a database" * 500)
     with pytest.raises(StoreError, match="db restore"):
         Store(tmp_path / "a.db")
+
+
+def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
+    before = [step.__name__ for step in STEPS].index("_bounded_sums")
+    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as database:
+        for step in STEPS[:before]:
+            step(Database(database))
+        database.execute(_ORGANIZATION)
+        database.execute(
+            "INSERT INTO daily VALUES ('org_1', '2026-03-10', 1, 2, 3, ?1, ?1, ?1)", (2**63 - 1,)
+        )
+        database.execute("INSERT INTO daily_types VALUES ('org_1', '2026-03-10', 'EMAIL', ?)", (2**63 - 1,))
+        database.execute(f"PRAGMA user_version = {before}")
+    Store(tmp_path / "a.db").close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        assert database.execute("SELECT * FROM daily").fetchone()[2:] == (1, 2, 3, *[2**53 - 1] * 3)
+        assert database.execute("SELECT found FROM daily_types").fetchone() == (2**53 - 1,)

@@ -124,3 +124,22 @@ def test_an_editor_changes_policies_and_no_licenses(control, acme):
     assert control.groups.create(editor, acme, {"name": "legal"}).name == "legal"
     with pytest.raises(ForbiddenError):
         control.licenses.create(editor, acme, {"license_type": "standard"})
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (2**53, "settings.x"),
+        ({"deep": [1, -(2**60)]}, "settings.x.deep[1]"),
+        (float("inf"), "settings.x"),
+        (float("nan"), "settings.x"),
+        ("\ud800", "settings.x"),
+        ({"\udfff": 1}, "settings.x"),
+    ],
+)
+def test_settings_hold_what_every_reader_of_json_can_read(control, acme, value, place):
+    with pytest.raises(RequestError) as caught:
+        control.organizations.update(LOCAL, acme, {"settings": {"x": value}})
+    assert caught.value.message.startswith(f"{place}:")
+    kept = {"x": {"y": None, "n": -(2**53) + 1, "t": "ü"}}
+    assert control.organizations.update(LOCAL, acme, {"settings": kept}).settings == kept

@@ -9,7 +9,7 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.control.store import Store
-from dlpctl.errors import ConflictError, NotFoundError, QuotaError
+from dlpctl.errors import ConflictError, NotFoundError, QuotaError, StoreError
 
 EMAIL = "write to jane.doe@corp.example.net"
 
@@ -100,6 +100,89 @@ def test_a_job_that_fails_half_way_leaves_nothing_and_takes_no_other_with_it(sto
         tickets[2].result()
     assert tickets[3].result() == "b"
     assert _names(store) == {"a", "b"}
+
+
+class _Unwritable:
+    """A tally that cannot be written down."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def flush(self):
+        self._connection.execute("INSERT INTO state VALUES (?, x'00')", (2**70,))
+
+
+def _poison(sql, *values):
+    return lambda batch: batch.execute(sql, values)
+
+
+_POISONS = {
+    "a number beyond 64 bits": _poison("INSERT INTO state VALUES (?, x'00')", 2**63),
+    "half a character": _poison("INSERT INTO state VALUES (?, x'00')", "\ud800"),
+    "a blob beyond SQLite's limit": _poison("INSERT INTO state VALUES ('big', zeroblob(2000000000))"),
+    "a value of the wrong type": _poison("INSERT INTO state VALUES ('x', 1.5)"),
+    "a missing row": _poison("INSERT INTO group_policies VALUES ('grp_x', 'pol_x')"),
+    "a NUL in a statement": _poison("SELECT '\0'"),
+    "an error of our own": lambda batch: {}["missing"],
+    "a tally that cannot be written": lambda batch: batch.tally(_Unwritable, _Unwritable),
+    "a write, then an error": lambda batch: (batch.execute("INSERT INTO state VALUES ('y', x'')"), 1 / 0),
+}
+
+
+@pytest.mark.parametrize("poison", _POISONS.values(), ids=_POISONS)
+def test_whatever_a_job_does_it_fails_alone(store, commits, poison):
+    tickets = [store.submit(_put(str(number))) for number in range(9)]
+    tickets.insert(5, store.submit(poison))
+    for number, ticket in enumerate(tickets):
+        if number == 5:
+            with pytest.raises(Exception):  # noqa: B017, PT011 - what it is differs, that it is raised counts
+                ticket.result()
+        else:
+            assert ticket.result() == str(number - (number > 5))
+    assert _names(store) == {str(number) for number in range(9)}
+    assert commits() <= 4, "the others are not committed one by one"
+
+
+def test_jobs_keep_their_order_when_one_of_them_fails(store):
+    seen = []
+
+    def put(number):
+        def job(batch):
+            batch.execute("INSERT INTO state VALUES (?, x'00')", (str(number),))
+            count = batch.execute("SELECT count(*) FROM state").fetchone()[0]
+            seen.append((number, count - 1))
+
+        return job
+
+    tickets = [store.submit(put(number)) for number in (1, 2, 3)]
+    tickets.append(store.submit(_poison("SELECT zeroblob(2000000000)")))
+    tickets += [store.submit(put(number)) for number in (4, 5)]
+    tickets[0].result()
+    assert [number for number, before in seen[-5:] if number == before] == [1, 2, 3, 4, 5]
+
+
+def test_an_unwritable_tally_is_never_blamed_on_the_job_after_it(store):
+    """The next job writes down what those before have summed up; the failure is still theirs."""
+    guilty = store.submit(lambda batch: batch.tally(_Unwritable, _Unwritable))
+    innocent = store.submit(_put("a"))
+    assert innocent.result() == "a"
+    with pytest.raises(OverflowError):
+        guilty.result()
+
+
+def test_a_locked_database_is_waited_for_once_whatever_the_number_of_jobs(tmp_path, monkeypatch):
+    monkeypatch.setattr("dlpctl.control.store.BUSY_SECONDS", 0.2)
+    with closing(Store(tmp_path / "some.db")) as store, closing(sqlite3.connect(store.file)) as other:
+        other.isolation_level = None
+        other.execute("BEGIN IMMEDIATE")
+        statements = []
+        with store.alone() as connection:
+            connection.set_trace_callback(statements.append)
+        tickets = [store.submit(_put(str(number))) for number in range(8)]
+        for ticket in tickets:
+            with pytest.raises(StoreError, match="another process"):
+                ticket.result()
+        assert len(statements) == 1
 
 
 def test_tickets_of_many_threads(store):

@@ -367,3 +367,31 @@ def test_a_damaged_log_is_named(caller, control):
         database.execute("UPDATE checks SET bytes = 1 WHERE preflight_id = ?", (ids[0],))
     report = caller("GET", "/api/audit/verify").json
     assert (report["intact"], report["broken_at"]) == (False, ids[0])
+
+
+class _Unreadable:
+    def read(self, *_size):
+        raise AssertionError("the body was read")
+
+    readline = readlines = __iter__ = read
+
+
+@pytest.mark.parametrize(
+    ("path", "header", "credential"),
+    [
+        ("/v1/license/usage", "Authorization", "Bearer dlp_lk_x"),
+        ("/v1/license/usage", "Authorization", None),
+        ("/v1/metrics/batch", "Authorization", "Bearer dlp_lk_x"),
+        ("/api/preflight/text", "X-Service-API-Key", "dlp_pk_x"),
+        ("/api/preflight", "X-Service-API-Key", "dlp_pk_x"),
+        ("/api/organizations", "Authorization", "Bearer dlp_at_x"),
+    ],
+)
+def test_the_credential_is_asked_for_before_the_body_is_read(caller, path, header, credential):
+    answer = caller.client.post(
+        path,
+        headers={header: credential} if credential else {},
+        content_type="application/json",
+        environ_overrides={"wsgi.input": _Unreadable(), "CONTENT_LENGTH": "1000"},
+    )
+    assert answer.status_code == 401

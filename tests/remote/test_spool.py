@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from dlpctl.errors import QuotaError, RequestError, ServerError, UnauthorizedErr
 from tests.remote.conftest import Result, Service
 
 CONTENT = "Jane Doe, jane.doe@corp.example.net, SSN 536-22-8726, paid with 4111 1111 1111 1111.\n"
+POLICY = f"pol_{1:024x}"
 FIELDS = {
     "preflight_id",
     "created_at",
@@ -43,12 +45,21 @@ def _check(number: int) -> dict[str, object]:
         "created_at": "2026-03-10T11:00:00.000Z",
         "destination": "VENDOR",
         "decision": "ALLOWED",
-        "policy_id": "pol_" + 24 * "0",
+        "policy_id": POLICY,
         "policy_version": "1.0",
         "bytes": 1,
         "is_file": False,
         "detected": [],
     }
+
+
+@pytest.fixture
+def acme(acme: str, service: Service) -> str:
+    """With a policy that has an id which checks can name."""
+    with closing(sqlite3.connect(service.control.folder / "control.db")) as database:
+        database.execute("INSERT INTO policy_owners VALUES (?, ?)", (POLICY, acme))
+        database.commit()
+    return acme
 
 
 @pytest.fixture
@@ -121,6 +132,18 @@ def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(spool: Spool, 
     ):
         sending.send(spool, server, "dlp_lk_x")
     assert list(spool.folder.glob("pf_*")) == []
+
+
+def test_a_check_that_the_server_refuses_keeps_no_other_waiting(
+    spool: Spool, service: Service, license_key: str
+) -> None:
+    for number in range(8):
+        spool.put(_check(number) | ({"bytes": 2**60} if number in (2, 3) else {}))
+    with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
+        receipt = sending.send(spool, server, license_key)
+    assert receipt is not None
+    assert receipt["checks_this_month"] == 6
+    assert [one["bytes"] for one in spool.waiting(10).values()] == [2**60, 2**60]
 
 
 def test_a_full_disk_is_said(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from dlpctl_daemon.endpoints import Call, Guard, Resource
-from dlpctl_daemon.notes import note
 from dlpctl_daemon.schemas import array, ref, text
 
 resource = Resource("Licenses", "What an organization may check, how often and until when.")
@@ -41,7 +38,6 @@ def revoke_license(call: Call, org_id: str, license_id: str) -> None:
 @resource.endpoint("GET", "/v1/license/validate", answer="Validation", guard=Guard.LICENSE_KEY, fails=(429,))
 def validate_license(call: Call) -> object:
     """Say what a license key is good for, and sign that"""
-    take_allowance(call)
     return call.control.licenses.validate(call.key).to_dict()
 
 
@@ -62,10 +58,3 @@ def get_public_key(call: Call) -> object:
 def rotate_keys(call: Call) -> object:
     """Sign license tokens with a new key; those that are out stay good until they expire"""
     return call.control.licenses.rotate_keys(call.access).to_dict()
-
-
-def take_allowance(call: Call) -> None:
-    """Of requests with this license key; a key may be none, so its digest stands for it."""
-    if call.key:
-        digest = blake2b(call.key.encode("utf-8", "replace"), digest_size=16).hexdigest()
-        note().allowance = call.service.limiter.take(digest)

@@ -1,0 +1,119 @@
+"""Detectors for policies that bring patterns of their own, compiled when the policy is saved.
+
+A check reads what was compiled: from memory, or from the cache. Only where neither has it, on a new machine or for a new version of the
+engine, it is compiled again, once, while other checks of that organization wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dlpctl.errors import PatternError, StoreError
+
+if TYPE_CHECKING:
+    from dlpctl.detect.compiled import Compiled
+    from dlpctl.detect.engine import Detector
+    from dlpctl.detect.packing import PackLimits
+    from dlpctl.detect.pattern import Pattern
+    from dlpctl.policy.model import Policy
+
+_KEPT = 256
+_MOST_WAITING = 4
+"""Requests of one organization that wait at once for patterns; more would keep others from being answered."""
+_Key = tuple[Any, ...]
+
+
+class _Turn:
+    """An organization's turn to compile: one policy after the other."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.waiting = 0
+
+
+class PreparedDetectors:
+    def __init__(self, base: Callable[[], Detector], limits: PackLimits | None = None) -> None:
+        self._base = base
+        self._limits = limits
+        self._known: OrderedDict[_Key, Detector | PatternError] = OrderedDict()
+        self._turns: dict[str, _Turn] = {}
+        self._lock = threading.Lock()
+
+    def get(self, policy: Policy, org_id: str) -> Detector:
+        """Return a detector with the policy's patterns; raises `PatternError` where they cannot be used."""
+        if not policy.custom_patterns:
+            return self._base()
+        patterns = _patterns(policy)
+        key = tuple(patterns)
+        found = self._remembered(key)
+        if found is None:
+            with self._turn(org_id):
+                found = self._remembered(key) or self._prepare(key, patterns)
+        if isinstance(found, PatternError):
+            raise PatternError(found.message)
+        return found
+
+    def forget_refusal(self, policy: Policy) -> None:
+        """Let patterns that were refused be tried again."""
+        with self._lock:
+            key = tuple(_patterns(policy))
+            if isinstance(self._known.get(key), PatternError):
+                del self._known[key]
+
+    def _remembered(self, key: _Key) -> Detector | PatternError | None:
+        with self._lock:
+            found = self._known.get(key)
+            if found is not None:
+                self._known.move_to_end(key)
+            return found
+
+    def _prepare(self, key: _Key, patterns: Sequence[Pattern]) -> Detector | PatternError:
+        base = self._base()
+        found: Detector | PatternError
+        try:
+            found = base.extended(patterns, self._compiled(base, patterns))
+        except PatternError as error:
+            found = error
+        with self._lock:
+            self._known[key] = found
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+    def _compiled(self, base: Detector, patterns: Sequence[Pattern]) -> Compiled:
+        from dlpctl.detect.compiled import Compiled, keep_packed, packed
+        from dlpctl.detect.packing import PackLimits, pack_apart
+
+        kept = packed(patterns, base.cache) if base.cache else None
+        if kept is not None:
+            return kept
+        block = pack_apart(patterns, self._limits or PackLimits())
+        if base.cache:
+            keep_packed(patterns, block, base.cache)
+        return Compiled(block)
+
+    @contextmanager
+    def _turn(self, org_id: str) -> Iterator[None]:
+        with self._lock:
+            turn = self._turns.setdefault(org_id, _Turn())
+            if turn.waiting >= _MOST_WAITING:
+                raise StoreError("the patterns of the organization's policies are being compiled; try again")
+            turn.waiting += 1
+        try:
+            with turn.lock:
+                yield
+        finally:
+            with self._lock:
+                turn.waiting -= 1
+                if not turn.waiting:
+                    del self._turns[org_id]
+
+
+def _patterns(policy: Policy) -> list[Pattern]:
+    from dlpctl.preflight import custom_patterns
+
+    return list(custom_patterns(policy.custom_patterns, "customPatterns"))
