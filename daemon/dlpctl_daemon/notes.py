@@ -13,16 +13,24 @@ if TYPE_CHECKING:
     from dlpctl_daemon.limits import Allowance
 
 KEY = "dlpctl.note"
+"""In the environ: the note of the request."""
+QUEUED = "dlpctl.queued"
+"""In the environ: the lane that the request has waited in, and for how many seconds."""
+HEADERS_ONLY = "dlpctl.headers_only"
+"""In the environ: the body has not been read, and the application decides whether it shall be."""
 
 
 class Note:
     __slots__ = (
         "allowance",
         "began",
+        "body_limit",
         "caller",
         "decision",
         "guard",
+        "is_admitted",
         "kind",
+        "queued",
         "request_id",
         "route",
         "status",
@@ -44,6 +52,12 @@ class Note:
         self.ticket: Ticket[None] | None = None
         """Of a check that must be recorded before it is answered."""
         self.allowance: Allowance | None = None
+        self.queued: tuple[str, float] | None = None
+        """The lane that the request waited in, and for how many seconds."""
+        self.body_limit = 0
+        """Bytes that its body may have."""
+        self.is_admitted = False
+        """Whether its headers allow to read its body."""
 
 
 def note() -> Note:

@@ -14,6 +14,7 @@ from dlpctl.control.directory import Directory, Standing, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
+from dlpctl.control.inspection import Inspector, StoredPolicy
 from dlpctl.control.ledger import Chain, Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
 from dlpctl.errors import (
@@ -67,17 +68,25 @@ class Checks:
         chain: Chain,
         files: MaskedFiles,
         limits: Limits,
+        inspector: Inspector | None = None,
     ) -> None:
+        """Without an `inspector`, this process inspects everything."""
         self._core = core
         self._engine = engine
         self._directory = directory
         self._chain = chain
         self._files = files
         self._limits = limits
+        self._inspector = inspector
 
-    def identify(self, api_key: str | None) -> str:
+    def owner(self, api_key: str | None) -> tuple[str, str]:
+        """Return the policy and the organization that a key belongs to."""
         with self._core.store.reading() as connection:
-            return self._identify(connection, api_key)
+            policy_id = self._identify(connection, api_key)
+            standing = self._directory.standing(connection, policy_id)
+        if standing is None:
+            raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
+        return policy_id, standing.org_id
 
     def check_text(
         self,
@@ -107,7 +116,10 @@ class Checks:
             raise TooLargeError(
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
-        report = self._checker(standing, to).check(text)
+        if self._inspector is not None and size > self._inspector.text_bytes:
+            report = self._inspector.check_text(self._stored(standing, to), text)
+        else:
+            report = self._checker(standing, to).check(text)
         return self._submit(standing, to, report, size)
 
     def check_file(
@@ -126,7 +138,11 @@ class Checks:
             raise TooLargeError(
                 f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
             )
-        report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
+        reading = self._limits.reading
+        if self._inspector is not None:
+            report, masked = self._inspector.check_file(self._stored(standing, to), data, name, reading)
+        else:
+            report, masked = check_file(self._checker(standing, to), data, name, reading)
         if masked is None:
             return self._submit(standing, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
@@ -207,10 +223,20 @@ class Checks:
             standing.version,
             to,
             self._core.clock().astimezone(UTC).date(),
-            lambda: self._load(standing),
+            lambda: Policy.from_dict(json.loads(self._body(standing))),
         )
 
-    def _load(self, standing: Standing) -> Policy:
+    def _stored(self, standing: Standing, to: Destination) -> StoredPolicy:
+        return StoredPolicy(
+            standing.policy_id,
+            standing.version,
+            self._body(standing),
+            to,
+            self._core.clock().astimezone(UTC).date().isoformat(),
+            self._engine.key(),
+        )
+
+    def _body(self, standing: Standing) -> str:
         with self._core.store.reading() as connection:
             row = connection.execute(
                 "SELECT body FROM policy_versions WHERE policy_id = ? AND version = ?",
@@ -218,7 +244,8 @@ class Checks:
             ).fetchone()
         if row is None:
             raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
-        return Policy.from_dict(json.loads(row["body"]))
+        body: str = row["body"]
+        return body
 
     def _submit(
         self,

@@ -28,6 +28,10 @@ class Engine:
         self._checkers: OrderedDict[_Key, Checker] = OrderedDict()
         self._lock = threading.Lock()
 
+    def key(self) -> bytes:
+        """Return the key for operators and exceptions that need one."""
+        return self._make_key()
+
     @cached_property
     def detector(self) -> Detector:
         return self._make_detector()

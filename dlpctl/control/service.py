@@ -23,6 +23,7 @@ from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.groups import Groups
+from dlpctl.control.inspection import Inspector
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.ledger import Chain
 from dlpctl.control.licenses import Licenses
@@ -49,7 +50,9 @@ FILES = "masked"
 class ControlPlane:
     """`with ControlPlane.open(config.data_folder, make_detector) as control: ...`"""
 
-    def __init__(self, core: Core, engine: Engine, folder: Path, limits: Limits) -> None:
+    def __init__(
+        self, core: Core, engine: Engine, folder: Path, limits: Limits, inspector: Inspector | None = None
+    ) -> None:
         chain = Chain(core.ring)
         files = MaskedFiles(core, folder / FILES)
         self._core = core
@@ -61,7 +64,7 @@ class ControlPlane:
         self.licenses = Licenses(core, Signer(core))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
         directory = Directory()
-        self.checks = Checks(core, engine, directory, chain, files, limits)
+        self.checks = Checks(core, engine, directory, chain, files, limits, inspector)
         self.usage = Usage(core, directory, chain)
         self.analytics = Analytics(core)
         self.audit = Audit(core, chain)
@@ -75,8 +78,12 @@ class ControlPlane:
         *,
         clock: Clock = utc_now,
         limits: Limits | None = None,
+        inspector: Inspector | None = None,
     ) -> ControlPlane:
-        """The one in a folder, made where there is none. The detector is made when it is needed first."""
+        """The one in a folder, made where there is none. The detector is made when it is needed first.
+
+        An `inspector` takes large texts and files off this process.
+        """
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)
@@ -86,7 +93,7 @@ class ControlPlane:
             store.close()
             raise
         engine = Engine(make_detector, lambda: _mask_key(folder))
-        return cls(Core(store, ring, clock), engine, folder, limits or Limits())
+        return cls(Core(store, ring, clock), engine, folder, limits or Limits(), inspector)
 
     def close(self) -> None:
         self._core.store.close()

@@ -1,6 +1,7 @@
 """A service with two patterns, so that it starts at once: what the tests run as a process of its own.
 
 python service.py FOLDER '{"port": 0}'
+python service.py --inspector
 """
 
 from __future__ import annotations
@@ -27,16 +28,29 @@ class SlowDetector(Detector):
         return super().scan(text, *arguments, **named)
 
 
+def detector() -> Detector:
+    return SlowDetector(patterns=load_patterns([_PATTERNS]))
+
+
 def main(folder: str, settings: str) -> None:
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.serve import serve
 
     given = json.loads(settings)
     unix_socket = given.pop("unix_socket", None)
-    patterns = load_patterns([_PATTERNS])
     usual = {"log": "json", "rate": 1_000_000, "burst": 1_000_000}
-    serve(Path(folder), lambda: SlowDetector(patterns=patterns), Options(Serve(**usual | given), unix_socket))
+    options = Options(Serve(**usual | given), unix_socket)
+    serve(Path(folder), detector, options, [sys.executable, __file__, "--inspector"])
+
+
+def inspect() -> None:
+    from dlpctl_daemon import inspector
+
+    inspector.main(detector)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:] == ["--inspector"]:
+        inspect()
+    else:
+        main(*sys.argv[1:])
