@@ -254,7 +254,7 @@ def _adjustments(proxy: str | None, largest_body: int) -> Adjustments:
         listen="127.0.0.1:0",  # not used: the socket is given
         ident=None,
         send_bytes=1,
-        recv_bytes=1 << 16,
+        recv_bytes=1 << 13,
         channel_request_lookahead=1,
         max_request_header_size=LARGEST_HEADER,
         max_request_body_size=largest_body,

@@ -7,6 +7,8 @@ python service.py --inspector
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -20,11 +22,17 @@ _PATTERNS = Path(__file__).with_name("patterns.toml")
 
 
 class SlowDetector(Detector):
-    """Takes a moment for a text that says so."""
+    """Takes a moment for a text that says so, waits until a file is there, or dies."""
 
     def scan(self, text: str, *arguments: Any, **named: Any) -> Any:
         if text.startswith("slow"):
             time.sleep(0.5)
+        if text.startswith("hold "):
+            file = Path(text.split()[1])
+            while not file.exists():
+                time.sleep(0.01)
+        if text.startswith("die "):
+            os.kill(os.getpid(), signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
         return super().scan(text, *arguments, **named)
 
 
