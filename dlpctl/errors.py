@@ -220,6 +220,13 @@ class TamperedError(DlpctlError):
         )
 
 
+class BusyError(DlpctlError):
+    """The service has no room for the work now. Nothing was done; the same request may succeed later."""
+
+    code = "busy"
+    http_status = 503
+
+
 class ServerError(DlpctlError):
     """A server that cannot be reached, or that is not one of ours."""
 

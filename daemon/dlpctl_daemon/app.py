@@ -19,7 +19,7 @@ from dlpctl_daemon.frame import Frame
 from dlpctl_daemon.limits import Allowance, Rate, RateLimiter
 from dlpctl_daemon.logs import Log, places
 from dlpctl_daemon.metrics import Metrics
-from dlpctl_daemon.notes import note
+from dlpctl_daemon.notes import Note, note
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.readiness import Readiness
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _RETRY_SECONDS = 5
 
 
-def create_app(control: ControlPlane, options: Options, log: Log) -> Flask:
+def create_app(control: ControlPlane, options: Options, log: Log) -> Application:
     service = Service(
         control,
         options,
@@ -39,20 +39,20 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Flask:
         Metrics(),
         log,
         Readiness(control.ready),
-        Callers(control.checks.identify),
+        Callers(control.checks.owner),
     )
     declared = list(resources())
-    app = _App(service, declared)
+    app = Application(service, declared)
     for resource in declared:
         app.register_blueprint(resource.blueprint(service))
     app.register_blueprint(docs.blueprint(declared))
     return app
 
 
-class _App(Flask):
+class Application(Flask):
     def __init__(self, service: Service, declared: Iterable[Resource]) -> None:
         super().__init__(__name__, static_folder=None)
-        self.log = service.log
+        self.service = service
         direct = {
             (endpoint.method, endpoint.path): answerer(endpoint, service)
             for resource in declared
@@ -70,6 +70,10 @@ class _App(Flask):
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._frame(environ, start_response)
 
+    def log_refusal(self, noted: Note) -> None:
+        """Log and count a request that was refused before it got here."""
+        self._frame.finish(noted, "-")
+
     def log_exception(
         self,
         exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
@@ -77,7 +81,7 @@ class _App(Flask):
         """Where it failed; not what it says, which may hold content."""
         error = exc_info[1]
         if error is not None:
-            self.log.error(
+            self.service.log.error(
                 "failed", request_id=note().request_id, error=type(error).__name__, at=places(error)
             )
 
@@ -85,7 +89,7 @@ class _App(Flask):
         status = error.http_status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # The message may name files of this machine: it is for who runs the service.
-            self.log.error(
+            self.service.log.error(
                 "failed", request_id=note().request_id, error=type(error).__name__, problem=error.message
             )
             return _failed(error) if status == HTTPStatus.INTERNAL_SERVER_ERROR else _not_now(status)

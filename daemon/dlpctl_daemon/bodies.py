@@ -34,7 +34,8 @@ class MediaTypeError(DlpctlError):
     http_status = 415
 
 
-def read_json(environ: WSGIEnvironment, limit: int) -> dict[str, Any]:
+def check_json(environ: WSGIEnvironment, limit: int) -> None:
+    """Refuse a JSON body by its headers."""
     if environ.get("CONTENT_TYPE") != "application/json":  # as nearly all write it
         mimetype, parameters = parse_options_header(environ.get("CONTENT_TYPE"))
         if mimetype.lower() != "application/json":
@@ -43,8 +44,21 @@ def read_json(environ: WSGIEnvironment, limit: int) -> dict[str, Any]:
             raise MediaTypeError("Content-Type: JSON is always UTF-8")
     if environ.get("HTTP_CONTENT_ENCODING", "identity") != "identity":
         raise MediaTypeError("Content-Encoding: bodies are taken as they are, not compressed")
-    length = refuse_larger(environ, limit)
-    return parse_json(environ["wsgi.input"].read(length))
+    refuse_larger(environ, limit)
+
+
+def check_form(environ: WSGIEnvironment, limit: int) -> None:
+    """Refuse a form with a file by its headers."""
+    mimetype, parameters = parse_options_header(environ.get("CONTENT_TYPE"))
+    if mimetype.lower() != "multipart/form-data":
+        raise MediaTypeError("Content-Type: must be multipart/form-data")
+    if not parameters.get("boundary"):
+        raise MalformedError("Content-Type: names no boundary")
+    refuse_larger(environ, limit)
+
+
+def read_json(environ: WSGIEnvironment) -> dict[str, Any]:
+    return parse_json(environ["wsgi.input"].read(body_length(environ)))
 
 
 def parse_json(data: bytes) -> dict[str, Any]:
@@ -67,13 +81,15 @@ def parse_json(data: bytes) -> dict[str, Any]:
     return value
 
 
-def refuse_larger(environ: WSGIEnvironment, limit: int) -> int:
-    """The length of the body, which the server knows of any request: it has read it all by now."""
-    given = environ.get("CONTENT_LENGTH", "")
-    length = int(given) if given.isdecimal() else 0
-    if length > limit:
+def refuse_larger(environ: WSGIEnvironment, limit: int) -> None:
+    if body_length(environ) > limit:
         raise TooLargeError(f"the body is larger than {limit:,} bytes, which is the limit here")
-    return length
+
+
+def body_length(environ: WSGIEnvironment) -> int:
+    """Return the length of the body, which the server knows once it has read it, however it came."""
+    given = environ.get("CONTENT_LENGTH", "")
+    return int(given) if given.isdecimal() else 0
 
 
 def fits(name: str, value: Mapping[str, Any]) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
-from dlpctl_daemon.bodies import read_json, read_query
-from dlpctl_daemon.notes import Note, note
+from dlpctl_daemon.bodies import check_form, check_json, read_json, read_query, refuse_larger
+from dlpctl_daemon.callers import bearer_of
+from dlpctl_daemon.notes import HEADERS_ONLY, Note, note
 from dlpctl_daemon.schemas import Schema, ref
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from dlpctl_daemon.metrics import Metrics
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.readiness import Readiness
-
-_BEARER = "bearer "
 
 
 class Service(NamedTuple):
@@ -160,16 +159,22 @@ class Resource:
 Answerer = Callable[..., object]
 """Takes the environ, its note and the parameters of the path."""
 _FAILED = "dlpctl.failed"
+_UNREAD_BODY = 1 << 10
+"""Bytes of a body that an endpoint may get and does not look at."""
 
 
 def answerer(endpoint: Endpoint, service: Service) -> Answerer:
     handler, guard = endpoint.handler, endpoint.guard
-    limit = service.options.text_body if guard is Guard.POLICY_KEY else service.options.json_body
+    check_body, limit = _body_rules(endpoint, service.options)
 
     def answer(environ: WSGIEnvironment, noted: Note, **path: str) -> object:
         noted.route, noted.guard = endpoint.path, guard
         access, key = _let_in(environ, noted, guard, service)
-        body = read_json(environ, limit) if endpoint.body else {}
+        check_body(environ, limit)
+        if HEADERS_ONLY in environ:
+            noted.is_admitted, noted.body_limit = True, limit
+            return {}
+        body = read_json(environ) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
         if path:
             noted.concerns(path)
@@ -181,6 +186,16 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
         return answered
 
     return answer
+
+
+def _body_rules(endpoint: Endpoint, options: Options) -> tuple[Callable[[WSGIEnvironment, int], None], int]:
+    """How a body is refused by its headers, and how large it may be."""
+    if endpoint.form:
+        return check_form, options.file_body
+    if endpoint.body:
+        is_text = endpoint.guard is Guard.POLICY_KEY
+        return check_json, options.text_body if is_text else options.json_body
+    return refuse_larger, _UNREAD_BODY
 
 
 def fail(environ: WSGIEnvironment, error: Exception) -> None:
@@ -223,7 +238,8 @@ def _let_in(
     if guard is Guard.POLICY_KEY:
         key = environ.get("HTTP_X_SERVICE_API_KEY")
         noted.caller = service.callers.policy_id(key)
-        noted.allowance = service.limiter.take(noted.caller)
+        if noted.allowance is None:  # else the request was admitted by its headers
+            noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
     if guard is Guard.LICENSE_KEY:
         key = _bearer(environ)
@@ -231,12 +247,13 @@ def _let_in(
         noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
     if guard is Guard.ADMIN:
-        access = service.control.tokens.authenticate(_bearer(environ))
+        token = _bearer(environ)
+        access = service.control.tokens.authenticate(token)
         noted.caller = access.token_id
+        service.callers.remember(token, access)
         return access, None
     return _NOBODY, None
 
 
 def _bearer(environ: WSGIEnvironment) -> str | None:
-    header: str = environ.get("HTTP_AUTHORIZATION", "")
-    return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None
+    return bearer_of(environ.get("HTTP_AUTHORIZATION"))

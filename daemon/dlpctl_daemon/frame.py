@@ -16,7 +16,7 @@ from dlpctl.errors import DlpctlError
 from dlpctl_daemon.cors import Cors
 from dlpctl_daemon.endpoints import as_json, fail
 from dlpctl_daemon.hosts import Hosts
-from dlpctl_daemon.notes import KEY, Note
+from dlpctl_daemon.notes import HEADERS_ONLY, KEY, QUEUED, Note
 from dlpctl_daemon.options import hosts_of
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ class Frame:
         self._cors = Cors(settings.cors_origins) if settings.cors_origins else None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        given = environ.get("HTTP_X_REQUEST_ID")
-        made = given if given and _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
-        note = environ[KEY] = Note(made, environ.get("REMOTE_ADDR", ""))
+        note = _note(environ)
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             note.status = int(status[:3])
@@ -95,7 +93,7 @@ class Frame:
                 note.decision = None
                 return self._failed(error, environ, start)
             finally:
-                self._finish(environ, note)
+                self.finish(note, environ["REQUEST_METHOD"])
             return answer
 
         held: list[tuple[str, list[tuple[str, str]]]] = []
@@ -103,8 +101,8 @@ class Frame:
         try:
             answer = self._answer(environ, start)
         finally:
-            if note.ticket is None:
-                self._finish(environ, note)
+            if note.ticket is None and not (note.is_admitted and HEADERS_ONLY in environ):
+                self.finish(note, environ["REQUEST_METHOD"])
         return answer if note.ticket is None else _Held(answer, recorded)
 
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
@@ -146,10 +144,26 @@ class Frame:
             made += note.allowance.headers()
         return made if self._cors is None else self._cors.extended(environ, made)
 
-    def _finish(self, environ: WSGIEnvironment, note: Note) -> None:
+    def finish(self, note: Note, method: str) -> None:
+        """Log and count a request that was answered."""
         if note.decision is not None:
             self._metrics.decision(note.kind, note.decision)
         seconds = time.perf_counter() - note.began
-        route, method = (note.route, environ["REQUEST_METHOD"]) if note.route else (_UNKNOWN, "-")
+        route, method = (note.route, method) if note.route else (_UNKNOWN, "-")
         self._metrics.request(method, route, note.status, seconds)
+        if note.queued is not None:
+            self._metrics.queued(*note.queued)
         self._log.request(method, route, note, seconds)
+
+
+def _note(environ: WSGIEnvironment) -> Note:
+    """The note of the request; a request that was admitted by its headers has one already."""
+    note: Note | None = environ.get(KEY)
+    if note is None:
+        given = environ.get("HTTP_X_REQUEST_ID")
+        made = given if given and _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
+        note = environ[KEY] = Note(made, environ.get("REMOTE_ADDR", ""))
+    else:
+        note.began = time.perf_counter()
+    note.queued = environ.get(QUEUED)
+    return note

@@ -20,14 +20,16 @@ class _Form(NamedTuple):
 
     request: str
     more: str
+    number: str
     end: str
 
 
-_HUMAN = _Form("%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", "\n")
+_HUMAN = _Form("%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " %s=%.1f", "\n")
 _JSON = _Form(
     '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
     ' "ms": %.1f, "request_id": "%s"',
     ', "%s": "%s"',
+    ', "%s": %.1f',
     "}\n",
 )
 
@@ -52,6 +54,9 @@ class Log:
         line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
         if note.client:
             line += form.more % ("client", note.client)
+        if note.queued is not None:
+            lane, waited = note.queued
+            line += form.more % ("lane", lane) + form.number % ("queue_ms", waited * 1000)
         if note.caller is not None:
             line += form.more % ("caller", note.caller)
         for kind, identifier in note.objects.items():
@@ -62,6 +67,10 @@ class Log:
 
     def error(self, event: str, **fields: Any) -> None:
         self._line("error", event, fields)
+
+    def failure(self, problem: BaseException) -> None:
+        """An exception that nobody should raise: where it came from."""
+        self.error("failed", error=type(problem).__name__, at=places(problem))
 
     def _line(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
         self._put(self._write(written(utc_now()), level, event, fields))

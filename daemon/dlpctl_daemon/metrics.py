@@ -24,6 +24,8 @@ class Metrics:
         self._buckets: dict[tuple[str, str], list[int]] = {}
         self._seconds: dict[tuple[str, str], float] = {}
         self._decisions: Counter[tuple[str, str]] = Counter()
+        self._queued: dict[str, list[int]] = {}
+        self._queued_seconds: dict[str, float] = {}
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         place = bisect_left(_BUCKETS, seconds)
@@ -34,6 +36,17 @@ class Metrics:
                 counts = self._buckets[method, route] = [0] * (len(_BUCKETS) + 1)
             counts[place] += 1
             self._seconds[method, route] = self._seconds.get((method, route), 0) + seconds
+
+    def queued(self, lane: str, seconds: float) -> None:
+        """Count a request that has waited in a lane."""
+        place = bisect_left(_BUCKETS, seconds)
+        with self._lock:
+            counts = self._queued.get(lane)
+            if counts is None:
+                counts = self._queued[lane] = [0] * (len(_BUCKETS) + 1)
+                self._queued_seconds[lane] = 0.0
+            counts[place] += 1
+            self._queued_seconds[lane] += seconds
 
     def decision(self, kind: str, decision: str) -> None:
         with self._lock:
@@ -55,12 +68,13 @@ class Metrics:
         yield "# TYPE dlpctl_request_seconds histogram"
         for (method, route), counts in sorted(self._buckets.items()):
             labels = f'method="{method}",route="{route}"'
-            below = 0
-            for bound, number in zip((*_BUCKETS, "+Inf"), counts, strict=True):
-                below += number
-                yield f'dlpctl_request_seconds_bucket{{{labels},le="{bound}"}} {below}'
-            yield f"dlpctl_request_seconds_sum{{{labels}}} {self._seconds[method, route]:.6f}"
-            yield f"dlpctl_request_seconds_count{{{labels}}} {below}"
+            yield from _histogram("dlpctl_request_seconds", labels, counts, self._seconds[method, route])
+        yield "# HELP dlpctl_queue_seconds How long requests have waited in their lane."
+        yield "# TYPE dlpctl_queue_seconds histogram"
+        for lane, counts in sorted(self._queued.items()):
+            yield from _histogram(
+                "dlpctl_queue_seconds", f'lane="{lane}"', counts, self._queued_seconds[lane]
+            )
         yield "# HELP dlpctl_checks_total Checks that were decided."
         yield "# TYPE dlpctl_checks_total counter"
         for (kind, decision), number in sorted(self._decisions.items()):
@@ -72,6 +86,15 @@ class Metrics:
             yield "# HELP process_resident_memory_bytes Memory that it holds."
             yield "# TYPE process_resident_memory_bytes gauge"
             yield f"process_resident_memory_bytes {memory}"
+
+
+def _histogram(name: str, labels: str, counts: list[int], seconds: float) -> Iterator[str]:
+    below = 0
+    for bound, number in zip((*_BUCKETS, "+Inf"), counts, strict=True):
+        below += number
+        yield f'{name}_bucket{{{labels},le="{bound}"}} {below}'
+    yield f"{name}_sum{{{labels}}} {seconds:.6f}"
+    yield f"{name}_count{{{labels}}} {below}"
 
 
 def resident_bytes() -> int | None:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from dlpctl_daemon.limits import Allowance
 
 KEY = "dlpctl.note"
+"""In the environ: the note of the request."""
+QUEUED = "dlpctl.queued"
+"""In the environ: the lane that the request has waited in, and for how many seconds."""
+HEADERS_ONLY = "dlpctl.headers_only"
+"""In the environ: the body has not been read, and the application decides whether it shall be."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f.:]{2,45}")
 _ID = re.compile(r"[a-z]{2,3}_[0-9a-f]{24}")
 _OBJECTS = ("preflight_id", "policy_id", "group_id", "license_id", "token_id", "key_id", "org_id")
@@ -24,12 +29,15 @@ class Note:
     __slots__ = (
         "allowance",
         "began",
+        "body_limit",
         "caller",
         "client",
         "decision",
         "guard",
+        "is_admitted",
         "kind",
         "objects",
+        "queued",
         "request_id",
         "route",
         "status",
@@ -55,6 +63,12 @@ class Note:
         self.ticket: Ticket[None] | None = None
         """Of a check that must be recorded before it is answered."""
         self.allowance: Allowance | None = None
+        self.queued: tuple[str, float] | None = None
+        """The lane that the request waited in, and for how many seconds."""
+        self.body_limit = 0
+        """Bytes that its body may have."""
+        self.is_admitted = False
+        """Whether its headers allow to read its body."""
 
     def concerns(self, fields: Mapping[str, object]) -> None:
         """Note the ids among the parameters of a path or the fields of an answer."""

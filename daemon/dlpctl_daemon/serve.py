@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _WARMING = "jane.doe@example.com"
+_SWITCH_SECONDS = 0.001
+"""How long one thread may keep the interpreter from others, so that none notices what another computes."""
 
 
-def serve(folder: Path, make_detector: Callable[[], Detector], options: Options) -> None:
-    """Answers until it is told to end by SIGTERM or SIGINT."""
+def serve(
+    folder: Path, make_detector: Callable[[], Detector], options: Options, inspector: Sequence[str]
+) -> None:
+    """Answer until SIGTERM or SIGINT; `inspector` is the command that starts a process for large contents."""
     log = Log(sys.stderr, options.settings.log)
     options.checked()
     with closing(listen(options)) as listening:
@@ -29,12 +33,21 @@ def serve(folder: Path, make_detector: Callable[[], Detector], options: Options)
         from dlpctl.control.service import ControlPlane
         from dlpctl_daemon.app import create_app
         from dlpctl_daemon.housekeeping import Housekeeping
+        from dlpctl_daemon.inspectors import Inspectors
         from dlpctl_daemon.server import Server, serving
 
         detector = make_detector()
-        with ControlPlane.open(folder, lambda: detector, limits=options.limits) as control:
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        with (
+            closing(
+                Inspectors(inspector, lambda problem: log.error("inspection", problem=problem))
+            ) as inspectors,
+            ControlPlane.open(
+                folder, lambda: detector, limits=options.limits, inspector=inspectors
+            ) as control,
+        ):
             token_file = control.tokens.first()
-            server = Server(create_app(control, options, log), listening, options, log)
+            server = Server(create_app(control, options, log), listening)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)

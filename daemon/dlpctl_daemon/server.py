@@ -1,164 +1,160 @@
-"""Waitress, with errors as the interface has them, and an end at which everything that was asked is answered first."""
+"""Waitress, with lanes for its requests, deadlines for its clients, and an end at which all that was asked is answered first."""
 
 from __future__ import annotations
 
-import select
+import contextlib
+import errno
+import os
 import socket
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from waitress import wasyncore
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
-from waitress.server import create_server
+from waitress.adjustments import Adjustments
+from waitress.server import TcpWSGIServer
 
-from dlpctl_daemon.logs import Log, places
-from dlpctl_daemon.options import Options
-from dlpctl_daemon.tasks import LARGEST_HEADER, ErrorTask, Task
+from dlpctl_daemon.admission import Admission, Budget
+from dlpctl_daemon.channel import Channel
+from dlpctl_daemon.connections import UNKNOWN_PEER, Connections
+from dlpctl_daemon.crew import Crew
+from dlpctl_daemon.lanes import ADMISSION, SMALL_TEXTS, Lane, lane_of, lane_rules
+from dlpctl_daemon.loop import Loop
+from dlpctl_daemon.notes import Note
+from dlpctl_daemon.parsing import Request
+from dlpctl_daemon.tasks import LARGEST_HEADER, Refusal
 from dlpctl_daemon.workers import Workers
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from dlpctl_daemon.app import Application
 
-_CONNECTIONS = 1_000
-_IDLE_SECONDS = 60
 _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
-_SMALL = 1 << 16
 _TURN_SECONDS = 1.0
-
-
-class _Channel(HTTPChannel):
-    """A connection whose answers are sent by the thread that made them. The loop is woken only for what that leaves over:
-
-    woken for each answer, it would take as much of the interpreter's time as the checks themselves.
-    """
-
-    error_task_class = ErrorTask
-
-    def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
-        super().__init__(_Waker(server, self), *arguments, **named)
-        self._begun: Task | None = None
-
-    def begin(self) -> None:
-        """Do what does not wait for the disk; `service` does the rest."""
-        request = self.requests[0]
-        if self.connected and not request.error:
-            self._begun = Task(self, request)
-            self._begun.begin()
-
-    def task_class(self, _channel: HTTPChannel, request: HTTPRequestParser) -> Task:
-        # Given away at once: the next request may begin before `service` is through with this one.
-        begun, self._begun = self._begun, None
-        return begun or Task(self, request)
-
-    def service(self) -> None:
-        begun = self._begun
-        try:
-            super().service()
-        finally:
-            if begun is not None:
-                begun.drop()
-
-    @property
-    def is_closing(self) -> bool:
-        return bool(self.will_close or self.close_when_flushed)
-
-    def readable(self) -> bool:
-        """Also while a request is worked on, so that the loop need not be told when that is done."""
-        return len(self.requests) <= 1 and not self.will_close and not self.close_when_flushed
-
-    def writable(self) -> bool:
-        """Not while a thread sends its answer: the loop would turn without end until it has."""
-        left = self.total_outbufs_len
-        if left and (left > _SMALL or not self.requests):
-            return True
-        return bool(self.will_close or self.close_when_flushed)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether somebody waits for an answer, or is about to ask."""
-        return bool(self.requests or self.total_outbufs_len or self.request is not None)
-
-
-class _Waker:
-    """The server, as a connection sees it."""
-
-    def __init__(self, server: Any, channel: _Channel) -> None:
-        self._server = server
-        self._channel = channel
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._server, name)
-
-    def pull_trigger(self) -> None:
-        channel = self._channel
-        if channel.total_outbufs_len or channel.requests or channel.is_closing:
-            self._server.pull_trigger()
+_SWEEP_SECONDS = 1.0
+_ACCEPTED_AT_ONCE = 64
+_SPARE_DESCRIPTORS = 200
+"""Files, pipes and database connections that are no connections of clients."""
+_UNLIMITED = 1 << 62
 
 
 class Server:
-    def __init__(
-        self, application: WSGIApplication, listening: socket.socket, options: Options, log: Log
-    ) -> None:
-        proxy = options.settings.trusted_proxy
-        trusted: dict[str, Any] = {}
-        if proxy:
-            trusted = {
-                "trusted_proxy": proxy,
-                "trusted_proxy_count": 1,
-                "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"},
-            }
-        self._map: dict[int, Any] = {}
-        self._workers = Workers(
-            options.settings.threads,
-            lambda problem: log.error("failed", error=type(problem).__name__, at=places(problem)),
+    def __init__(self, application: Application, listening: socket.socket) -> None:
+        service = application.service
+        settings = service.options.settings
+        self._service = service
+        self._application = application
+        self.connections = Connections(
+            _places(settings.connections), [settings.trusted_proxy] if settings.trusted_proxy else []
         )
+        largest = service.options.file_body
+        self._budget = Budget(8 * largest, 2 * largest)
+        self._loop = Loop()
+        self._thread = threading.get_ident()
+        self._refused: deque[Channel | Admission] = deque()
+        self._swept_at = 0.0
         self._look_again: float | None = None
-        self._inner = create_server(
-            application,
-            map=self._map,
-            sockets=[listening],
-            _dispatcher=self._workers,
-            ident=None,
-            connection_limit=_CONNECTIONS,
-            channel_timeout=_IDLE_SECONDS,
-            cleanup_interval=10,
-            send_bytes=1,
-            channel_request_lookahead=1,
-            max_request_header_size=LARGEST_HEADER,
-            max_request_body_size=options.largest_body + 1,
-            clear_untrusted_proxy_headers=True,
-            log_socket_errors=False,
-            expose_tracebacks=False,
-            **trusted,
-        )
-        self._inner.channel_class = _Channel
-        self._inner.is_ending = False
-        self._poll = hasattr(select, "poll")
+        self._lanes: dict[str, Lane] = {
+            rules.name: (Workers if rules.name == SMALL_TEXTS else Crew)(rules, service.log.failure)
+            for rules in lane_rules(settings.threads, settings.inspectors)
+        }
+        adjustments = _adjustments(settings.trusted_proxy, service.options.largest_body + 1)
+        self._inner = _Listener(self, application, listening, adjustments, self._loop.map)
 
     def run(self) -> None:
-        """Serves until `stop` was called and all that was asked by then is answered."""
+        """Serve until `stop` was called and all that was asked by then is answered."""
+        self._thread = threading.get_ident()
         while not self._inner.is_ending:
             self._turn(_TURN_SECONDS)
         self._drain()
-        self._workers.shutdown()
-        wasyncore.close_all(self._map)
+        for lane in self._lanes.values():
+            lane.shutdown()
+        self._loop.close()
 
     def stop(self) -> None:
-        """May be called from anywhere, a signal handler included; a second call ends at once."""
+        """End the server. May be called from anywhere, a signal handler included; a second call ends at once."""
         if self._inner.is_ending:
             raise SystemExit(1)
         self._inner.is_ending = True
         self._inner.pull_trigger()
 
+    def add_task(self, channel: Channel) -> None:
+        """Let the first request of a connection wait in its lane. Any thread may call this."""
+        request = channel.requests[0]
+        if not request.error:
+            body = request.body_rcv
+            lane = lane_of(request.command, request.path, 0 if body is None else len(body))
+            channel.queue(lane)
+            refused = self._lanes[lane].put(self._share(channel, request), channel)
+            if refused is None:
+                return
+            request.error = Refusal.of(refused)
+        self._refused.append(channel)
+        if threading.get_ident() != self._thread:
+            self._inner.pull_trigger()
+
+    def ask(self, channel: Channel, request: Request) -> None:
+        """Ask the application whether a large body shall be read."""
+        admission = Admission(channel, request, self._budget, self._inner.trigger.pull_trigger)
+        refused = self._lanes[ADMISSION].put(self._share(channel, request), admission)
+        if refused is not None:
+            admission.refuse(Refusal.of(refused))
+
+    def mark(self, channel: Channel) -> None:
+        """Let the loop ask a connection again what it waits for."""
+        self._loop.mark(channel)
+
+    def wake(self, channel: Channel) -> None:
+        """Let the loop look at a connection that another thread has changed."""
+        self._loop.mark(channel)
+        self._inner.pull_trigger()
+
+    def log_refusal(self, channel: Channel, request: Request, status: int) -> None:
+        note = Note(os.urandom(8).hex())
+        note.status, note.queued = status, channel.queued
+        self._application.log_refusal(note)
+
+    def _share(self, channel: Channel, request: Request) -> Any:
+        headers = request.headers
+        return self._service.callers.share(
+            headers.get("X_SERVICE_API_KEY"), headers.get("AUTHORIZATION"), channel.peer
+        )
+
     def _turn(self, seconds: float) -> None:
         if self._look_again is not None:
             seconds = min(seconds, self._look_again)
-        wasyncore.loop(timeout=seconds, use_poll=self._poll, map=self._map, count=1)
-        self._look_again = self._workers.hand_over()
+        self._loop.turn(seconds)
+        now = time.monotonic()
+        if now - self._swept_at >= _SWEEP_SECONDS:
+            self._swept_at = now
+            self._sweep(now)
+        while self._refused:
+            self._answer_refused(self._refused.popleft())
+        waits = [wait for lane in self._lanes.values() if (wait := lane.hand_over()) is not None]
+        self._look_again = min(waits, default=None)
+
+    def _sweep(self, now: float) -> None:
+        """End what takes its clients too long, and what has waited too long itself."""
+        for channel in self._channels():
+            channel.end_if_overdue(now)
+        for lane in self._lanes.values():
+            self._refused.extend(lane.expired())  # type: ignore[arg-type]  # what it was given
+
+    def _answer_refused(self, late: Channel | Admission) -> None:
+        busy = Refusal.of(HTTPStatus.SERVICE_UNAVAILABLE)
+        if isinstance(late, Admission):
+            late.channel.refuse(busy)
+            return
+        request = late.requests[0]
+        request.error = request.error or busy
+        try:
+            late.service()
+        except Exception as problem:
+            self._service.log.failure(problem)
+        self._loop.mark(late)
 
     def _drain(self) -> None:
         self._refuse_new()
@@ -173,22 +169,121 @@ class Server:
             self._turn(0.05)
 
     def _refuse_new(self) -> None:
-        """Those who have connected already are still let in."""
+        """Let in those who have connected already, and nobody after them."""
         while True:
-            before = len(self._map)
+            before = len(self._loop.map)
             self._inner.handle_accept()
-            if len(self._map) == before:
+            if len(self._loop.map) == before:
                 break
         self._inner.accepting = False
         self._inner.del_channel()
         self._inner.socket.close()
 
-    def _channels(self) -> list[_Channel]:
+    def _channels(self) -> list[Channel]:
         return list(self._inner.active_channels.values())
 
 
+class _Listener(TcpWSGIServer):
+    """The socket that listens."""
+
+    channel_class = Channel
+    is_ending = False
+
+    def __init__(
+        self,
+        owner: Server,
+        application: Any,
+        listening: socket.socket,
+        adjustments: Adjustments,
+        dispatchers: dict[int, Any],
+    ) -> None:
+        self._owner = owner
+        self._is_local = listening.family == getattr(socket, "AF_UNIX", None)
+        sockinfo = (listening.family, listening.type, listening.proto, listening.getsockname())
+        super().__init__(
+            application,
+            dispatchers,
+            True,
+            listening,
+            dispatcher=owner,
+            adj=adjustments,
+            sockinfo=sockinfo,
+            bind_socket=False,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._owner, name)
+
+    def getsockname(self) -> tuple[str, Any]:
+        return ("unix", self.socket.getsockname()) if self._is_local else super().getsockname()
+
+    def readable(self) -> bool:
+        return bool(self.accepting)
+
+    def handle_accept(self) -> None:
+        """Accept all who wait, and let each in who finds a place in the table."""
+        for _ in range(_ACCEPTED_AT_ONCE):
+            try:
+                accepted = self.accept()
+            except OSError as problem:
+                if problem.errno in (errno.EMFILE, errno.ENFILE):
+                    self._owner.connections.drop_oldest()
+                return
+            if accepted is None:
+                return
+            connection, address = accepted
+            if self._is_local:
+                address = ("localhost", None)
+            if self._owner.connections.make_room(address[0] if address[1] is not None else UNKNOWN_PEER):
+                with contextlib.suppress(OSError):
+                    self.set_socket_options(connection)
+                self.channel_class(self, connection, address, self.adj, map=self._map)
+            else:
+                connection.close()
+
+
+def _adjustments(proxy: str | None, largest_body: int) -> Adjustments:
+    trusted: dict[str, Any] = {}
+    if proxy:
+        trusted = {
+            "trusted_proxy": proxy,
+            "trusted_proxy_count": 1,
+            "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"},
+        }
+    return Adjustments(
+        listen="127.0.0.1:0",  # not used: the socket is given
+        ident=None,
+        send_bytes=1,
+        recv_bytes=1 << 13,
+        channel_request_lookahead=1,
+        max_request_header_size=LARGEST_HEADER,
+        max_request_body_size=largest_body,
+        outbuf_high_watermark=_UNLIMITED,  # no thread waits for a client that reads slowly
+        clear_untrusted_proxy_headers=True,
+        log_socket_errors=False,
+        expose_tracebacks=False,
+        **trusted,
+    )
+
+
+def _places(wanted: int) -> int:
+    """Return how many connections the system lets this process have, up to those wanted."""
+    try:
+        import resource
+    except ImportError:  # Windows, where select takes 512 sockets
+        return min(wanted, 512 - _SPARE_DESCRIPTORS)
+    needed = wanted + _SPARE_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return wanted
+    if hard == resource.RLIM_INFINITY or hard > soft:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, soft - _SPARE_DESCRIPTORS)
+
+
 def serving(server: Server) -> Callable[[int, object], None]:
-    """A handler for signals that ends the server."""
+    """Return a handler for signals that ends the server."""
 
     def handle(_signal: int, _frame: object) -> None:
         server.stop()

@@ -6,36 +6,65 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from http import HTTPStatus
+from typing import NamedTuple
 
 from waitress import task
 from waitress.utilities import build_http_date
 
+from dlpctl_daemon.notes import KEY, QUEUED
+
 LARGEST_HEADER = 1 << 16
+_RETRY_SECONDS = 5
 _DETAILS = {
     400: "the request is not HTTP that can be read",
+    408: "the request took too long to arrive",
     413: "the body is larger than any that is taken here",
+    429: "too many requests of this organization or key wait already; try again later",
     431: f"the headers are larger than {LARGEST_HEADER:,} bytes",
     500: "the service failed",
     501: "this transfer encoding is not known here",
+    503: "the service is busy, so nothing was done; try again later",
 }
 
 
-class ErrorTask(task.ErrorTask):
-    """What is refused before it gets to the application."""
+class Refusal(NamedTuple):
+    """An answer that no application has to make, or has made already."""
 
-    def execute(self) -> None:
-        error = self.request.error
-        body = json.dumps({"detail": _DETAILS.get(error.code, error.reason.lower())}).encode("ascii")
-        self.status = f"{error.code} {error.reason}"
-        self.content_length = len(body)
-        self.response_headers += [
+    code: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    is_logged: bool = False
+
+    @classmethod
+    def of(cls, status: int) -> Refusal:
+        body = json.dumps({"detail": _DETAILS[status]}).encode("ascii")
+        headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
             ("Cache-Control", "no-store"),
             ("X-Content-Type-Options", "nosniff"),
         ]
+        if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
+            headers += [("Retry-After", str(_RETRY_SECONDS)), ("X-Error-Code", "busy")]
+        return cls(status, HTTPStatus(status).phrase, tuple(headers), body)
+
+
+class ErrorTask(task.ErrorTask):
+    """Answer what was refused before it got to the application."""
+
+    def execute(self) -> None:
+        error = self.request.error
+        refusal = error if isinstance(error, Refusal) else Refusal.of(error.code)
+        self.status = f"{refusal.code} {refusal.reason}"
+        self.content_length = len(refusal.body)
+        self.response_headers += refusal.headers
         self.set_close_on_finish()
-        self.write(body)
+        self.channel.lingers = True
+        if not refusal.is_logged:
+            self.channel.log_refusal(self.request, refusal.code)
+        self.write(refusal.body)
 
 
 class Task(task.WSGITask):
@@ -48,7 +77,11 @@ class Task(task.WSGITask):
     def begin(self) -> None:
         self.start_time = time.time()
         try:
-            self._answer = self.channel.server.application(self.get_environment(), self._start_response)
+            environ = self.get_environment()
+            environ[QUEUED] = self.channel.queued
+            if self.request.note is not None:
+                environ[KEY] = self.request.note
+            self._answer = self.channel.server.application(environ, self._start_response)
         except BaseException as problem:
             self._problem = problem  # raised where it is answered
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from http import HTTPStatus
+
+from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, Share
 
 _MOST = 16
 """How many are begun before the first of them is ended."""
@@ -22,40 +23,36 @@ _STALLED_SECONDS = 0.01
 _END_SECONDS = 5.0
 
 
-class Connection(Protocol):
-    """One that has brought a request."""
-
-    def begin(self) -> None:
-        """Do all that does not wait for the disk."""
-
-    def service(self) -> None:
-        """Do what is left, and answer."""
-
-
 class Workers:
-    def __init__(self, count: int, failed: Callable[[BaseException], None]) -> None:
-        """`failed` hears of what no connection should raise."""
+    def __init__(self, rules: LaneRules, failed: Callable[[BaseException], None]) -> None:
+        """`failed` is told of an exception that no connection should raise."""
+        self.rules = rules
         self._failed = failed
         self._lock = threading.Lock()
-        self._arrived: deque[Connection] = deque()
+        self._arrived: FairQueue[Connection] = FairQueue(rules)
         self._begun: list[Connection] = []
         self._idle: list[_Worker] = []
         """The last to fall idle is the first to be called, since what it needs is still in the caches of its processor."""
         self._taker: _Worker | None = None
         self._taken_at = 0.0
         self._is_ending = False
-        self._threads = [_Worker(self._work) for _ in range(count)]
+        self._threads = [_Worker(self._work) for _ in range(rules.threads)]
         for thread in self._threads:
             thread.start()
 
-    def add_task(self, connection: Connection) -> None:
-        """It waits for the next `hand_over`, or for a worker that looks for work."""
-        self._arrived.append(connection)
+    def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
+        """Let a connection wait for the next `hand_over`, or for a worker that looks for work."""
+        with self._lock:
+            return self._arrived.put(share, connection)
+
+    def expired(self) -> list[Connection]:
+        with self._lock:
+            return self._arrived.expired() if self._arrived else []
 
     def hand_over(self) -> float | None:
-        """Let somebody take what has arrived. To be called again after so many seconds, so that nobody waits for what has stalled."""
+        """Let a worker take what has arrived. Call again after so many seconds, so that none waits for a stalled one."""
         with self._lock:
-            if not self._arrived and not self._begun:
+            if not self._arrived.is_ready and not self._begun:
                 return None
             now = time.monotonic()
             if self._taker is None or now - self._taken_at > _STALLED_SECONDS:
@@ -80,7 +77,7 @@ class Workers:
     def _work(self, worker: _Worker) -> None:
         while True:
             with self._lock:
-                if self._taker is None and (self._arrived or self._begun):
+                if self._taker is None and (self._arrived.is_ready or self._begun):
                     self._taker = worker
                 is_called = self._taker is worker
                 if not is_called:
@@ -96,19 +93,22 @@ class Workers:
     def _begin(self, worker: _Worker) -> list[Connection]:
         """As the taker. Gives those that this worker is to end."""
         begun: Connection | None = None
+        org = ""
         while True:
             with self._lock:
+                if begun is not None:
+                    self._arrived.done(org)
                 if self._taker is not worker:
                     return [] if begun is None else [begun]
                 if begun is not None:
                     self._begun.append(begun)
                 now = time.monotonic()
-                if not self._arrived or len(self._begun) >= _MOST:
+                if not self._arrived.is_ready or len(self._begun) >= _MOST:
                     ready, self._begun, self._taker = self._begun, [], None
-                    if self._arrived:
+                    if self._arrived.is_ready:
                         self._call(now)
                     return ready
-                begun, self._taken_at = self._arrived.popleft(), now
+                (org, begun), self._taken_at = self._arrived.pop(), now
             begun.begin()
 
     def _end(self, connection: Connection) -> None:

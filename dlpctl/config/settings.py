@@ -37,6 +37,8 @@ class Serve(NamedTuple):
     cors_origins: tuple[str, ...] = ()
     trusted_proxy: str | None = None
     threads: int = 16
+    inspectors: int = 2
+    connections: int = 1_000
     text_bytes: int = 1 << 20
     file_bytes: int = 50 << 20
     rate: int = 600
@@ -126,7 +128,9 @@ SETTINGS = {
         Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
         Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
         Setting("serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."),
-        Setting("serve.threads", whole(1, 256), "How many requests are worked on at once."),
+        Setting("serve.threads", whole(1, 256), "Threads that check small texts."),
+        Setting("serve.inspectors", whole(1, 64), "Processes that check large texts, and as many for files."),
+        Setting("serve.connections", whole(10, 100_000), "Open connections; half of them for one address."),
         Setting("serve.text_bytes", whole(1, 1 << 30), "The largest text of a check."),
         Setting("serve.file_bytes", whole(1, 1 << 40), "The largest file of a check."),
         Setting("serve.rate", whole(1, 1_000_000_000), "Requests a minute with one key."),

@@ -15,6 +15,7 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFiles
+from dlpctl.control.inspection import Inspector, StoredPolicy
 from dlpctl.control.ledger import Entry, Ledger, checks_of_month
 from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
 from dlpctl.control.seals import check_rows
@@ -68,15 +69,19 @@ class Checks:
         directory: Directory,
         files: MaskedFiles,
         limits: Limits,
+        inspector: Inspector | None = None,
     ) -> None:
+        """Without an `inspector`, this process inspects everything."""
         self._core = core
         self._engine = engine
         self._directory = directory
         self._files = files
         self._limits = limits
+        self._inspector = inspector
 
-    def identify(self, api_key: str | None) -> str:
-        return self._core.unless_rotated(lambda: self._known(api_key))
+    def owner(self, api_key: str | None) -> tuple[str, str]:
+        """Return the policy and the organization that a key belongs to."""
+        return self._core.unless_rotated(lambda: self._owner(api_key))
 
     def check_text(
         self,
@@ -106,7 +111,10 @@ class Checks:
             raise TooLargeError(
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
-        report = self._checker(standing, to).check(text)
+        if self._inspector is not None and size > self._inspector.text_bytes:
+            report = self._inspector.check_text(self._stored(standing, to), text)
+        else:
+            report = self._checker(standing, to).check(text)
         return self._submit(standing, to, report, size)
 
     def check_file(
@@ -125,7 +133,11 @@ class Checks:
             raise TooLargeError(
                 f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
             )
-        report, masked = check_file(self._checker(standing, to), data, name, self._limits.reading)
+        reading = self._limits.reading
+        if self._inspector is not None:
+            report, masked = self._inspector.check_file(self._stored(standing, to), data, name, reading)
+        else:
+            report, masked = check_file(self._checker(standing, to), data, name, reading)
         if masked is None:
             return self._submit(standing, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
@@ -158,9 +170,13 @@ class Checks:
         self._core.unless_rotated(lambda: self._find(api_key, preflight_id))
         return self._files.fetch(preflight_id, expires, signature)
 
-    def _known(self, api_key: str | None) -> str:
+    def _owner(self, api_key: str | None) -> tuple[str, str]:
         with self._core.store.reading() as connection:
-            return self._identify(connection, api_key)
+            policy_id = self._identify(connection, api_key)
+            standing = self._directory.standing(connection, policy_id)
+        if standing is None:
+            raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
+        return policy_id, standing.org_id
 
     def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
         if not api_key:
@@ -218,10 +234,22 @@ class Checks:
             to,
             self._core.clock().astimezone(UTC).date(),
             standing.org_id,
-            lambda: self._load(standing),
+            lambda: Policy.from_dict(json.loads(self._body(standing))),
         )
 
-    def _load(self, standing: Standing) -> Policy:
+    def _stored(self, standing: Standing, to: Destination) -> StoredPolicy:
+        # Patterns of the policy are compiled here at the latest, so that the inspector only reads them.
+        self._checker(standing, to)
+        return StoredPolicy(
+            standing.policy_id,
+            standing.version,
+            self._body(standing),
+            to,
+            self._core.clock().astimezone(UTC).date().isoformat(),
+            self._engine.key(),
+        )
+
+    def _body(self, standing: Standing) -> str:
         with self._core.store.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM policy_versions WHERE policy_id = ? AND version = ?",
@@ -230,7 +258,8 @@ class Checks:
             if row is None:
                 raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
             check_rows(connection, self._core.ring.current, "policy_versions", [row])
-        return Policy.from_dict(json.loads(row["body"]))
+        body: str = row["body"]
+        return body
 
     def _submit(
         self,

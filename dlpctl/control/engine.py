@@ -35,6 +35,10 @@ class Engine:
         self._lock = threading.Lock()
         """Of the checkers, for as long as one is looked up."""
 
+    def key(self) -> bytes:
+        """Return the key for operators and exceptions that need one."""
+        return self._make_key()
+
     @cached_property
     def detector(self) -> Detector:
         return self._make_detector()
@@ -76,7 +80,7 @@ class Engine:
             if checker is not None:
                 self._checkers.move_to_end(key)
                 return checker
-        checker = self._new_checker(load(), destination, org_id)
+        checker = self._detectors.checker(load(), destination, org_id, self._make_key())
         with self._lock:
             checker = self._checkers.setdefault(key, checker)
             if len(self._checkers) > _KEPT_CHECKERS:
@@ -89,10 +93,3 @@ class Engine:
             self.checker("", "", Destination.AI_TOOL, date.min, "", Policy.builtin).check("ready")
         except DlpctlError as error:
             raise StoreError(f"no text can be checked: {error.message}") from None
-
-    def _new_checker(self, policy: Policy, destination: Destination, org_id: str) -> Checker:
-        from dlpctl.preflight import Checker
-
-        detector = self._detectors.get(policy, org_id)
-        # The detector has them already: compiled again here, they would delay whoever waits for the processor.
-        return Checker(detector, policy._replace(custom_patterns=()), destination, key=self._make_key())

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.packing import PackLimits
     from dlpctl.detect.pattern import Pattern
     from dlpctl.policy.model import Policy
+    from dlpctl.preflight import Checker
+    from dlpctl.types import Destination
 
 _KEPT = 256
 _MOST_WAITING = 4
@@ -56,6 +58,13 @@ class PreparedDetectors:
         if isinstance(found, PatternError):
             raise PatternError(found.message)
         return found
+
+    def checker(self, policy: Policy, destination: Destination, org_id: str, key: bytes) -> Checker:
+        from dlpctl.preflight import Checker
+
+        detector = self.get(policy, org_id)
+        # The detector has them already: compiled again here, they would delay whoever waits for the processor.
+        return Checker(detector, policy._replace(custom_patterns=()), destination, key=key)
 
     def forget_refusal(self, policy: Policy) -> None:
         """Let patterns that were refused be tried again."""

@@ -25,6 +25,7 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.groups import Groups
 from dlpctl.control.heads import NotedHead
+from dlpctl.control.inspection import Inspector
 from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.licenses import Licenses
@@ -50,7 +51,9 @@ FILES = "masked"
 class ControlPlane:
     """`with ControlPlane.open(config.data_folder, make_detector) as control: ...`"""
 
-    def __init__(self, core: Core, engine: Engine, folder: Path, limits: Limits) -> None:
+    def __init__(
+        self, core: Core, engine: Engine, folder: Path, limits: Limits, inspector: Inspector | None = None
+    ) -> None:
         files = MaskedFiles(core, folder / FILES)
         self._core = core
         self.folder = folder
@@ -61,7 +64,7 @@ class ControlPlane:
         self.licenses = Licenses(core, Signer(core))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
         directory = Directory(core.ring)
-        self.checks = Checks(core, engine, directory, files, limits)
+        self.checks = Checks(core, engine, directory, files, limits, inspector)
         self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
@@ -76,8 +79,12 @@ class ControlPlane:
         *,
         clock: Clock = utc_now,
         limits: Limits | None = None,
+        inspector: Inspector | None = None,
     ) -> ControlPlane:
-        """The one in a folder, made where there is none. The detector is made when it is needed first."""
+        """The one in a folder, made where there is none. The detector is made when it is needed first.
+
+        An `inspector` takes large texts and files off this process.
+        """
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)
@@ -92,7 +99,7 @@ class ControlPlane:
             raise
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
         engine = Engine(make_detector, lambda: _mask_key(folder))
-        return cls(core, engine, folder, limits or Limits())
+        return cls(core, engine, folder, limits or Limits(), inspector)
 
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be made and recorded now."""

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -154,11 +154,11 @@ class Running(NamedTuple):
         token = (self.folder / "admin.token").read_text("ascii").strip()
         return self.ask(method, path, body, Authorization=f"Bearer {token}").json
 
-    def key(self) -> str:
+    def key(self, slug: str = "acme") -> str:
         """Of the policy of a new organization that may check without end."""
-        self.administer("POST", "/api/organizations", {"name": "Acme"})
-        self.administer("POST", "/api/orgs/acme/licenses", {"license_type": "enterprise"})
-        return str(self.administer("GET", "/api/orgs/acme/policies")[0]["api_key"])
+        self.administer("POST", "/api/organizations", {"name": slug.title(), "slug": slug})
+        self.administer("POST", f"/api/orgs/{slug}/licenses", {"license_type": "enterprise"})
+        return str(self.administer("GET", f"/api/orgs/{slug}/policies")[0]["api_key"])
 
     def held(self) -> int:
         """Return how many checks of texts that start with `held` have started; none ends before `release()`."""
@@ -174,22 +174,35 @@ class Running(NamedTuple):
         )
 
 
+@contextmanager
+def running(home: Path, log_name: str = "log", **settings: Any) -> Iterator[Running]:
+    folder, log, temporary = home / "data", home / log_name, home / "tmp"
+    temporary.mkdir(exist_ok=True)
+    command = [sys.executable, str(_SERVICE), str(folder), json.dumps({"port": 0} | settings)]
+    environ = _environ() | {"TMPDIR": str(temporary)}
+    with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, env=environ) as process:
+        try:
+            yield Running(process, _port(process, log), folder, log)
+        finally:
+            process.kill()
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., Any]:
     """Starts a service; arguments are settings of `serve`. All have the same folder, and each has a log of its own."""
     numbers = itertools.count()
 
-    @contextmanager
-    def started(**settings: Any) -> Iterator[Running]:
-        folder, log = tmp_path / "data", tmp_path / f"log-{next(numbers)}"
-        command = [sys.executable, str(_SERVICE), str(folder), json.dumps({"port": 0} | settings)]
-        with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, env=_environ()) as process:
-            try:
-                yield Running(process, _port(process, log), folder, log)
-            finally:
-                process.kill()
+    def started(**settings: Any) -> AbstractContextManager[Running]:
+        return running(tmp_path, f"log-{next(numbers)}", **settings)
 
     return started
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service with the usual settings, for the tests of a module."""
+    with running(tmp_path_factory.mktemp("service")) as started:
+        yield started
 
 
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:

@@ -1,11 +1,14 @@
 """A service with two patterns, so that it starts at once: what the tests run as a process of its own.
 
 python service.py FOLDER '{"port": 0}'
+python service.py --inspector
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -19,7 +22,7 @@ _PATTERNS = Path(__file__).with_name("patterns.toml")
 
 
 class SlowDetector(Detector):
-    """Takes a moment for a text that says so, or as long as a test holds it."""
+    """Takes a moment for a text that says so, waits until a file is there, or dies."""
 
     def scan(self, text: str, *arguments: Any, **named: Any) -> Any:
         if text.startswith("slow"):
@@ -30,7 +33,17 @@ class SlowDetector(Detector):
                 file.write(".")
             while not (folder / "released").exists():
                 time.sleep(0.01)
+        elif text.startswith("hold "):
+            file_name = Path(text.split()[1])
+            while not file_name.exists():
+                time.sleep(0.01)
+        elif text.startswith("die "):
+            os.kill(os.getpid(), signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
         return super().scan(text, *arguments, **named)
+
+
+def detector() -> Detector:
+    return SlowDetector(patterns=load_patterns([_PATTERNS]))
 
 
 def main(folder: str, settings: str) -> None:
@@ -39,10 +52,19 @@ def main(folder: str, settings: str) -> None:
 
     given = json.loads(settings)
     unix_socket = given.pop("unix_socket", None)
-    patterns = load_patterns([_PATTERNS])
     usual = {"log": "json", "rate": 1_000_000, "burst": 1_000_000}
-    serve(Path(folder), lambda: SlowDetector(patterns=patterns), Options(Serve(**usual | given), unix_socket))
+    options = Options(Serve(**usual | given), unix_socket)
+    serve(Path(folder), detector, options, [sys.executable, __file__, "--inspector"])
+
+
+def inspect() -> None:
+    from dlpctl_daemon import inspector
+
+    inspector.main(detector)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:] == ["--inspector"]:
+        inspect()
+    else:
+        main(*sys.argv[1:])

@@ -11,6 +11,7 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.errors import StoreError
+from dlpctl_daemon.lanes import ANYONE, LaneRules
 from dlpctl_daemon.workers import Workers
 
 EMAIL = "write to jane.doe@corp.example.net"
@@ -42,7 +43,8 @@ def crew():
 
     def start(count):
         failures = []
-        started.append(Workers(count, failures.append))
+        rules = LaneRules("small", count, count, 100, 100, 100, 60.0)
+        started.append(Workers(rules, failures.append))
         return started[-1], failures
 
     yield start
@@ -61,7 +63,7 @@ def test_what_has_arrived_is_begun_before_any_of_it_ends(crew):
     happened = []
     some = [Noted(str(number), happened) for number in range(3)]
     for one in some:
-        workers.add_task(one)
+        workers.put(ANYONE, one)
     _until(workers, *some)
     assert happened == ["begin 0", "begin 1", "begin 2", "end 0", "end 1", "end 2"]
     assert workers.hand_over() is None
@@ -75,9 +77,9 @@ def test_what_takes_long_keeps_nobody_waiting(crew):
         for name in ("before", "long", "behind", "later")
     )
     for one in (before, long, behind):
-        workers.add_task(one)
+        workers.put(ANYONE, one)
     _until(workers, before, behind)
-    workers.add_task(later)
+    workers.put(ANYONE, later)
     _until(workers, later)
     assert not long.done.is_set()
     slow.set()
@@ -90,11 +92,11 @@ def test_with_all_at_work_the_rest_waits(crew):
     happened, slow = [], threading.Event()
     long = [Noted(str(number), happened, slow=slow) for number in range(2)]
     for one in long:
-        workers.add_task(one)
+        workers.put(ANYONE, one)
         while f"begin {one.name}" not in happened:
             time.sleep(workers.hand_over() or 0.001)
     waiting = Noted("waiting", happened)
-    workers.add_task(waiting)
+    workers.put(ANYONE, waiting)
     workers.hand_over()
     time.sleep(0.05)
     workers.hand_over()
@@ -109,7 +111,7 @@ def test_a_failure_is_told_and_the_worker_goes_on(crew):
     happened = []
     for name in ("one", "two"):
         connection = Noted(name, happened, fails=True)
-        workers.add_task(connection)
+        workers.put(ANYONE, connection)
         _until(workers, connection)
     workers.shutdown()
     assert [type(one) for one in failures] == [ValueError, ValueError]

@@ -9,7 +9,7 @@ from werkzeug.datastructures import FileStorage
 
 from dlpctl.control.records import CheckResult
 from dlpctl.errors import RequestError
-from dlpctl_daemon.bodies import MalformedError, MediaTypeError, fits, refuse_larger
+from dlpctl_daemon.bodies import fits
 from dlpctl_daemon.endpoints import Call, Guard, Resource
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.schemas import SCHEMAS, text
@@ -55,7 +55,7 @@ def check_text(call: Call) -> object:
 )
 def check_file(call: Call) -> object:
     """Check a file"""
-    fields, file = _form(request, call.service.options)
+    fields, file = _form(request)
     result = call.control.checks.check_file(
         call.key,
         file.stream.read(),
@@ -106,12 +106,7 @@ def _answer(call: Call, kind: str, result: CheckResult) -> object:
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 
 
-def _form(sent: Request, options: Options) -> tuple[dict[str, str], FileStorage]:
-    if sent.mimetype != "multipart/form-data":
-        raise MediaTypeError("Content-Type: must be multipart/form-data")
-    if not sent.mimetype_params.get("boundary"):
-        raise MalformedError("Content-Type: names no boundary")
-    refuse_larger(sent.environ, options.file_body)
+def _form(sent: Request) -> tuple[dict[str, str], FileStorage]:
     for name in SCHEMAS["FileCheck"]["properties"]:
         times = len(sent.form.getlist(name)) + len(sent.files.getlist(name))
         if times > 1:

@@ -34,6 +34,7 @@ def serve(
 ) -> None:
     """Answer checks over HTTP until it is told to end. Further settings are in the table 'serve': see 'dlpctl help configuration'."""
     from dlpctl.config import load_config
+    from dlpctl_daemon.inspector import command
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.serve import serve as run
 
@@ -41,4 +42,5 @@ def serve(
     session = Session(load_config(flags), None)
     config = session.config
     options = Options(config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits)
-    run(config.data_folder, session.detector, options)
+    inspector = command(config.patterns, config.cache_folder)
+    run(config.data_folder, session.detector, options, inspector)

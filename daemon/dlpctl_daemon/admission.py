@@ -1,0 +1,104 @@
+"""Admission: whether a large body is read is decided by the headers, so that nobody without a credential can send one."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import Counter
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from dlpctl_daemon.notes import HEADERS_ONLY, KEY, Note
+from dlpctl_daemon.tasks import Refusal, Task
+
+if TYPE_CHECKING:
+    from dlpctl_daemon.channel import Channel
+    from dlpctl_daemon.parsing import Request
+
+_LEAST = 1 << 20
+
+
+class Budget:
+    """Bytes of bodies that may be on their way at once: for all, and for one caller."""
+
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self._most = most
+        self._most_of_one = most_of_one
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def reserve(self, caller: str, size: int) -> HTTPStatus | None:
+        """Take room for a body; the status to refuse it with if there is none. Small ones count as a megabyte."""
+        size = max(size, _LEAST)
+        with self._lock:
+            if self._taken[caller] + size > self._most_of_one:
+                return HTTPStatus.TOO_MANY_REQUESTS
+            if self._taken.total() + size > self._most:
+                return HTTPStatus.SERVICE_UNAVAILABLE
+            self._taken[caller] += size
+        return None
+
+    def release(self, caller: str, size: int) -> None:
+        with self._lock:
+            self._taken[caller] -= max(size, _LEAST)
+            if not self._taken[caller]:
+                del self._taken[caller]
+
+
+class Admission:
+    """The question for one request, which a lane answers like a request of its own."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        request: Request,
+        budget: Budget,
+        on_loop: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self.channel = channel
+        self._request = request
+        self._budget = budget
+        self._on_loop = on_loop
+
+    def begin(self) -> None:
+        """Let the application look at the headers."""
+        if not self.channel.connected:
+            return
+        try:
+            self._decide()
+        except Exception:
+            self.refuse(Refusal.of(HTTPStatus.INTERNAL_SERVER_ERROR))
+            raise
+
+    def _decide(self) -> None:
+        environ: dict[str, Any] = Task(self.channel, self._request).get_environment()
+        environ |= {"wsgi.input": io.BytesIO(), HEADERS_ONLY: True}
+        heads: list[tuple[str, list[tuple[str, str]]]] = []
+        answer = self.channel.server.application(
+            environ, lambda status, headers, _=None: heads.append((status, headers))
+        )
+        body = b"".join(answer)
+        note: Note | None = environ.get(KEY)
+        if note is None or not note.is_admitted:
+            ((status, headers),) = heads
+            code, _, reason = status.partition(" ")
+            self.refuse(Refusal(int(code), reason, tuple(headers), body, is_logged=True))
+            return
+        self._reserve(note)
+
+    def service(self) -> None:
+        """Nothing is left to do."""
+
+    def refuse(self, refusal: Refusal) -> None:
+        self._on_loop(lambda: self.channel.refuse(refusal))
+
+    def _reserve(self, note: Note) -> None:
+        request, caller = self._request, note.caller or ""
+        size = request.content_length if not request.chunked else note.body_limit
+        refused = self._budget.reserve(caller, size)
+        if refused is not None:
+            self.refuse(Refusal.of(refused))
+            return
+        request.release = lambda: self._budget.release(caller, size)
+        self._on_loop(lambda: self.channel.admit(request, note))

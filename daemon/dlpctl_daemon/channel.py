@@ -1,0 +1,234 @@
+"""A connection: what its client may take, and how its answers are sent."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+from waitress.channel import HTTPChannel
+
+from dlpctl_daemon.connections import UNKNOWN_PEER
+from dlpctl_daemon.deadlines import Progress, Stage, Watch
+from dlpctl_daemon.parsing import Request
+from dlpctl_daemon.tasks import ErrorTask, Refusal, Task
+
+if TYPE_CHECKING:
+    from dlpctl_daemon.notes import Note
+
+_SMALL = 1 << 16
+_LINGERING_BYTES = 1 << 18
+"""How much of a body that was refused is read and thrown away, so that the client gets to read why."""
+
+
+class Channel(HTTPChannel):
+    """A connection whose answers are sent by the thread that made them. The loop is woken only for what that leaves over:
+
+    woken for each answer, it would take as much of the interpreter's time as the checks themselves.
+    """
+
+    parser_class = Request
+    error_task_class = ErrorTask
+    request: Request | None
+    requests: list[Request]
+    close_when_flushed: bool
+
+    def __init__(
+        self, server: Any, sock: socket.socket, address: Any, adjustments: Any, **named: Any
+    ) -> None:
+        self.peer: str = address[0] if address[1] is not None else UNKNOWN_PEER
+        self.lingers = False
+        """Whether the client may still be sending when the connection is to be closed."""
+        self.queued: tuple[str, float] = ("", 0.0)
+        """The lane of the request that is worked on, and how long it has waited there."""
+        self._queued_at = 0.0
+        self._begun: Task | None = None
+        self._is_working = False
+        self._lingering: int | None = None
+        """Bytes that may still be thrown away."""
+        self._served = 0
+        self._sent = 0
+        self._watch = Watch()
+        super().__init__(_Waker(server, self), sock, address, adjustments, **named)
+        server.connections.add(self)
+
+    def queue(self, lane: str) -> None:
+        """Note that the first request waits in a lane from now on."""
+        self.queued = (lane, 0.0)
+        self._queued_at = time.perf_counter()
+
+    def begin(self) -> None:
+        """Do what does not wait for the disk; `service` does the rest."""
+        self.queued = (self.queued[0], time.perf_counter() - self._queued_at)
+        self._is_working = (
+            True  # before the look at `connected`, as `handle_close` does it the other way round
+        )
+        if self.connected:
+            self._begun = Task(self, self.requests[0])
+            self._begun.begin()
+
+    def task_class(self, _channel: HTTPChannel, request: Request) -> Task:
+        # Given away at once: the next request may begin before `service` is through with this one.
+        begun, self._begun = self._begun, None
+        return begun or Task(self, request)
+
+    def service(self) -> None:
+        begun = self._begun
+        self._is_working = False
+        self._served += 1
+        try:
+            super().service()
+        finally:
+            if begun is not None:
+                begun.drop()
+            self.server.connections.waits(self)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer the request that is being read with a refusal, after those before it. For the loop's thread."""
+        with self.requests_lock:
+            request, self.request = self.request, None
+            if request is None:
+                return
+            request.error = refusal
+            request.completed = True
+            self.requests.append(request)
+            is_first = len(self.requests) == 1
+        if is_first:
+            self.server.add_task(self)
+
+    def admit(self, request: Request, note: Note) -> None:
+        """Read the body of a request whose headers were seen. For the loop's thread."""
+        if not self.connected or request is not self.request:
+            request.close()
+            return
+        with self.requests_lock:
+            request.note, request.body_limit, request.is_admitted = note, note.body_limit, True
+            if request.expect_continue and not self.requests:
+                self.send_continue()
+        self.server.mark(self)
+
+    def log_refusal(self, request: Request, status: int) -> None:
+        self.server.log_refusal(self, request, status)
+
+    def received(self, data: bytes) -> bool:
+        taken = bool(super().received(data))
+        request = self.request
+        if request is not None and request.needs_admission and not request.is_asked:
+            request.is_asked = True
+            self.server.ask(self, request)
+        return taken
+
+    def send_continue(self) -> None:
+        if self.request is not None and self.request.is_admitted:
+            super().send_continue()
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        sent: int = super().send(data, do_close=do_close)
+        self._sent += sent
+        return sent
+
+    @property
+    def is_closing(self) -> bool:
+        return bool(self.will_close or self.close_when_flushed)
+
+    def readable(self) -> bool:
+        """Also while a request is worked on, so that the loop need not be told when that is done."""
+        if self._lingering is not None:
+            return True
+        if len(self.requests) > 1 or self.is_closing:
+            return False
+        return self.request is None or not self.request.needs_admission
+
+    def writable(self) -> bool:
+        """Not while a thread sends its answer: the loop would turn without end until it has."""
+        left = self.total_outbufs_len
+        if left and (left > _SMALL or not self.requests):
+            return True
+        return self.is_closing
+
+    def handle_read(self) -> None:
+        if self._lingering is None:
+            super().handle_read()
+            return
+        try:
+            thrown = len(self.recv(_SMALL))
+        except OSError:
+            thrown = self._lingering
+        self._lingering -= thrown
+        if self._lingering <= 0 and self.connected:
+            self.handle_close()
+
+    def handle_write(self) -> None:
+        if self.lingers and self.close_when_flushed:
+            self._flush_exception(self._flush_some)
+            if not self.total_outbufs_len and not self.will_close:
+                self.close_when_flushed = False
+                self._lingering = _LINGERING_BYTES
+                with contextlib.suppress(OSError):
+                    self.socket.shutdown(socket.SHUT_WR)
+            if not self.will_close:
+                return
+        super().handle_write()
+
+    def handle_close(self) -> None:
+        super().handle_close()
+        self.server.connections.remove(self)
+        if self.request is not None:
+            self.request.close()
+        for request in () if self._is_working else tuple(self.requests):
+            request.close()
+
+    def end_if_overdue(self, now: float) -> None:
+        """Close the connection if its client takes too long, with the reason where one can still be told."""
+        progress = self._progress()
+        if not self._watch.is_overdue(progress, now):
+            return
+        if progress.stage in (Stage.HEADERS, Stage.BODY):
+            self.refuse(Refusal.of(408))
+        else:
+            self.handle_close()
+
+    def _progress(self) -> Progress:
+        request, number = self.request, self._served
+        if self._lingering is not None:
+            return Progress(Stage.LINGERING, number)
+        if self.total_outbufs_len and not self.requests:
+            return Progress(Stage.ANSWER, number, self._sent, self.total_outbufs_len)
+        if self.requests or (request is not None and request.needs_admission):
+            return Progress(Stage.WORK, number)
+        if request is None:
+            return Progress(Stage.IDLE, number)
+        if not request.headers_finished:
+            return Progress(Stage.HEADERS, number)
+        moved = request.body_bytes_received
+        left = (request.body_limit if request.chunked else request.content_length) - moved
+        return Progress(Stage.BODY, number, moved, max(left, 0))
+
+    @property
+    def is_expendable(self) -> bool:
+        """Whether no request of it was admitted or is worked on."""
+        if self.requests or self.total_outbufs_len:
+            return False
+        return self.request is None or not self.request.is_admitted
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer, or is about to ask."""
+        return bool(self.requests or self.total_outbufs_len or self.request is not None)
+
+
+class _Waker:
+    """The server, as a connection sees it."""
+
+    def __init__(self, server: Any, channel: Channel) -> None:
+        self._server = server
+        self._channel = channel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+    def pull_trigger(self) -> None:
+        channel = self._channel
+        if channel.total_outbufs_len or channel.requests or channel.is_closing:
+            self._server.wake(channel)

@@ -1,0 +1,66 @@
+"""Threads that each work on one request at a time, for lanes whose requests take long or wait for something else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+
+from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, Share
+
+_END_SECONDS = 5.0
+
+
+class Crew:
+    def __init__(self, rules: LaneRules, failed: Callable[[BaseException], None]) -> None:
+        """`failed` is told of an exception that no connection should raise."""
+        self.rules = rules
+        self._failed = failed
+        self._queue: FairQueue[Connection] = FairQueue(rules)
+        self._changed = threading.Condition()
+        self._is_ending = False
+        self._threads = [
+            threading.Thread(target=self._work, name=rules.name, daemon=True) for _ in range(rules.threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
+        with self._changed:
+            refused = self._queue.put(share, connection)
+            self._changed.notify()
+        return refused
+
+    def expired(self) -> list[Connection]:
+        with self._changed:
+            return self._queue.expired() if self._queue else []
+
+    def hand_over(self) -> float | None:
+        return None
+
+    def shutdown(self) -> None:
+        with self._changed:
+            self._is_ending = True
+            self._changed.notify_all()
+        until = time.monotonic() + _END_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue.is_ready:
+                    if self._is_ending:
+                        return
+                    self._changed.wait()
+                org, connection = self._queue.pop()
+            try:
+                connection.begin()
+                connection.service()
+            except BaseException as problem:
+                self._failed(problem)
+            with self._changed:
+                self._queue.done(org)
+                if self._queue.is_ready:
+                    self._changed.notify()

@@ -1,0 +1,59 @@
+"""What inspects large texts and files for the control plane: this process, or one that cannot hold others up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from dlpctl.types import Decision, Destination
+
+if TYPE_CHECKING:
+    from dlpctl.config import FileLimits
+    from dlpctl.preflight import Report
+
+
+class StoredPolicy(NamedTuple):
+    """A version of a policy as the database has it, with what a check by it needs."""
+
+    policy_id: str
+    version: str
+    body: str
+    """JSON."""
+    destination: Destination
+    day: str
+    """The day of the check, since exceptions end with their days."""
+    key: bytes
+    """For operators and exceptions that need one."""
+
+
+class Inspector(Protocol):
+    """Checks contents in processes of its own."""
+
+    text_bytes: int
+    """It is for texts that are larger."""
+
+    def check_text(self, policy: StoredPolicy, text: str) -> Report:
+        """Check a text; it is blocked if it cannot be inspected."""
+
+    def check_file(
+        self, policy: StoredPolicy, data: bytes, name: str, limits: FileLimits | None
+    ) -> tuple[Report, bytes | None]:
+        """Return the report on a file, and the masked copy if the file may go."""
+
+
+def blocked(policy: StoredPolicy, reason: str) -> Report:
+    """Return the report on content that could not be inspected."""
+    import os
+    from datetime import UTC, datetime
+
+    from dlpctl.preflight import Report
+
+    return Report(
+        f"pf_{os.urandom(12).hex()}",
+        Decision.BLOCKED,
+        f"Blocked for {policy.destination}: {reason}",
+        (),
+        None,
+        policy.version,
+        datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        (),
+    )
