@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from dlpctl.control.records import Token
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
+from dlpctl.newfiles import replacing
 
 
 class Tokens:
@@ -106,13 +106,8 @@ def _token(row: Row) -> Token:
 
 
 def _write_privately(file: Path, text: str) -> None:
-    from tempfile import NamedTemporaryFile
-
     try:
-        with NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as temporary:
-            temporary.write(text)
-            temporary.flush()
-            os.fsync(temporary.fileno())
-        Path(temporary.name).replace(file)
+        with replacing(file) as new:
+            new.write(text.encode())
     except OSError as problem:
         raise StoreError(f"{file}: cannot be written: {problem.strerror}") from None
