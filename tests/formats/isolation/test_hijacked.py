@@ -30,7 +30,7 @@ from dlpctl.formats.isolation.messages import (
     error_of,
 )
 from dlpctl.formats.isolation.wire import RefusedMessageError
-from dlpctl.formats.locators import Cells, Units
+from dlpctl.formats.locators import Cells, Escapes, Lines, Units
 from dlpctl.formats.worker import Worker
 
 if TYPE_CHECKING:
@@ -144,6 +144,9 @@ MESSAGES: dict[str, bytes] = {
     "cells without places": reply(
         reading(located=[Located(0, Cells("a", array("q"), array("q"), array("q")))])
     ),
+    "lines of half an escape": reply(
+        reading(located=[Located(0, Lines(Escapes(array("q", [0]), *[array("q")] * 3), array("q")))])
+    ),
     "cells without columns": reply(
         reading(located=[Located(0, Cells("a", array("q", [0]), array("q", [1]), array("q")))])
     ),
@@ -207,11 +210,12 @@ def test_a_refusal_is_one_of_three_errors(kind: int, error: type[FormatError]) -
 
 
 SAMPLE = Reading(
-    ["first", "second \ud800 \U0001f600"],
-    ["line 1", "Sheet1"],
-    ["label", ""],
+    ["first", "second \ud800 \U0001f600", "third"],
+    ["line 1", "Sheet1", ""],
+    ["label", "", ""],
     [
         Located(0, Units("part", "line", array("q", [0, 3]))),
+        Located(2, Lines(Escapes(*[array("q", [1])] * 4), array("q", [3]))),
         Located(1, Cells("Sheet1", array("I", [0]), array("I", [7]), array("I", [3]))),
     ],
     [*view((0, 0, 5), (1, 0, 6), separators=["", " ", "\n"]), *view()],
