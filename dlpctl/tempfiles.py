@@ -1,4 +1,4 @@
-"""Temporary folders and files: nobody else can read them, and what a killed process leaves is removed by the next.
+"""Temporary folders: nobody else can read them, and what a killed process leaves is removed by the next.
 
 Every temporary folder of dlpctl is made here. Its maker holds a lock on it for as long as it lives,
 and the system frees the lock however the process ends. Whoever makes a folder first removes those
@@ -16,8 +16,6 @@ import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from dlpctl.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,40 +125,3 @@ else:
             raise
         os.close(lock)
         return None
-
-
-def write_whole(path: Path, data: bytes, *, overwrite: bool) -> None:
-    """Write a file of mode 0600 that is complete when it appears; an existing one is replaced only with `overwrite`."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    partial = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if overwrite:
-            partial.replace(path)
-        elif hasattr(os, "link"):
-            _link(partial, path)
-        elif path.exists():
-            raise _exists(path)
-        else:
-            partial.rename(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _link(partial: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(partial)
-    except FileExistsError:
-        raise _exists(path) from None
-    except OSError:
-        # Some file systems have no hard links; the check and the rename then leave a moment between them.
-        if path.exists():
-            raise _exists(path) from None
-        partial.rename(path)
-
-
-def _exists(path: Path) -> InputError:
-    return InputError(f"{path} exists: name another file with -o or give --force")

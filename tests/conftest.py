@@ -8,9 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dlpctl")
 
 
 def pytest_configure() -> None:

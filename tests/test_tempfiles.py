@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dlpctl.errors import InputError
-from dlpctl.tempfiles import private_folder, sweep, write_whole
+from dlpctl.tempfiles import private_folder, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,18 +29,6 @@ def test_the_folder_is_private_and_goes() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert not folders[0].exists()
-
-
-def test_a_result_is_whole_private_and_never_over_another(tmp_path: Path) -> None:
-    path = tmp_path / "a.masked.txt"
-    write_whole(path, b"one", overwrite=False)
-    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(InputError, match="--force"):
-        write_whole(path, b"two", overwrite=False)
-    assert path.read_bytes() == b"one"
-    write_whole(path, b"two", overwrite=True)
-    assert path.read_bytes() == b"two"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.masked.txt"]
 
 
 def scratch(folder: Path) -> list[str]:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import StoreError
+from dlpctl.tempfiles import sweep
 
 if TYPE_CHECKING:
     from dlpctl.control.maintenance import Maintenance
@@ -51,6 +52,7 @@ class Housekeeping:
             self._log.error("store", problem=error.message)
 
     def _run(self) -> None:
+        sweep()  # what a killed service left of the files that it read
         while not self._ended.is_set():
             self.tidy()
             self._ended.wait(_SWEEP_SECONDS)

@@ -25,6 +25,7 @@ from dlpctl.errors import (
     StoreError,
     UnauthorizedError,
 )
+from dlpctl.newfiles import replacing
 from dlpctl.policy.model import Policy
 
 ISSUER = "dlpctl"
@@ -178,15 +179,8 @@ class LicenseClient:
 def write_privately(file: Path, data: bytes) -> None:
     """The whole file or none of it, for this user alone."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.{time.monotonic_ns()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(data)
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(file) as opened:
+        opened.write(data)
 
 
 def _token(answer: object) -> Token:

@@ -114,7 +114,7 @@ def beside(name: str, shown: str) -> Path:
 
 def save(data: bytes, target: Path, *, force: bool) -> None:
     """Write a masked copy, whole or not at all; a file that is there already stays, unless it is the same or `force` is given."""
-    from dlpctl.tempfiles import write_whole
+    from dlpctl.newfiles import write_whole
 
     if is_stream(target):
         with writing(target) as write:
@@ -147,7 +147,7 @@ def refuse_unwritable(target: Path | None, *, force: bool) -> None:
 def save_pictures(report: FileReport, data: bytes, name: str, folder: Path, secret: str | None) -> list[Path]:
     """The pages that masking changed, as pictures of before and after; for the eyes of who may see the values."""
     from dlpctl.files.pictures import before_and_after
-    from dlpctl.tempfiles import write_whole
+    from dlpctl.newfiles import write_whole
 
     written: list[Path] = []
     if report.masked is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
 
         yield write
         return
-    import tempfile
+    from dlpctl.newfiles import replacing
 
     require_place(file)
     if is_stream(file):
@@ -35,19 +34,10 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
             raise unwritable(file, problem) from None
         return
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        with replacing(file) as new:
+            yield new.write
     except OSError as problem:
         raise unwritable(file, problem) from None
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            yield opened.write
-        Path(temporary).replace(file)
-    except OSError as problem:
-        Path(temporary).unlink(missing_ok=True)
-        raise unwritable(file, problem) from None
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def is_stream(file: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from dlpctl.control.seals import check_rows
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
+from dlpctl.newfiles import replacing
 
 _BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"
 
@@ -130,13 +130,8 @@ def _token(row: Row) -> Token:
 
 
 def _write_privately(file: Path, text: str) -> None:
-    from tempfile import NamedTemporaryFile
-
     try:
-        with NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as temporary:
-            temporary.write(text)
-            temporary.flush()
-            os.fsync(temporary.fileno())
-        Path(temporary.name).replace(file)
+        with replacing(file) as new:
+            new.write(text.encode())
     except OSError as problem:
         raise StoreError(f"{file}: cannot be written: {problem.strerror}") from None

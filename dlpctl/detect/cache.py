@@ -43,25 +43,19 @@ class Cache:
 
     def write(self, name: str, content: bytes, sealed: bytes = b"") -> bool:
         """Keep an entry; False where this machine does not let us (no space, no permission)."""
-        import tempfile
+        from dlpctl.newfiles import replacing
 
-        temporary = None
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not _is_private(os.lstat(self._folder), folder=True):
                 return False
-            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=".new-")
-            with os.fdopen(handle, "wb") as file:
+            with replacing(self._folder / name) as file:
                 file.write(
                     _MAGIC + len(content).to_bytes(4, "little") + zlib.crc32(content).to_bytes(4, "little")
                 )
                 file.write(content)
                 file.write(sealed)
-            Path(temporary).replace(self._folder / name)
         except OSError:
-            if temporary:
-                with contextlib.suppress(OSError):
-                    Path(temporary).unlink()
             return False
         return True
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import InputError
 from dlpctl.files.checking import FileChecker
+from dlpctl.newfiles import write_whole
 from dlpctl.preflight import checker_for
-from dlpctl.tempfiles import write_whole
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:

@@ -22,6 +22,54 @@ class Units(NamedTuple):
         return f"{self.label}, {number}" if self.label else number
 
 
+class Escapes(NamedTuple):
+    """Characters of a segment that its source writes in another way, in order."""
+
+    starts: array[int]
+    lengths: array[int]
+    source_starts: array[int]
+    source_ends: array[int]
+
+    def source_start(self, offset: int) -> int:
+        """Return where in the source the character at an offset of the segment starts."""
+        index = bisect_right(self.starts, offset) - 1
+        if index < 0:
+            return offset
+        within = offset - self.starts[index]
+        if within < self.lengths[index]:
+            return self.source_starts[index]
+        return self.source_ends[index] + within - self.lengths[index]
+
+    def touch(self, start: int, end: int) -> bool:
+        """Tell whether the source writes one of these characters in another way."""
+        index = bisect_right(self.starts, start) - 1
+        if index >= 0 and start < self.starts[index] + self.lengths[index]:
+            return True
+        return index + 1 < len(self.starts) and self.starts[index + 1] < end
+
+
+class Lines(NamedTuple):
+    """The lines of a source."""
+
+    escapes: Escapes
+    ends: array[int]
+    """Where in the source each line ends but the last."""
+
+    def place_at(self, offset: int) -> str:
+        return f"line {self._line(self.escapes.source_start(offset)) + 1}"
+
+    def column_of(self, offset: int, value: str) -> int:
+        """Return the column, from 1, of a value at an offset; 0 where the source does not hold it as it is."""
+        if self.escapes.touch(offset, offset + len(value)):
+            return 0
+        start = self.escapes.source_start(offset)
+        line = self._line(start)
+        return start - self.ends[line - 1] if line else start + 1
+
+    def _line(self, position: int) -> int:
+        return bisect_right(self.ends, position - 1)
+
+
 class Cells(NamedTuple):
     """The cells of a sheet."""
 

@@ -7,6 +7,7 @@ the tokens that it touches, so that the result is well-formed again.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, decode, splice
 from dlpctl.formats.interface import Document, Limits, NotThisFormatError, Piece, Segment, View
-from dlpctl.formats.locators import Units
+from dlpctl.formats.locators import Escapes, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,13 +76,11 @@ class Readable:
 
     def source_start(self, offset: int) -> int:
         """Where in the source the character at `offset` begins."""
-        index = bisect_right(self._starts, offset) - 1
-        if index < 0:
-            return offset
-        within = offset - self._starts[index]
-        if within < self._lengths[index]:
-            return self._source_starts[index]
-        return self._source_ends[index] + within - self._lengths[index]
+        return self._escapes.source_start(offset)
+
+    @property
+    def _escapes(self) -> Escapes:
+        return Escapes(self._starts, self._lengths, self._source_starts, self._source_ends)
 
     def source_end(self, offset: int) -> int:
         """Where in the source the character before `offset` ends."""
@@ -101,22 +100,10 @@ class Readable:
         after = self._starts[index] + self._lengths[index]
         return max(self._starts[index], after + position - self._source_ends[index])
 
-    def locator(self) -> Units:
-        """Return where each line starts in the readable text."""
-        starts = array("q", [0])
-        at = self._source.find("\n")
-        while at >= 0:
-            starts.append(self._offset_after(at))
-            at = self._source.find("\n", at + 1)
-        return Units("", "line", starts)
-
-    def _offset_after(self, position: int) -> int:
-        """Return the first offset whose character begins after that position in the source."""
-        index = bisect_right(self._source_starts, position) - 1
-        if index < 0:
-            return position + 1
-        after = self._starts[index] + self._lengths[index]
-        return max(after, after + position + 1 - self._source_ends[index])
+    def locator(self) -> Lines:
+        """Return where lines end and escapes are, without the text."""
+        ends = array("q", (found.start() for found in re.finditer("\n", self._source)))
+        return Lines(self._escapes, ends)
 
     def place_at(self, offset: int) -> str:
         """The line, counted when somebody first asks."""

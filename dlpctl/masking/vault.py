@@ -13,13 +13,13 @@ import os
 import secrets
 import stat
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.tokens import TokenStore
+from dlpctl.newfiles import replacing
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
@@ -69,16 +69,8 @@ def _make_key_file(path: Path) -> None:
     """The key appears under its name only when it is complete, and the first of two processes wins."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(f"{secrets.token_hex(_KEY_BYTES)}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(file.name, path)
-        except FileExistsError:
-            pass
-        finally:
-            Path(file.name).unlink()
+        with suppress(FileExistsError), replacing(path, overwrite=False) as file:
+            file.write(f"{secrets.token_hex(_KEY_BYTES)}\n".encode())
     except OSError as error:
         raise VaultError(f"{path}: the key cannot be written: {error.strerror}") from None
 
@@ -182,17 +174,10 @@ class Vault(TokenStore):
         plain = json.dumps(dict(self.items()), separators=(",", ":")).encode()
         sealed = _MAGIC + nonce + AESGCM(self._key).encrypt(nonce, plain, _MAGIC)
         try:
-            with NamedTemporaryFile(dir=self.path.parent, prefix=f".{self.path.name}.", delete=False) as file:
-                try:
-                    file.write(sealed)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    status = os.fstat(file.fileno())
-                    file.close()
-                    Path(file.name).replace(self.path)
-                except OSError:
-                    Path(file.name).unlink(missing_ok=True)
-                    raise
+            with replacing(self.path) as file:
+                file.write(sealed)
+                file.flush()
+                status = os.fstat(file.fileno())
         except OSError as error:
             raise VaultError(
                 f"{self.path}: cannot be written: {error.strerror}; no token was given out"

@@ -121,19 +121,15 @@ class Baseline(NamedTuple):
 
     def save(self) -> None:
         """Write the file, whole or not at all."""
-        from tempfile import NamedTemporaryFile
+        from dlpctl.newfiles import replacing
 
         salts = sorted(salt.hex() for salt in self.salts)
         content = _HEAD + "".join(f"{_SALT} {salt}\n" for salt in salts)
         content += "".join(entry.line() for entry in sorted(set(self.entries), key=_order))
         try:
             mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o644
-            with NamedTemporaryFile(
-                "wb", dir=self.file.parent, prefix=f"{self.file.name}.", delete=False
-            ) as new:
+            with replacing(self.file, mode=mode) as new:
                 new.write(content.encode("utf-8", "backslashreplace"))
-            Path(new.name).chmod(mode)
-            Path(new.name).replace(self.file)
         except OSError as problem:
             raise BaselineError(f"{self.file}: cannot be written: {problem.strerror}") from None
 

@@ -22,7 +22,11 @@ from dlpctl.errors import DlpctlError, EngineError, fault
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet asked for, so that none idles while another has a long one."""
 _LENGTH = 8
+_PIECE = 1 << 20
+_LARGEST = 1 << 30
+"""The most bytes of a message: a worker has read hostile files, and its lengths are not believed."""
 _DONE, _FAILED = 0, 1
+_NO_ANSWER = "a worker process gave an answer that cannot be trusted; --jobs 1 works without one"
 FORKS = sys.platform == "linux"
 
 
@@ -142,12 +146,16 @@ class _Child:
             answer = _receive(self._answers)
         except OSError:
             answer = None
+        except (ValueError, RecursionError):
+            raise EngineError(_NO_ANSWER) from None
         if answer is None:
             raise EngineError("a worker process ended without an answer; --jobs 1 works without one")
-        kind, outcome = answer
-        if kind == _FAILED:
-            raise EngineError(outcome)
-        return outcome
+        match answer:
+            case [0, outcome]:
+                return outcome
+            case [1, str(reason)]:
+                raise EngineError(reason)
+        raise EngineError(_NO_ANSWER)
 
     def close(self) -> None:
         os.close(self._requests)
@@ -194,14 +202,17 @@ def _receive(pipe: int) -> Any:
     head = _read(pipe, _LENGTH)
     if head is None:
         return None
-    data = _read(pipe, int.from_bytes(head, "little"))
+    length = int.from_bytes(head, "little")
+    if length > _LARGEST:
+        raise ValueError("the message is too large")
+    data = _read(pipe, length)
     return None if data is None else json.loads(data)
 
 
 def _read(pipe: int, size: int) -> bytes | None:
     parts: list[bytes] = []
     while size:
-        part = os.read(pipe, size)
+        part = os.read(pipe, min(size, _PIECE))
         if not part:
             return None
         parts.append(part)

@@ -180,7 +180,7 @@ def ask(terminal: int, typed: str, expected: set[str]) -> None:
     os.write(terminal, typed.encode())
     shown = ""
     while not all(word in shown for word in expected):
-        assert select.select([terminal], [], [], 20)[0], (typed, shown)
+        assert select.select([terminal], [], [], 300)[0], (typed, shown)
         shown += os.read(terminal, 4096).decode(errors="replace")
 
 

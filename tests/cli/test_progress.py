@@ -15,27 +15,40 @@ class Terminal(StringIO):
 
 
 @pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, which goes on when a test says so."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
 def summary() -> Summary:
     made = Summary()
     made.files, made.bytes = 1234, 5 << 20
     return made
 
 
-def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, monkeypatch) -> None:
-    monkeypatch.setattr(progress, "_SHOWN_AFTER", 0)
+def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: list[float]) -> None:
     terminal = Terminal()
     shown = Progress(terminal)
+    clock[0] += 1
     shown(summary)
+    clock[0] += 0.1
     shown(summary)  # too soon
     assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 files, 5.0 MB: 0 findings ..."
+    clock[0] += 0.2
+    shown(summary)
+    assert terminal.getvalue().count("dlpctl:") == 2
     shown.erase()
     shown.erase()
     assert terminal.getvalue().endswith("...\r\x1b[K")
 
 
-def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(summary: Summary) -> None:
+def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(summary: Summary, clock: list[float]) -> None:
     for stream in (Terminal(), StringIO()):
         shown = Progress(stream)
+        clock[0] += 0.9
         shown(summary)
         shown.erase()
         assert not stream.getvalue()

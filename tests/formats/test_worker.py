@@ -23,9 +23,12 @@ from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.worker import Method, Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.formats.conftest import Sample
 
 LIMITS = Limits()
+SECONDS = 300
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and resource limits are POSIX")
 methods: list[Method] = ["spawn", "forkserver"] if sys.platform != "win32" else ["spawn"]
 
@@ -40,12 +43,12 @@ def empty_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 def test_formats_run_in_it(method: Method, tmp_path: Path) -> None:
     data = gzip.compress(b"contents")
     with Worker(LIMITS, method) as process:
-        document = process.extract("gzip", data, LIMITS, None, 20)
+        document = process.extract("gzip", data, LIMITS, None, SECONDS)
         assert document.children[0].data == b"contents"
-        masked = process.mask("gzip", data, LIMITS, None, [], {"content": b"other"}, 20)
-        assert process.read_again("gzip", masked, LIMITS, 20)[0] == "other"
+        masked = process.mask("gzip", data, LIMITS, None, [], {"content": b"other"}, SECONDS)
+        assert process.read_again("gzip", masked, LIMITS, SECONDS)[0] == "other"
         with pytest.raises(FormatError, match="damaged"):
-            process.extract("gzip", b"\x1f\x8b\x08" + b"\xff" * 50, LIMITS, None, 20)
+            process.extract("gzip", b"\x1f\x8b\x08" + b"\xff" * 50, LIMITS, None, SECONDS)
         (folder,) = tmp_path.glob("dlpctl-*")
         assert os.name != "posix" or folder.stat().st_mode & 0o777 == 0o700
     assert not list(tmp_path.glob("dlpctl-*"))
@@ -85,7 +88,9 @@ def test_time_is_limited() -> None:
 
 
 @posix
-def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_process_and_no_file(
+    tmp_path: Path, wait_for: Callable[[Callable[[], object]], None]
+) -> None:
     script = (
         "import random, gzip\nfrom dlpctl.formats.files import Files\n"
         "data = gzip.compress(random.Random(1).randbytes(20 << 20), 0)\nprint('ready', flush=True)\n"
@@ -98,13 +103,9 @@ def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
         try:
             assert process.stdout is not None
             process.stdout.readline()
-            for _ in range(200):
-                if list(tmp_path.iterdir()):
-                    break
-                threading.Event().wait(0.1)
-            assert list(tmp_path.iterdir())
+            wait_for(lambda: list(tmp_path.iterdir()))
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=SECONDS)
         finally:
             process.kill()
     assert b"KeyboardInterrupt" in errors
@@ -114,21 +115,21 @@ def test_ctrl_c_leaves_no_process_and_no_file(tmp_path: Path) -> None:
 def test_edits_in_other_words_are_the_same_in_it() -> None:
     data = b'{"a": "x"}'
     with Worker(LIMITS) as process:
-        process.extract("json", data, LIMITS, None, 20)
-        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, '"')], {}, 20) == b'{"a": "\\""}'
+        process.extract("json", data, LIMITS, None, SECONDS)
+        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, '"')], {}, SECONDS) == b'{"a": "\\""}'
 
 
 def test_a_file_is_masked_by_a_process_that_did_not_read_it() -> None:
     data = b'{"a": "x"}'
     with Worker(LIMITS) as process:
-        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, "y")], {}, 20) == b'{"a": "y"}'
+        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, "y")], {}, SECONDS) == b'{"a": "y"}'
 
 
 def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
     data = sample.make()
     here = format_named(sample.format).extract(data, LIMITS)
     with Worker(LIMITS) as process:
-        there = process.extract(sample.format, data, LIMITS, None, 20)
+        there = process.extract(sample.format, data, LIMITS, None, SECONDS)
     assert [(one.text, one.place, one.context) for one in there.segments] == [
         (one.text, one.place, one.context) for one in here.segments
     ]
@@ -158,7 +159,7 @@ def test_it_inherits_next_to_nothing(method: Method, tmp_path: Path, monkeypatch
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc")
     with Worker(LIMITS, method) as process, (tmp_path / "other").open("wb"):
-        process.extract("gzip", gzip.compress(b"x"), LIMITS, None, 20)
+        process.extract("gzip", gzip.compress(b"x"), LIMITS, None, SECONDS)
         (number,) = _children_in(next(tmp_path.glob("dlpctl-*")))
         descriptors = {str(each.readlink()) for each in Path(f"/proc/{number}/fd").iterdir()}
         assert {each.partition(":")[0] for each in descriptors} <= {"/dev/null", "pipe", "socket"}

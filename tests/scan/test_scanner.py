@@ -15,7 +15,7 @@ import pytest
 
 from dlpctl.detect.allow import AllowList
 from dlpctl.errors import EngineError
-from dlpctl.scan import reader, scanner
+from dlpctl.scan import executor, reader, scanner
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.results import Result, Skip, Why
@@ -286,3 +286,39 @@ def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         InOrder(lambda: Job(dies), 2) as workers,
     ):
         list(workers.run(Numbered(number) for number in range(20)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\xff" * 8,
+        b"\0" * 8,
+        (2).to_bytes(8, "little") + b"[]",
+        (5).to_bytes(8, "little") + b"[7,1]",
+        (5).to_bytes(8, "little") + b"[1,2]",
+        (9).to_bytes(8, "little") + b"\x80\x04\x95 no JSON",
+        (100_000).to_bytes(8, "little") + b"[" * 100_000,
+    ],
+)
+def test_a_worker_that_was_taken_over_is_an_error(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dlpctl.scan.executor.FORKS", True)
+    monkeypatch.setattr("dlpctl.scan.executor._send", send_as(said))
+    with (
+        pytest.raises(EngineError, match="cannot be trusted"),
+        InOrder(lambda: Job(lambda _: 1), 2) as workers,
+    ):
+        list(workers.run(Numbered(number) for number in range(4)))
+
+
+def send_as(said: bytes) -> Callable[[int, object], None]:
+    """Say something else in a forked worker, as one that a hostile file took over would."""
+    parent, real = os.getpid(), executor._send
+
+    def send(pipe: int, value: object) -> None:
+        if os.getpid() == parent:
+            real(pipe, value)
+        else:
+            os.write(pipe, said)
+
+    return send

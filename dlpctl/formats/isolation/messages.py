@@ -37,12 +37,13 @@ from dlpctl.formats.isolation.wire import (
     RefusedMessageError,
     Several,
 )
-from dlpctl.formats.locators import Cells, Units
+from dlpctl.formats.locators import Cells, Escapes, Lines, Units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+Locator = Units | Cells | Lines
 _REFUSALS: tuple[type[FormatError], ...] = (FormatError, CannotMaskError, NotThisFormatError)
 
 
@@ -100,7 +101,7 @@ class Located(NamedTuple):
     """The locator of one segment."""
 
     segment: int
-    locator: Units | Cells
+    locator: Locator
 
 
 class Joined(NamedTuple):
@@ -148,7 +149,12 @@ class Refusal(NamedTuple):
 
 _LIMITS = Record(FileLimits, *(REAL if name == "seconds" else NUMBER for name in FileLimits._fields))
 _PASSWORD = Maybe(TEXT)
-_LOCATOR = OneOf(u=Record(Units, TEXT, TEXT, NUMBERS), c=Record(Cells, TEXT, NUMBERS, NUMBERS, NUMBERS))
+_ESCAPES = Record(Escapes, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+_LOCATOR = OneOf(
+    l=Record(Lines, _ESCAPES, NUMBERS),
+    u=Record(Units, TEXT, TEXT, NUMBERS),
+    c=Record(Cells, TEXT, NUMBERS, NUMBERS, NUMBERS),
+)
 REQUEST = OneOf(
     e=Record(Extract, TEXT, TEXT, BLOB, _LIMITS, _PASSWORD),
     m=Record(
@@ -205,10 +211,9 @@ def reading_of(document: Document) -> Reading:
 
 def document_of(name: str, reading: Reading, most: int) -> Document:
     """Return the document of a format; its views must not show more than `most` characters."""
-    anchors: dict[int, Units | Cells] = {}
+    anchors: dict[int, Locator] = {}
     for number, locator in reading.located:
-        if isinstance(locator, Cells):
-            _check_cells(locator)
+        _check(locator)
         anchors[number] = locator
     count = len(reading.texts)
     if not count == len(reading.places) == len(reading.contexts):
@@ -261,9 +266,13 @@ def _view(joined: Joined, texts: Sequence[str]) -> View:
     return View.of_columns(name, "".join(parts), columns, context, repeats=repeats)
 
 
-def _check_cells(cells: Cells) -> None:
-    if not len(cells.starts) == len(cells.rows) > 0 or len(cells.columns) not in {
-        1,
-        len(cells.rows),
-    }:
-        raise RefusedMessageError("the places of cells do not fit each other")
+def _check(locator: Locator) -> None:
+    match locator:
+        case Cells(_, starts, rows, columns):
+            fits = len(starts) == len(rows) > 0 and len(columns) in {1, len(rows)}
+        case Lines(escapes):
+            fits = len({len(column) for column in escapes}) == 1
+        case _:
+            fits = True
+    if not fits:
+        raise RefusedMessageError("the numbers of a locator do not fit each other")
