@@ -31,8 +31,8 @@ class KeyFile:
             raise StoreError(error.message) from None
 
     def candidates(self) -> Iterator[bytes]:
-        """The keys that the database may have been sealed with."""
-        for path in (self.path, self._next):
+        """The keys that the database may have been sealed with, even if one takes its place right now."""
+        for path in (self.path, self._next, self.path):
             with suppress(StoreError):
                 yield KeyFile(path).read(create=False)
 

@@ -14,6 +14,7 @@ from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.events import LOCAL_ACTOR, SERVICE_ACTOR, Event, append
 from dlpctl.control.files import MaskedFiles
+from dlpctl.control.heads import SignedHead
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.rotation import KeyRotation, rotate
 from dlpctl.control.writer import Batch
@@ -58,12 +59,21 @@ class Maintenance:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
             backup.row_factory = sqlite3.Row
             self._accept(source, backup)
-            replaced = self._core.chain.noted.latest
+            replaced = self._head()
             self._core.store.replace(backup)
         custody.adopt(self._core)
         noted = {"replaced_head": str(replaced)} if replaced else {}
         event = Event(self._core.now(), LOCAL_ACTOR, "database.restored", "", "", noted)
         self._core.store.run(lambda batch: append(batch.connection, self._core, event))
+
+    def _head(self) -> SignedHead | None:
+        """Return the head that a restored backup takes the place of, as far as it is known."""
+        chain = self._core.chain
+        try:
+            with self._core.store.reading() as connection:
+                return chain.head(chain.read(connection))
+        except StoreError:
+            return chain.noted.latest
 
     def _accept(self, source: Path, backup: sqlite3.Connection) -> None:
         try:

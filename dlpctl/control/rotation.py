@@ -40,7 +40,7 @@ def rotate(core: Core, path: Path) -> KeyRotation:
         key = file.prepare()
         return key, _reseal(batch, core, Secrets(key), path)
 
-    key, done = core.store.run(job)
+    key, done = core.store.run_alone(job)
     file.settle(key)
     with core.store.reading():
         pass  # follows the new key

@@ -82,6 +82,10 @@ class Store:
         """Do a job in a transaction. It is on the disk when this returns; where this raises, it has left nothing."""
         return self._writer.submit(job).result()
 
+    def run_alone(self, job: Callable[[Batch], _T]) -> _T:
+        """Do a job after which those that share its transaction could not go on."""
+        return self._writer.run_alone(job)
+
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
         """The same, left to wait until the ticket is asked."""
         return self._writer.submit(job)

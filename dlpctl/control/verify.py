@@ -81,9 +81,12 @@ class Verifier:
             self._problem(error.message)
             self._check_rows(None)
             return ChainReport(False, 0, 0, "", None, error.message, tuple(self._problems))
-        for where, head in self._heads.items():
-            self._check_head(where, head, ends)
+        self._heads = {
+            where: head for where, head in self._heads.items() if self._may_be_found(where, head, ends)
+        }
         reached = self._follow(ends)
+        for where in self._heads:
+            self._problem(f"{where}: the log up to there is another one")
         self._check_rows(ends)
         self._check_sums(ends)
         seen = ClockHistory.load(ends.clock).latest
@@ -108,7 +111,7 @@ class Verifier:
         elif len(self._problems) == MOST_PROBLEMS:
             self._problems.append(f"more than {MOST_PROBLEMS} problems; the rest is left out")
 
-    def _check_head(self, where: str, head: SignedHead, ends: Ends) -> None:
+    def _may_be_found(self, where: str, head: SignedHead, ends: Ends) -> bool:
         if not head.is_signed_by(self._ring):
             self._problem(f"{where}: was not signed with the key of this database")
         elif ends.is_behind(head):
@@ -116,6 +119,9 @@ class Verifier:
             self._problem(f"{where}: {checks} checks and {events} events that it stands for are missing")
         elif (head.seq, head.event) < (ends.first_seq, ends.first_event):
             self._problem(f"{where}: is older than what was pruned, so it shows nothing; note a newer one")
+        else:
+            return True
+        return False
 
     def _follow(self, ends: Ends) -> Ends:
         """Follow the links, past those that are broken; return how far it went."""
@@ -176,11 +182,9 @@ class Verifier:
         return hmac.compare_digest(made, stored)
 
     def _match_heads(self, at: Ends) -> None:
-        for where, head in list(self._heads.items()):
-            if (head.seq, head.event) == (at.last_seq, at.last_event):
+        for where, head in list(self._heads.items()) if self._heads else ():
+            if (head.seq, head.event, head.link) == (at.last_seq, at.last_event, at.last_link):
                 del self._heads[where]
-                if head.link != at.last_link:
-                    self._problem(f"{where}: the log up to there is another one")
 
     def _check_rows(self, ends: Ends | None) -> None:
         seals = {(row["tbl"], row["key"]): row["mac"] for row in self._db.execute("SELECT * FROM seals")}

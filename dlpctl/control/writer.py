@@ -121,6 +121,17 @@ class Writer:
             self._queue.append(ticket)
         return ticket
 
+    def run_alone(self, job: Callable[[Batch], _T]) -> _T:
+        """Do a job in a transaction that no other job shares."""
+        ticket = Ticket(self, job)
+        with self._writing:
+            try:
+                self._transaction([ticket], with_care=True)
+            except sqlite3.Error as problem:
+                raise self._error(problem) from None
+        ticket.settled = True
+        return ticket.result()
+
     def settle(self, ticket: Ticket[Any]) -> None:
         with self._guard:
             if ticket.settled:

@@ -204,3 +204,39 @@ def test_apply_says_what_is_wrong_and_changes_nothing_of_it(dlpctl, old, new):
     status, _, err = dlpctl("apply", "-f", "org.toml", "--dry-run")
     assert status == 2
     assert err.count("\n") == 1
+
+
+def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_path):
+    assert dlpctl("audit", "verify")[0] == 1  # there is none, which is not the same as a good one
+    assert dlpctl("init", "--org", "Acme")[0] == 0
+    Path("note.txt").write_text("write to jane.doe@corp.example.net")
+    assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
+    status, head, _ = dlpctl("audit", "head")
+    assert (status, head.startswith("dlpctl-head:1:")) == (0, True)
+    Path("head.txt").write_text(head)
+    Path("head.json").write_text(dlpctl("audit", "head", "--format", "json")[1])
+    assert dlpctl("db", "backup", "early.db")[0] == 0
+    assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
+    Path("later.txt").write_text(dlpctl("audit", "head")[1])
+    key = str(tmp_path / "data" / "dlpctl" / "control.key")
+    for noted in (head.strip(), "head.txt", "head.json"):
+        assert dlpctl("audit", "verify", "--head", noted)[0] == 0
+        assert dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key", key)[0] == 0
+    status, out, _ = dlpctl("audit", "verify", "--head", "later.txt", "--database", "early.db", "--key", key)
+    assert (status, "1 checks and 0 events that it stands for are missing" in out) == (1, True)
+    assert dlpctl("audit", "verify", "--head", "note.txt")[0] == 2
+    status, out, _ = dlpctl("audit", "events", "--format", "json")
+    assert [one["action"] for one in json.loads(out)["items"]][:2] == ["key.used", "organization.created"]
+
+
+def test_the_key_file_is_replaced_by_a_command(dlpctl, tmp_path):
+    assert dlpctl("init", "--org", "Acme")[0] == 0
+    file = tmp_path / "data" / "dlpctl" / "control.key"
+    before = file.read_text()
+    head = dlpctl("audit", "head")[1]
+    status, out, _ = dlpctl("db", "rotate-key", "--format", "json")
+    assert (status, set(json.loads(out))) == (0, {"key_file", "retired_key_id", "tokens_until"})
+    assert file.read_text() != before
+    Path("note.txt").write_text("write to jane.doe@corp.example.net")
+    assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
+    assert dlpctl("audit", "verify", "--head", head.strip())[0] == 0
