@@ -32,7 +32,9 @@ def serve(folder: Path, make_detector: Callable[[], Detector], options: Options)
         from dlpctl_daemon.server import Server, serving
 
         detector = make_detector()
-        with ControlPlane.open(folder, lambda: detector, limits=options.limits) as control:
+        with ControlPlane.open(
+            folder, lambda: detector, limits=options.limits, issuer=options.settings.issuer
+        ) as control:
             token_file = control.tokens.first()
             server = Server(create_app(control, options, log), listening, options, log)
             for number in (signal.SIGTERM, signal.SIGINT):

@@ -17,6 +17,7 @@ from dlpctl.control.access import FIRST_ADMIN
 from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.checks import Checks, Limits
+from dlpctl.control.client_metrics import ClientMetrics
 from dlpctl.control.clock import Clock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
@@ -29,7 +30,7 @@ from dlpctl.control.licenses import Licenses
 from dlpctl.control.maintenance import Maintenance
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
-from dlpctl.control.signing import Signer
+from dlpctl.control.signing import ISSUER, Signer
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
@@ -49,7 +50,9 @@ FILES = "masked"
 class ControlPlane:
     """`with ControlPlane.open(config.data_folder, make_detector) as control: ...`"""
 
-    def __init__(self, core: Core, engine: Engine, folder: Path, limits: Limits) -> None:
+    def __init__(
+        self, core: Core, engine: Engine, folder: Path, limits: Limits, issuer: str = ISSUER
+    ) -> None:
         chain = Chain(core.ring)
         files = MaskedFiles(core, folder / FILES)
         self._core = core
@@ -58,11 +61,12 @@ class ControlPlane:
         self.organizations = Organizations(core)
         self.policies = Policies(core, engine)
         self.groups = Groups(core)
-        self.licenses = Licenses(core, Signer(core))
+        self.licenses = Licenses(core, Signer(core, issuer))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
         directory = Directory()
         self.checks = Checks(core, engine, directory, chain, files, limits)
         self.usage = Usage(core, directory, chain)
+        self.client_metrics = ClientMetrics(core, directory, chain)
         self.analytics = Analytics(core)
         self.audit = Audit(core, chain)
         self.maintenance = Maintenance(core, chain, files)
@@ -76,8 +80,9 @@ class ControlPlane:
         *,
         clock: Clock = utc_now,
         limits: Limits | None = None,
+        issuer: str = ISSUER,
     ) -> ControlPlane:
-        """The one in a folder, made where there is none. The detector is made when it is needed first."""
+        """Open the one in a folder, made where there is none. The detector is made when it is needed first."""
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)
@@ -87,7 +92,7 @@ class ControlPlane:
             store.close()
             raise
         engine = Engine(make_detector, lambda: _mask_key(folder))
-        return cls(Core(store, ring, clock), engine, folder, limits or Limits())
+        return cls(Core(store, ring, clock), engine, folder, limits or Limits(), issuer)
 
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be made and recorded now."""
