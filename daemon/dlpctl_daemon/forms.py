@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 from werkzeug.datastructures import Headers
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 
-from dlpctl_daemon.bodies import MalformedError
+from dlpctl.errors import RequestError
 
 _FIELD_BYTES = 1 << 20
 _PARTS = 16
@@ -27,7 +27,7 @@ def read_parts(stream: IO[bytes], boundary: str, length: int) -> list[Part]:
     try:
         return list(_parts(_events(decoder, stream, length)))
     except ValueError:
-        raise MalformedError("the body is no form whose end and parts can be told") from None
+        raise RequestError("file: is missing: the body is no form, or one that was cut off") from None
 
 
 class _Decoder(MultipartDecoder):
