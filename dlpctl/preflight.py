@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from dlpctl.masking.reserved import is_reserved
 from dlpctl.policy.decide import Decider, Ruled, Ruling, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.summary import SEVERITY, summarize
-from dlpctl.types import Action, Decision, Destination, Detection, Finding
+from dlpctl.types import PHI_TYPE, Action, Category, Decision, Destination, Detection, Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
@@ -308,6 +309,20 @@ def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
         Detection(name, len(found), sample(name, found[0].category, text[found[0].start : found[0].end]))
         for name, found in ordered
     )
+
+
+def interface_detections(report: Report) -> tuple[Detection, ...]:
+    """Return what was detected as the service's interface has it: health data is one type, without a sample."""
+    health = Counter(one.type for one in report.findings if one.category is Category.PHI)
+    if not health:
+        return report.detected
+    detected: list[Detection] = []
+    for one in report.detected:
+        if health[one.type] and not any(other.type == PHI_TYPE for other in detected):
+            detected.append(Detection(PHI_TYPE, health.total(), None))
+        if one.occurrences > health[one.type]:
+            detected.append(one._replace(occurrences=one.occurrences - health[one.type]))
+    return tuple(detected)
 
 
 def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:

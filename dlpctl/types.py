@@ -53,6 +53,10 @@ class Finding(NamedTuple):
     locator: str | None = None
 
 
+PHI_TYPE = "PHI"
+"""The one type under which the service's interface tells of health data, whatever was found."""
+
+
 class Detection(NamedTuple):
     """What the API says of all findings of one type: `sample` is partially masked, or None where even that tells too much."""
 

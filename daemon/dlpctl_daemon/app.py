@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import BaseConverter
 
 from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
@@ -49,6 +50,12 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Application
     return app
 
 
+class _PreflightId(BaseConverter):
+    """Anything but `text`, which is an address of its own and takes no GET."""
+
+    regex = "(?!text$)[^/]+"
+
+
 class Application(Flask):
     def __init__(self, service: Service, declared: Iterable[Resource]) -> None:
         super().__init__(__name__, static_folder=None)
@@ -61,8 +68,7 @@ class Application(Flask):
         }
         self._frame = Frame(super().wsgi_app, direct, service)
         self.url_map.merge_slashes = False
-        self.config["MAX_FORM_MEMORY_SIZE"] = 1 << 20
-        self.config["MAX_FORM_PARTS"] = 16
+        self.url_map.converters["preflight"] = _PreflightId
         self.register_error_handler(DlpctlError, self._refused)
         self.register_error_handler(HTTPException, _http_error)
         self.register_error_handler(HTTPStatus.INTERNAL_SERVER_ERROR, _failed)

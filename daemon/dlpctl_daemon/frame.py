@@ -34,6 +34,9 @@ _HEADERS = (
     ("X-Frame-Options", "DENY"),
 )
 _UNKNOWN = "(none)"
+_VERSION = "/v1"
+_DOUBLED = "/v1/v1/"
+"""How the paths of clients begin that take `{base}/v1` for the address of the service."""
 
 
 class _Held:
@@ -71,6 +74,8 @@ class Frame:
         self._cors = Cors(settings.cors_origins) if settings.cors_origins else None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"].startswith(_DOUBLED):
+            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(_VERSION)
         note = _note(environ)
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:

@@ -10,7 +10,7 @@ from dlpctl import __version__
 from dlpctl_daemon.endpoints import Endpoint, Guard, Resource
 from dlpctl_daemon.schemas import SCHEMAS, Schema, ref, text
 
-_VARIABLE = re.compile(r"<(?:path:)?(\w+)>")
+_VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 _REASONS = {
     400: "The request cannot be read, or is for a host that the service does not serve",
     401: "No credential, or one that nobody knows",

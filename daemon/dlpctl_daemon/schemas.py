@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dlpctl.control.usage import MAX_CHECKS
-from dlpctl.types import Action, Category, Decision, Destination
+from dlpctl.control.client_metrics import MAX_DURATION_MS, MAX_METRICS_CHECKS, MAX_VERSION
+from dlpctl.control.fields import MAX_DESCRIPTION, MAX_ITEMS, MAX_NAME, MOMENT
+from dlpctl.control.organizations import EMAIL, MAX_SETTINGS
+from dlpctl.control.usage import MAX_CHECKS, MAX_FINDINGS, MAX_TYPES
+from dlpctl.types import LARGEST_NUMBER, Action, Category, Decision, Destination
 
 Schema = dict[str, Any]
-
-_MAX_NAME = 200
-_LARGEST = 2**53 - 1
 
 
 def ref(name: str) -> Schema:
@@ -27,11 +27,23 @@ def text(description: str = "", **more: Any) -> Schema:
 
 
 def count(description: str = "", **more: Any) -> Schema:
-    return {"type": "integer", "minimum": 0, **({"description": description} if description else {}), **more}
+    bounds = {"minimum": 0, "maximum": LARGEST_NUMBER}
+    return {"type": "integer", **bounds, **({"description": description} if description else {}), **more}
 
 
 def optional(schema: Schema) -> Schema:
+    if "type" not in schema:
+        return schema | {"anyOf": [*schema["anyOf"], {"type": "null"}]}
     return schema | {"type": [schema["type"], "null"]}
+
+
+def any_case(options: Any, description: str) -> Schema:
+    """A word whose case does not count."""
+    pattern = "|".join(
+        "".join(f"[{letter}{letter.lower()}]" if letter.isalpha() else letter for letter in str(one))
+        for one in options
+    )
+    return text(f"{description}: {', '.join(map(str, options))}", pattern=f"^(?:{pattern})$")
 
 
 def one_of(options: Any, description: str = "") -> Schema:
@@ -67,26 +79,29 @@ def request(
 
 _MOMENT = text("ISO 8601, UTC", format="date-time")
 _DAY = text(format="date")
-_NAME = text("one line", minLength=1, maxLength=_MAX_NAME)
-_DESCRIPTION = text(maxLength=4_000)
+_NAME = text("one line", minLength=1, maxLength=MAX_NAME, pattern=r"\S")
+_DESCRIPTION = text(maxLength=MAX_DESCRIPTION)
 _DESTINATION = one_of(Destination, "where the content is to go")
 _SCORE = {"type": "number", "minimum": 0, "maximum": 1}
 _STRINGS = array(text())
+_SOME = array(text(), maxItems=MAX_ITEMS)
+_TYPE_NAME = "^[A-Z][A-Z0-9_]{0,63}$"
 _SETTINGS: Schema = {
     "type": "object",
-    "description": "null removes a key; others may stand here too",
+    "description": "null removes a key; there may be others, with 16,384 bytes in all",
+    "maxProperties": MAX_SETTINGS,
     "properties": {
         "primary_color": optional(text("such as #3366cc", pattern="^#[0-9a-fA-F]{6}$")),
-        "admin_email": optional(text("an e-mail address")),
+        "admin_email": optional(text("an e-mail address", pattern=f"^{EMAIL}$")),
         "retention": {
             "description": "METADATA keeps partly masked samples of what was found, NONE counts alone",
             "enum": ["METADATA", "NONE", None],
         },
     },
 }
-_FUTURE = text("a day or a moment in the future, ISO 8601")
+_FUTURE = text("a day or a moment in the future, ISO 8601", pattern=f"^{MOMENT}$")
 _LICENSE_TYPE = one_of(("trial", "standard", "enterprise"))
-_MAX_CHECKS = count("9007199254740991 is no limit", maximum=_LARGEST)
+_MAX_CHECKS = count("9007199254740991 is no limit")
 
 _RULE = {
     "id": text("made from the name where it is missing"),
@@ -108,16 +123,26 @@ _RULE = {
         {"type": "object", "description": "values that pass: owner, reason, expires, and hmac or pattern"}
     ),
 }
+_RULE_NEEDS = ("dataTypes", "destinations", "action")
 _POLICY: dict[str, Schema] = {
-    "name": text("one line", minLength=1, maxLength=_MAX_NAME),
-    "description": text(),
-    "version": text(
-        "two numbers; a change that names none newer counts up by itself", pattern=r"^\d{1,9}\.\d{1,9}$"
+    "name": _NAME,
+    "description": optional(text()),
+    "version": optional(
+        text(
+            "two numbers; a change that names none newer counts up by itself",
+            pattern=r"^[0-9]{1,9}\.[0-9]{1,9}$",
+        )
     ),
-    "tags": _STRINGS,
+    "tags": optional(array(text(maxLength=MAX_NAME))),
     "is_active": {"type": "boolean"},
-    "groups": array(text(), description="ids or names of policy groups; the default one where none is said"),
-    "rules": array(ref("RuleRequest")),
+    "groups": _SOME | {"description": "ids or names of policy groups; the default one where none is said"},
+    "rules": optional(
+        array(
+            ref("RuleRequest"),
+            description="those of the organization's default policy where a new one has none",
+            maxItems=MAX_ITEMS,
+        )
+    ),
     "minScore": optional(_SCORE),
     "defaultAction": {"enum": [*map(str, Action), None], "description": "for what no rule covers"},
     "customPatterns": {
@@ -153,6 +178,17 @@ _RESULT = {
     "policy_version": text(),
     "created_at": _MOMENT,
 }
+
+
+def _numbers(names: Any, description: str) -> Schema:
+    """An object of numbers by name."""
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {str(name): count(maximum=MAX_METRICS_CHECKS) for name in names},
+        "additionalProperties": False,
+    }
+
 
 SCHEMAS: dict[str, Schema] = {
     "Error": answer("What went wrong.", detail=text("one line, for people")),
@@ -203,13 +239,20 @@ SCHEMAS: dict[str, Schema] = {
         settings=_SETTINGS,
     ),
     "OrganizationChange": request("What is to change.", name=_NAME, settings=_SETTINGS),
-    "RuleRequest": request("A rule.", _RULE, required=("dataTypes", "destinations", "action")),
+    "RuleRequest": request(
+        "A rule.",
+        {name: optional(schema) for name, schema in _RULE.items() if name not in _RULE_NEEDS},
+        required=_RULE_NEEDS,
+        dataTypes=_RULE["dataTypes"],
+        destinations=array(any_case(Destination, "where the content is to go"), minItems=1),
+        action=any_case(Action, "the strictest that covers a finding wins"),
+    ),
     "Rule": answer(
         "A rule.",
         _RULE,
         maybe=("minScore", "minCount", "minDistinct", "masking", "exceptions"),
     ),
-    "PolicyRequest": request("A policy.", _POLICY | _ECHOED, required=("name", "rules")),
+    "PolicyRequest": request("A policy.", _POLICY | _ECHOED, required=("name",)),
     "PolicyChange": request(
         "What is to change. A change of what it says makes a new version.", _POLICY | _ECHOED
     ),
@@ -251,13 +294,13 @@ SCHEMAS: dict[str, Schema] = {
         updated_at=_MOMENT,
     ),
     "GroupRequest": request(
-        "A policy group.", required=("name",), name=_NAME, description=_DESCRIPTION, policy_ids=_STRINGS
+        "A policy group.", required=("name",), name=_NAME, description=_DESCRIPTION, policy_ids=_SOME
     ),
     "GroupChange": request(
         "What is to change; policies replace those that it holds.",
         name=_NAME,
         description=_DESCRIPTION,
-        policy_ids=_STRINGS,
+        policy_ids=_SOME,
     ),
     "License": answer(
         "A license.",
@@ -280,7 +323,7 @@ SCHEMAS: dict[str, Schema] = {
         license_type=_LICENSE_TYPE,
         expires_at=_FUTURE,
         max_checks_per_month=_MAX_CHECKS,
-        policy_groups=array(text(), description="ids or names; the default group where none is said"),
+        policy_groups=_SOME | {"description": "ids or names; the default group where none is said"},
     ),
     "LicenseChange": request(
         "What is to change.",
@@ -325,20 +368,64 @@ SCHEMAS: dict[str, Schema] = {
         preflight_id=text(
             "made by the client; told twice, the check counts once", pattern="^pf_[0-9a-f]{24}$"
         ),
-        created_at=_MOMENT,
+        created_at=text(
+            "a day or a moment in the life of the license, give or take a day; ISO 8601",
+            pattern=f"^{MOMENT}$",
+        ),
         destination=_DESTINATION,
         decision=one_of(Decision),
-        policy_id=text(pattern="^pol_[0-9a-f]{24}$"),
+        policy_id=text("of a policy that the organization has or had", pattern="^pol_[0-9a-f]{24}$"),
         policy_version=text(pattern=r"^[0-9]{1,9}\.[0-9]{1,9}$"),
-        bytes=count("of the content", maximum=_LARGEST),
+        bytes=count("of the content"),
         is_file={"type": "boolean", "default": False},
-        detected=array(ref("ReportedDetection"), maxItems=200),
+        detected=array(ref("ReportedDetection"), maxItems=MAX_TYPES),
     ),
     "ReportedDetection": request(
         "How many findings of a type there were.",
         required=("type", "count"),
-        type=text("such as EMAIL", pattern="^[A-Z][A-Z0-9_]{0,63}$"),
-        count=count(minimum=1, maximum=1_000_000_000),
+        type=text("such as EMAIL", pattern=_TYPE_NAME),
+        count=count(minimum=1, maximum=MAX_FINDINGS),
+    ),
+    "MetricsBatch": request(
+        "Sums of checks that a client's library has made under a license.",
+        required=("period", "aggregated"),
+        license_key=optional(text("the key that the request is sent with, once more; not kept")),
+        sdk_version=optional(text(maxLength=MAX_VERSION)),
+        policy_group=optional(text("the name of a policy group that the license covers")),
+        period=text(
+            "two moments in the life of the license; what is told counts on the day of the second",
+            pattern=f"^{MOMENT}/{MOMENT}$",
+        ),
+        aggregated=ref("MetricsSums"),
+    ),
+    "MetricsSums": request(
+        "How many checks there were, by decision, by destination and by what was found.",
+        required=(
+            "total_checks",
+            "bytes_scanned",
+            "decisions",
+            "detections",
+            "avg_duration_ms",
+            "destinations",
+        ),
+        total_checks=count(minimum=1, maximum=MAX_METRICS_CHECKS),
+        bytes_scanned=count(),
+        decisions=_numbers(Decision, "they add up to total_checks"),
+        detections={
+            "type": "object",
+            "description": "findings by type, such as EMAIL",
+            "propertyNames": {"pattern": _TYPE_NAME},
+            "additionalProperties": count(maximum=MAX_FINDINGS),
+            "maxProperties": MAX_TYPES,
+        },
+        avg_duration_ms={"type": "number", "minimum": 0, "maximum": MAX_DURATION_MS},
+        destinations=_numbers(Destination, "they add up to total_checks"),
+    ),
+    "MetricsReceipt": answer(
+        "What became of the sums.",
+        recorded=count("checks that now count in analytics"),
+        checks_this_month=count("of the license"),
+        max_checks_per_month=_MAX_CHECKS,
     ),
     "UsageReceipt": answer(
         "What became of a report.",

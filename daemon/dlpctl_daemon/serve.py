@@ -43,7 +43,11 @@ def serve(
                 Inspectors(inspector, lambda problem: log.error("inspection", problem=problem))
             ) as inspectors,
             ControlPlane.open(
-                folder, lambda: detector, limits=options.limits, inspector=inspectors
+                folder,
+                lambda: detector,
+                limits=options.limits,
+                issuer=options.settings.issuer,
+                inspector=inspectors,
             ) as control,
         ):
             token_file = control.tokens.first()

@@ -46,10 +46,11 @@ class LocalBackend:
         self.control = control
 
     @classmethod
-    def open(cls, folder: Path, make_detector: Callable[[], Detector]) -> LocalBackend:
+    def open(cls, folder: Path, make_detector: Callable[[], Detector], issuer: str) -> LocalBackend:
+        """`issuer` is who license tokens say has issued them."""
         from dlpctl.control.service import ControlPlane
 
-        return cls(ControlPlane.open(folder, make_detector))
+        return cls(ControlPlane.open(folder, make_detector, issuer=issuer))
 
     def close(self) -> None:
         self.control.close()

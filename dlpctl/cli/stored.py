@@ -33,7 +33,8 @@ def local() -> Iterator[LocalBackend]:
     from dlpctl.backend.local import LocalBackend
 
     session = Session.begin()
-    with closing(LocalBackend.open(session.config.data_folder, session.detector)) as opened:
+    config = session.config
+    with closing(LocalBackend.open(config.data_folder, session.detector, config.serve.issuer)) as opened:
         yield opened
 
 

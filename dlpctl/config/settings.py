@@ -45,6 +45,7 @@ class Serve(NamedTuple):
     burst: int = 100
     keep_days: int = 0
     log: str = "human"
+    issuer: str = "dlpctl"
 
 
 class FileLimits(NamedTuple):
@@ -137,6 +138,7 @@ SETTINGS = {
         Setting("serve.burst", whole(1, 1_000_000_000), "How many of them may come at once."),
         Setting("serve.keep_days", whole(0, 100_000), "Days after which checks are removed; 0 keeps them."),
         Setting("serve.log", choice("human", "json"), "The form of log lines."),
+        Setting("serve.issuer", TEXT, "Who license tokens name as their issuer."),
         Setting("on_uninspected", choice("block", "warn"), "What a part of a file does that cannot be read."),
         Setting("limits.input_bytes", whole(1), "How large a file may be."),
         Setting("limits.expanded_bytes", whole(1), "How much may be packed in a file."),

@@ -20,6 +20,8 @@ from dlpctl.types import LARGEST_NUMBER
 
 MAX_LIMIT = 1_000
 _MAX_SEARCH = 500
+_GRAM = 3
+"""Characters of the shortest word that the index knows."""
 _WORDS = lazy(r"\w+(?:[-./]\w+)*")
 _AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
@@ -63,10 +65,33 @@ class _Way(NamedTuple):
 _BY_ORG = _Way.of(
     "phrase_counts WHERE org_id = :org_id", "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id"
 )
-_BY_WORDS = _Way.of(
-    "phrases_search CROSS JOIN phrase_counts ON phrase_id = phrases_search.rowid WHERE phrases_search MATCH :words",
-    "SELECT rowid FROM phrases_search WHERE phrases_search MATCH :words",
-)
+_OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
+# An index of three characters at a time knows no shorter words: those are looked for in what is left.
+_HOLDS_SHORT = """
+    NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE NOT instr(lower(
+        phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' ' || phrases.org_slug
+        || ' ' || phrases.destination
+        || ' ' || phrases.decision), value))"""
+_WITH_WORDS = f"""
+    phrases_search CROSS JOIN phrase_counts ON phrase_counts.phrase_id = phrases_search.rowid
+    WHERE phrases_search MATCH :words AND {_OF_ORG}"""
+_WITH_BOTH = f"""
+    phrases_search CROSS JOIN phrases ON phrases.phrase_id = phrases_search.rowid
+    JOIN phrase_counts ON phrase_counts.phrase_id = phrases.phrase_id
+    WHERE phrases_search MATCH :words AND {_HOLDS_SHORT} AND {_OF_ORG}"""
+_WITH_SHORT = f"""
+    phrases JOIN phrase_counts ON phrase_counts.phrase_id = phrases.phrase_id
+    WHERE {_HOLDS_SHORT} AND {_OF_ORG}"""
+_BY_WORDS = _Way.of(_WITH_WORDS, " ".join(("SELECT phrases_search.rowid FROM", _WITH_WORDS)))
+_BY_BOTH = _Way.of(_WITH_BOTH, " ".join(("SELECT phrases.phrase_id FROM", _WITH_BOTH)))
+_BY_SHORT = _Way.of(_WITH_SHORT, " ".join(("SELECT phrases.phrase_id FROM", _WITH_SHORT)))
+_WAYS = {
+    (False, False): _BY_ORG,
+    (True, False): _BY_WORDS,
+    (False, True): _BY_SHORT,
+    (True, True): _BY_BOTH,
+}
+"""By whether there are words for the index, and short ones."""
 
 
 class _Filter(NamedTuple):
@@ -75,15 +100,23 @@ class _Filter(NamedTuple):
     org_id: str | None
     words: str
     """An FTS5 query."""
+    short: tuple[str, ...]
+    """Words that are too short for one."""
     ids: str
     """The beginning of ids."""
 
     @property
     def everything(self) -> bool:
-        return self.org_id is None and not self.words and not self.ids
+        return self.org_id is None and not self.words and not self.short and not self.ids
 
     def values(self) -> dict[str, Any]:
-        return {"org_id": self.org_id, "words": self.words, "begin": self.ids, "end": f"{self.ids}g"}
+        return {
+            "org_id": self.org_id,
+            "words": self.words,
+            "short": json.dumps(self.short),
+            "begin": self.ids,
+            "end": f"{self.ids}g",
+        }
 
 
 class Audit:
@@ -198,15 +231,13 @@ def _filter(
     if len(text) > _MAX_SEARCH:
         raise RequestError(f"search: is longer than {_MAX_SEARCH} characters")
     if _AN_ID.fullmatch(text):
-        return _Filter(org_id, "", text)
+        return _Filter(org_id, "", (), text)
     words = _WORDS.findall(text)
     if text and not words:
         return None
-    if not words:
-        return _Filter(org_id, "", "")
-    # The last word may be unfinished, as it is while somebody types. The organization is one more word, in a column of its own.
-    query = " ".join(f'"{word}"' for word in words) + "*"
-    return _Filter(org_id, f'({query}) AND org_id : "{org_id}"' if org_id else query, "")
+    # Each word may be a part of another, as "mail" is of "email".
+    query = " ".join(f'"{word}"' for word in words if len(word) >= _GRAM)
+    return _Filter(org_id, query, tuple(word.lower() for word in words if len(word) < _GRAM), "")
 
 
 def _page(
@@ -223,7 +254,7 @@ def _page(
             f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (max(ends.last_seq - offset, 0), limit)
         )
         return every, rows.fetchall()
-    way = _BY_WORDS if wanted.words else _BY_ORG
+    way = _WAYS[bool(wanted.words), bool(wanted.short)]
     total, last_seq = connection.execute(way.sums, values).fetchone()
     if offset >= total:
         return total, []

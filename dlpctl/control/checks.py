@@ -271,7 +271,10 @@ class Checks:
         is_file: bool = False,
         file_expires: str | None = None,
     ) -> Submitted:
+        from dlpctl.preflight import interface_detections
+
         now = self._core.clock()
+        detected = interface_detections(report)
         entry = Entry(
             standing.policy_id,
             report.preflight_id,
@@ -280,7 +283,7 @@ class Checks:
             to.value,
             report.decision.value,
             report.summary,
-            report.detected,
+            detected,
             report.policy_version,
             size,
             is_file,
@@ -297,7 +300,7 @@ class Checks:
             report.preflight_id,
             entry.decision,
             report.summary,
-            tuple(CheckedDetection(*one) for one in report.detected),
+            tuple(CheckedDetection(*one) for one in detected),
             report.masked_content,
             self._files.url(report.preflight_id, file_expires) if file_expires else None,
             report.policy_version,

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from dlpctl.control.clock import written
 from dlpctl.errors import RequestError, did_you_mean
+from dlpctl.regex import lazy
 from dlpctl.types import LARGEST_NUMBER
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 4_000
-_MAX_ITEMS = 1_000
+MAX_ITEMS = 1_000
+_TO_28 = "0[1-9]|1[0-9]|2[0-8]"
+_DAY = (
+    "(?!0000)[0-9]{4}-"
+    f"(?:(?:0[13578]|1[02])-(?:{_TO_28}|29|3[01])|(?:0[469]|11)-(?:{_TO_28}|29|30)|02-(?:{_TO_28}|29))"
+)
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?"
+MOMENT = f"{_DAY}(?:T{_TIME}(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?"
+"""A day or a moment in ISO 8601, in the dialect of regular expressions that JSON Schema has."""
+_MOMENT = lazy(MOMENT)
 
 
 def fail(field: str, problem: str) -> NoReturn:
@@ -20,13 +31,16 @@ def fail(field: str, problem: str) -> NoReturn:
 
 
 class Fields:
-    def __init__(self, body: object, known: Iterable[str]) -> None:
+    def __init__(self, body: object, known: Iterable[str], place: str = "") -> None:
+        """`place` is where in the request the object is; without one, it is the request itself."""
         if not isinstance(body, Mapping):
-            raise RequestError("the request must be a JSON object")
+            problem = "is missing" if body is None else "must be an object"
+            raise RequestError(f"{place}: {problem}" if place else "the request must be a JSON object")
         known = list(known)
         for key in body:
             if key not in known:
-                fail(_shown(str(key)), f"is not a field here{did_you_mean(str(key), known)}")
+                field = f"{place}.{_shown(str(key))}" if place else _shown(str(key))
+                fail(field, f"is not a field here{did_you_mean(str(key), known)}")
         self._body: Mapping[str, Any] = body
 
     def __contains__(self, field: str) -> bool:
@@ -67,16 +81,18 @@ class Fields:
 
     def whole(self, field: str, low: int, high: int = LARGEST_NUMBER) -> int:
         value = self._body.get(field)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             fail(field, f"must be a whole number from {low:,} to {high:,}")
-        return value
+        if int(value) != value:
+            fail(field, "must be a whole number")
+        return int(value)
 
     def texts(self, field: str) -> list[str]:
         value = self._body.get(field, [])
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
             fail(field, "must be a list of texts")
-        if len(value) > _MAX_ITEMS:
-            fail(field, f"holds more than {_MAX_ITEMS:,} items")
+        if len(value) > MAX_ITEMS:
+            fail(field, f"holds more than {MAX_ITEMS:,} items")
         return list(dict.fromkeys(value))
 
     def choice(self, field: str, options: Iterable[str]) -> str:
@@ -90,12 +106,10 @@ class Fields:
     def moment(self, field: str) -> str:
         """A day or a moment in ISO 8601; without an offset it is UTC."""
         value = self._body.get(field)
-        try:
-            moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-            if moment is not None:
+        if isinstance(value, str) and _MOMENT.fullmatch(value):
+            with suppress(ValueError, OverflowError):
+                moment = datetime.fromisoformat(value)
                 return written(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-        except (ValueError, OverflowError):
-            pass
         fail(field, 'must be a moment in ISO 8601, such as "2027-01-31T12:00:00Z"')
 
 

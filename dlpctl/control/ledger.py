@@ -6,8 +6,10 @@ import hmac
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from hashlib import blake2b
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control import events
@@ -54,6 +56,22 @@ class Entry(NamedTuple):
     file_expires: str | None = None
     asked_by: str | None = None
     """The policy whose key asked for the check, where that is another one."""
+
+
+class Sums(NamedTuple):
+    """Checks of which nobody tells more than how many there were."""
+
+    allowed: int
+    masked: int
+    blocked: int
+    size: int
+    """Bytes of all contents together."""
+    found: Mapping[str, int]
+    """Findings by type."""
+
+    @property
+    def checks(self) -> int:
+        return self.allowed + self.masked + self.blocked
 
 
 class Ledger:
@@ -110,6 +128,21 @@ class Ledger:
             event = events.Event(moment, subject, events.KEY_USED, org_id, subject)
             row, self._ends = event.linked(self._chain, self._ends)
             self._events.append(row)
+
+    def add_sums(self, license_id: str, org_id: str, day: str, added: Sums) -> None:
+        """Count checks that are not listed. What was masked or blocked of their bytes and findings is taken by share."""
+        month = day[:7]
+        self._used[license_id, month] = self.checks(license_id, month) + added.checks
+        sums = self._days.setdefault((org_id, day), [0] * 6)
+        acted, findings = added.masked + added.blocked, sum(added.found.values())
+        more = (
+            *(added.allowed, added.masked, added.blocked, added.size),
+            added.size * acted // added.checks,
+            findings * acted // added.checks,
+        )
+        sums[:] = map(add, sums, more)
+        for name, count in added.found.items():
+            self._types[org_id, day, name] += count
 
     def _write(self, standing: Standing, license_id: str, entry: Entry) -> None:
         month = entry.created_at[:7]
@@ -189,8 +222,9 @@ class Ledger:
             if row is None:
                 row = self._db.execute(
                     "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
-                    " destination, decision, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING phrase_id",
-                    (digest, *texts),
+                    " destination, decision, summary, org_slug) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " RETURNING phrase_id",
+                    (digest, *texts, standing.org_slug),
                 ).fetchone()
                 self._db.execute(
                     "INSERT INTO phrase_counts VALUES (?, ?, 0, 0)", (row["phrase_id"], standing.org_id)
@@ -211,25 +245,18 @@ class Ledger:
 
     def flush(self) -> None:
         self._directory.count(self._used)
-        if not self._rows:
+        if self._rows:
+            self._flush_rows()
+        if not self._days:
             return
-        self._chain.write(self._db, self._ends)
-        events.insert(self._db, self._events)
-        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
-        if self._files:
-            self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
         self._db.executemany(
             "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET checks = excluded.checks, mac = excluded.mac",
             (
                 (*key, checks, usage_mac(self._core.ring.current, *key, checks))
-                for key, checks in self._used.items()
+                for key, checks in ((key, _saturated(checks)) for key, checks in self._used.items())
                 if checks
             ),
-        )
-        self._db.executemany(
-            "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
-            ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
         )
         self._db.executemany(
             _ADD_TO_DAY,
@@ -238,6 +265,17 @@ class Ledger:
         self._db.executemany(
             _ADD_TO_TYPES,
             ((*key, _saturated(found), LARGEST_NUMBER) for key, found in self._types.items()),
+        )
+
+    def _flush_rows(self) -> None:
+        self._chain.write(self._db, self._ends)
+        events.insert(self._db, self._events)
+        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
+        if self._files:
+            self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
+        self._db.executemany(
+            "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
+            ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
         )
 
 

@@ -250,6 +250,41 @@ def _policy_owners(db: Database) -> None:
         WHERE policy_name <> '(deleted)'""")
 
 
+def _substrings(db: Database) -> None:
+    # Words are found wherever they are within others; an organization also by its slug.
+    db.execute("DROP TRIGGER phrases_added")
+    db.execute("DROP TRIGGER phrases_removed")
+    db.execute("DROP TABLE phrases_search")
+    db.execute("ALTER TABLE phrases ADD COLUMN org_slug TEXT NOT NULL DEFAULT ''")
+    db.execute("""
+        UPDATE phrases SET org_slug = organizations.slug FROM organizations
+        WHERE organizations.org_id = phrases.org_id""")
+    db.execute("""
+        CREATE VIRTUAL TABLE phrases_search USING fts5(
+            summary, policy_name, org_name, org_slug, org_id, destination, decision,
+            content='phrases', content_rowid='phrase_id', tokenize='trigram'
+        )""")
+    db.execute("""
+        CREATE TRIGGER phrases_added AFTER INSERT ON phrases BEGIN
+            INSERT INTO phrases_search (
+                rowid, summary, policy_name, org_name, org_slug, org_id, destination, decision
+            ) VALUES (
+                new.phrase_id, new.summary, new.policy_name, new.org_name, new.org_slug, new.org_id,
+                new.destination, new.decision
+            );
+        END""")
+    db.execute("""
+        CREATE TRIGGER phrases_removed AFTER DELETE ON phrases BEGIN
+            INSERT INTO phrases_search (
+                phrases_search, rowid, summary, policy_name, org_name, org_slug, org_id, destination, decision
+            ) VALUES (
+                'delete', old.phrase_id, old.summary, old.policy_name, old.org_name, old.org_slug, old.org_id,
+                old.destination, old.decision
+            );
+        END""")
+    db.execute("INSERT INTO phrases_search (phrases_search) VALUES ('rebuild')")
+
+
 def _evidence(db: Database) -> None:
     # A seal is a keyed hash over the row of another table. The rows that are there are sealed when the key is at hand.
     db.execute("""
@@ -304,5 +339,6 @@ STEPS: tuple[Callable[[Database], None], ...] = (
     _files,
     _bounded_sums,
     _policy_owners,
+    _substrings,
     _evidence,
 )

@@ -25,8 +25,9 @@ from dlpctl.regex import lazy
 _SLUG = lazy(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NOT_IN_SLUGS = lazy(r"[^a-z0-9]+")
 _COLOUR = lazy(r"#[0-9a-fA-F]{6}")
-_EMAIL = lazy(r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63}){1,8}")
-_MAX_SETTINGS = 64
+EMAIL = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63}){1,8}"
+_EMAIL = lazy(EMAIL)
+MAX_SETTINGS = 64
 _MAX_SETTINGS_BYTES = 16_384
 RETENTION_MODES = ("METADATA", "NONE")
 
@@ -146,6 +147,6 @@ def _settings(given: Any, before: Mapping[str, Any]) -> dict[str, Any]:
             fail("settings.admin_email", "must be an e-mail address")
         if key == "retention" and value not in RETENTION_MODES:
             fail("settings.retention", f"must be one of {', '.join(RETENTION_MODES)}")
-    if len(merged) > _MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
-        fail("settings", f"must have at most {_MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
+    if len(merged) > MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
+        fail("settings", f"must have at most {MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
     return merged

@@ -32,6 +32,12 @@ _CONTENT = (
 _ANSWERED = ("policy_id", "org_id", "api_key", "created_at", "updated_at")
 """What an answer holds besides; ignored, so that an answer can be sent back changed."""
 _KNOWN = (*_CONTENT, "is_active", "groups", *_ANSWERED)
+_DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
+"""What a new policy without rules takes over from its organization's default policy."""
+_DEFAULT = """
+    SELECT policies.body FROM policy_groups JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
+    WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active
+    ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
 
 
@@ -58,7 +64,8 @@ class Policies:
         fields = Fields(body, _KNOWN)
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
-        policy = self._policy(_merged({}, body), org_id)
+            before = _default_content(connection, org_id) if body.get("rules") is None else {}
+        policy = self._policy(before | _merged({}, body), org_id)
         is_active, groups = fields.flag("is_active", True), fields.texts("groups")
 
         def job(batch: Batch) -> Row:
@@ -210,6 +217,13 @@ def _find(connection: sqlite3.Connection, access: Access, org: str, policy_id: s
 def _stored(row: Row) -> Policy:
     """Its names were checked when it was stored; a pattern that is gone since must not make it unreadable."""
     return Policy.from_dict(json.loads(row["body"]))
+
+
+def _default_content(connection: sqlite3.Connection, org_id: str) -> dict[str, Any]:
+    """Return how the organization's default policy decides, or the built-in one where it has none."""
+    row = connection.execute(_DEFAULT, (org_id,)).fetchone()
+    content = json.loads(row["body"]) if row else Policy.builtin().to_dict()
+    return {key: content[key] for key in _DECIDING if key in content}
 
 
 def _merged(before: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:

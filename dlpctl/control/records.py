@@ -178,6 +178,17 @@ class UsageReceipt(NamedTuple):
         return self._asdict()
 
 
+class MetricsReceipt(NamedTuple):
+    """The answer to sums of checks that a client has reported."""
+
+    recorded: int
+    checks_this_month: int
+    max_checks_per_month: int
+
+    def to_dict(self) -> Json:
+        return self._asdict()
+
+
 class CheckedDetection(NamedTuple):
     type: str
     occurrences: int

@@ -17,6 +17,7 @@ from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.chain import Chain
 from dlpctl.control.checks import Checks, Limits
+from dlpctl.control.client_metrics import ClientMetrics
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.custody import Custody, settle
@@ -33,7 +34,7 @@ from dlpctl.control.maintenance import Maintenance
 from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
-from dlpctl.control.signing import Signer
+from dlpctl.control.signing import ISSUER, Signer
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
@@ -52,7 +53,13 @@ class ControlPlane:
     """`with ControlPlane.open(config.data_folder, make_detector) as control: ...`"""
 
     def __init__(
-        self, core: Core, engine: Engine, folder: Path, limits: Limits, inspector: Inspector | None = None
+        self,
+        core: Core,
+        engine: Engine,
+        folder: Path,
+        limits: Limits,
+        issuer: str = ISSUER,
+        inspector: Inspector | None = None,
     ) -> None:
         files = MaskedFiles(core, folder / FILES)
         self._core = core
@@ -61,11 +68,12 @@ class ControlPlane:
         self.organizations = Organizations(core)
         self.policies = Policies(core, engine)
         self.groups = Groups(core)
-        self.licenses = Licenses(core, Signer(core))
+        self.licenses = Licenses(core, Signer(core, issuer))
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
         directory = Directory(core.ring)
         self.checks = Checks(core, engine, directory, files, limits, inspector)
         self.usage = Usage(core, directory)
+        self.client_metrics = ClientMetrics(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
         self.maintenance = Maintenance(core, files, folder / KEY_FILE)
@@ -79,9 +87,10 @@ class ControlPlane:
         *,
         clock: Clock = utc_now,
         limits: Limits | None = None,
+        issuer: str = ISSUER,
         inspector: Inspector | None = None,
     ) -> ControlPlane:
-        """The one in a folder, made where there is none. The detector is made when it is needed first.
+        """Open the one in a folder, made where there is none. The detector is made when it is needed first.
 
         An `inspector` takes large texts and files off this process.
         """
@@ -99,7 +108,7 @@ class ControlPlane:
             raise
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
         engine = Engine(make_detector, lambda: _mask_key(folder))
-        return cls(core, engine, folder, limits or Limits(), inspector)
+        return cls(core, engine, folder, limits or Limits(), issuer, inspector)
 
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be made and recorded now."""

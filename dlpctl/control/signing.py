@@ -112,8 +112,9 @@ def policy_config(connection: sqlite3.Connection, secrets: Secrets, license_id: 
 
 
 class Signer:
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, issuer: str = ISSUER) -> None:
         self._core = core
+        self._issuer = issuer
         self._loaded: tuple[str, RSAPrivateKey] | None = None
 
     def token(self, license_row: Row, config: PolicyConfig) -> str:
@@ -123,7 +124,7 @@ class Signer:
         expires = min(now + TOKEN_LIFETIME, datetime.fromisoformat(license_row["expires_at"]))
         key_id, key = self._private_key()
         claims = {
-            "iss": ISSUER,
+            "iss": self._issuer,
             "sub": license_row["license_id"],
             "org_id": license_row["org_id"],
             "license_id": license_row["license_id"],

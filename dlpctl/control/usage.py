@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 CLOCK_TOLERANCE = TOKEN_LIFETIME
 """A client works on for so long after a license was revoked, and believes a token while its clock errs by less."""
 MAX_CHECKS = 500
-_MAX_TYPES = 200
-_MOST = 1_000_000_000
+MAX_TYPES = 200
+MAX_FINDINGS = 1_000_000_000
 _LISTED_TYPES = 4
 _WORDS = {
     Decision.ALLOWED: "Allowed",
@@ -38,7 +38,7 @@ _WORDS = {
 }
 _PREFLIGHT_ID = lazy(r"pf_[0-9a-f]{24}")
 _POLICY_ID = lazy(r"pol_[0-9a-f]{24}")
-_TYPE = lazy(r"[A-Z][A-Z0-9_]{0,63}")
+TYPE_NAME = lazy(r"[A-Z][A-Z0-9_]{0,63}")
 _VERSION = lazy(r"[0-9]{1,9}\.[0-9]{1,9}")
 _FIELDS = (
     "preflight_id",
@@ -129,8 +129,8 @@ def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequen
 
 
 def _entry(place: str, check: object, life: Life) -> Entry:
+    fields = Fields(check, _FIELDS, place)
     try:
-        fields = Fields(check, _FIELDS)
         moment = life.moment(fields, "created_at")
         detected = _detected(fields.given("detected"))
         decision = Decision(fields.choice("decision", Decision))
@@ -160,14 +160,14 @@ def _like(fields: Fields, field: str, shape: re.Pattern[str], wanted: str) -> st
 
 
 def _detected(given: object) -> tuple[tuple[str, int, None], ...]:
-    if not isinstance(given, list) or len(given) > _MAX_TYPES:
-        fail("detected", f"must be a list of at most {_MAX_TYPES} types")
+    if not isinstance(given, list) or len(given) > MAX_TYPES:
+        fail("detected", f"must be a list of at most {MAX_TYPES} types")
     detected = []
     for place, one in enumerate(given):
+        fields = Fields(one, ("type", "count"), f"detected[{place}]")
         try:
-            fields = Fields(one, ("type", "count"))
-            name = _like(fields, "type", _TYPE, "the name of a type such as EMAIL")
-            detected.append((name, fields.whole("count", 1, _MOST), None))
+            name = _like(fields, "type", TYPE_NAME, "the name of a type such as EMAIL")
+            detected.append((name, fields.whole("count", 1, MAX_FINDINGS), None))
         except RequestError as error:
             raise RequestError(f"detected[{place}].{error.message}") from None
     return tuple(detected)

@@ -125,10 +125,7 @@ class Writer:
         """Do a job in a transaction that no other job shares."""
         ticket = Ticket(self, job)
         with self._writing:
-            try:
-                self._transaction([ticket], with_care=True)
-            except sqlite3.Error as problem:
-                raise self._error(problem) from None
+            self._commit([ticket])
         ticket.settled = True
         return ticket.result()
 

@@ -18,7 +18,7 @@ SEVERITY = (Category.SECRETS, Category.PHI, Category.FINANCIAL, Category.PII, Ca
 """From the worst to leak to the least."""
 
 _LISTED_TYPES = 4
-_ACRONYMS = frozenset({"API", "CVV", "IBAN", "ID", "IP", "SSN", "UK", "URL", "US", "VAT", "VIN"})
+_ACRONYMS = frozenset({"API", "CVV", "IBAN", "ID", "IP", "PHI", "SSN", "UK", "URL", "US", "VAT", "VIN"})
 
 
 def summarize(ruling: Ruling, labels: Labels, *, reason: str = "", empty: bool = False) -> str:

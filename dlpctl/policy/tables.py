@@ -75,11 +75,13 @@ class Table:
         if key not in self:
             return default
         value = self._data[key]
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 1:
             fail(self.at(key), f"must be a whole number of at least 1, not {shown(value)}")
         if value > LARGEST_NUMBER:
             fail(self.at(key), f"must be at most {LARGEST_NUMBER:,}")
-        return value
+        if int(value) != value:
+            fail(self.at(key), "must be a whole number")
+        return int(value)
 
     def score(self, key: str) -> float | None:
         if key not in self:

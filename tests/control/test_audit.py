@@ -59,6 +59,14 @@ def test_items_are_newest_first_and_have_the_fields_of_the_interface(control, ac
         (None, 4),
         ("", 4),
         ("email", 2),
+        ("mail", 2),
+        ("MAI", 2),
+        ("fault", 4),
+        ("ma", 2),
+        ("em VENDOR", 2),
+        ("ai", 2),
+        ("zq", 0),
+        ("1 email", 1),
         ("EMAI", 2),
         ("vendor", 4),
         ("AI_TOOL", 0),
@@ -79,6 +87,25 @@ def test_search(control, acme, some_checks, search, found):
     page = control.audit.search(LOCAL, search=search)
     assert found is None or page.total == found
     assert len(page.items) == page.total == len(list(control.audit.export(LOCAL, search=search)))
+
+
+def test_an_organization_is_found_by_a_part_of_its_slug(control, acme, some_checks):
+    other = control.organizations.create(
+        LOCAL, {"name": "Umbrella", "slug": "raincoat-3"}
+    ).organization.org_id
+    key = control.policies.list(LOCAL, other)[0].api_key
+    control.checks.check_text(key, EMAIL, "VENDOR")
+    for search, found in (
+        ("raincoat-3", 1),
+        ("incoat", 1),
+        ("coat-3 mail", 1),
+        ("t-3 coat mail", 1),
+        ("umbr", 1),
+    ):
+        assert control.audit.search(LOCAL, search=search).total == found, search
+    assert control.audit.search(LOCAL, org_id=acme, search="coat").total == 0
+    assert control.audit.search(LOCAL, org_id=other, search="coat").total == 1
+    assert control.audit.search(LOCAL, org_id=other, search="3").total == 1
 
 
 def test_search_by_id_and_organization(control, acme, some_checks):

@@ -13,7 +13,8 @@ from dlpctl.errors import StoreError
 _OWNED = [step.__name__ for step in STEPS].index("_policy_owners")
 _ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
 _PHRASE = (
-    "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
+    "INSERT INTO phrases (phrase_id, digest, org_id, org_name, policy_id, policy_name, policy_version,"
+    " destination, decision, summary) VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'default', '1.0', 'VENDOR', 'BLOCKED',"
     " 'Blocked because of it')"
 )
 

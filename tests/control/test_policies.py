@@ -4,6 +4,7 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.errors import ConflictError, DlpctlError, NotFoundError, RequestError, UnauthorizedError
+from dlpctl.policy.model import Policy
 
 RULE = {"name": "No mail", "dataTypes": ["EMAIL"], "destinations": ["VENDOR"], "action": "BLOCK"}
 BODY = {"name": "Strict", "description": "d", "tags": ["a"], "rules": [RULE]}
@@ -26,6 +27,34 @@ def test_a_policy_has_the_fields_of_the_interface(control, acme):
     ]
     assert answer["version"] == "1.0"
     assert answer["rules"] == [{"id": "no-mail", "enabled": True} | RULE]
+
+
+def test_a_name_is_enough_and_the_default_policy_gives_the_rules(control, acme):
+    (default,) = control.policies.list(LOCAL, acme)
+    badge = {
+        "id": "badge",
+        "type": "BADGE",
+        "category": "CUSTOM",
+        "label": "B",
+        "regex": "AC-[0-9]+",
+        "score": 1,
+    }
+    rule = {"name": "No badges", "dataTypes": ["BADGE"], "destinations": ["VENDOR"], "action": "BLOCK"}
+    control.policies.update(
+        LOCAL, acme, default.policy_id, {"rules": [rule], "customPatterns": [badge], "minScore": 0.7}
+    )
+    for body in ({"name": "Plain"}, {"name": "Null", "rules": None, "tags": ["a"]}):
+        made = control.policies.create(LOCAL, acme, body)
+        expected = control.policies.get(LOCAL, acme, default.policy_id).policy
+        assert made.policy.rules == expected.rules
+        assert made.policy.custom_patterns == expected.custom_patterns
+        assert (made.policy.min_score, made.policy.version) == (0.7, "1.0")
+        assert control.checks.check_text(made.api_key, "AC-1", "VENDOR").decision == "BLOCKED"
+    control.policies.delete(LOCAL, acme, default.policy_id)
+    for one in control.policies.list(LOCAL, acme):
+        control.policies.delete(LOCAL, acme, one.policy_id)
+    made = control.policies.create(LOCAL, acme, {"name": "Alone"})
+    assert made.policy.rules == Policy.builtin().rules
 
 
 @pytest.mark.parametrize(

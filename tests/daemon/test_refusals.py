@@ -167,7 +167,7 @@ def test_queries(caller, query, words):
 
 
 @pytest.mark.parametrize(
-    "search", ["'; --", "%27%3B%20DROP%20TABLE%20checks", "%00", "%ff", '"', "*", "NEAR(a b)", "a OR b"]
+    "search", ["'; --", "%27%3B%20DROP%20TABLE%20checks", "%00", "%ff", '"', "*", "NEAR(a b)", "email OR zzz"]
 )
 def test_searches_are_words_and_nothing_else(caller, search):
     caller.check()
@@ -395,3 +395,14 @@ def test_the_credential_is_asked_for_before_the_body_is_read(caller, path, heade
         environ_overrides={"wsgi.input": _Unreadable(), "CONTENT_LENGTH": "1000"},
     )
     assert answer.status_code == 401
+
+
+def test_a_form_that_was_cut_off_is_refused(caller):
+    whole = (
+        b'--b\r\nContent-Disposition: form-data; name="destination"\r\n\r\nVENDOR\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhello\r\n--b--\r\n'
+    )
+    headers = {"X-Service-API-Key": caller.key, "Content-Type": "multipart/form-data; boundary=b"}
+    assert caller.client.post("/api/preflight", data=whole, headers=headers).status_code == 200
+    for end in range(len(whole) - 4):
+        assert_refused(caller.client.post("/api/preflight", data=whole[:end], headers=headers), 422)

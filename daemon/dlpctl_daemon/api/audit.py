@@ -9,6 +9,7 @@ from itertools import chain, islice
 from flask import Response
 
 from dlpctl.control.records import AuditItem
+from dlpctl.types import LARGEST_NUMBER
 from dlpctl_daemon.endpoints import Call, Resource
 from dlpctl_daemon.schemas import Schema, text
 
@@ -20,12 +21,13 @@ _OF_ORG = {"org_id": text("of this organization alone, by id or slug")}
 _FILTER = {
     **_OF_ORG,
     "search": text(
-        "words in summary, policy, organization and destination; or the start of an id", maxLength=500
+        "words, or parts of them, in summary, policy, organization and destination; or the start of an id",
+        maxLength=500,
     ),
 }
 _PAGE: dict[str, Schema] = {
     "limit": {"type": "integer", "minimum": 1, "maximum": 1_000, "default": 50},
-    "offset": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1, "default": 0},
+    "offset": {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER, "default": 0},
 }
 _LINES = 500
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from urllib.parse import quote
 
 from flask import Request, Response, request
-from werkzeug.datastructures import FileStorage
 
 from dlpctl.control.records import CheckResult
 from dlpctl.errors import RequestError
-from dlpctl_daemon.bodies import fits
+from dlpctl_daemon.bodies import body_length, fits
 from dlpctl_daemon.endpoints import Call, Guard, Resource
+from dlpctl_daemon.forms import Part, read_parts
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.schemas import SCHEMAS, text
 
@@ -19,6 +20,9 @@ resource = Resource(
 )
 
 _RATE = (429,)
+_OPTIONAL = ("org_id", "policy_id")
+"""Fields of the form that browsers and libraries send empty where nothing was chosen."""
+_ONE = "/api/preflight/<preflight:preflight_id>"
 
 
 @resource.endpoint(
@@ -58,7 +62,7 @@ def check_file(call: Call) -> object:
     fields, file = _form(request)
     result = call.control.checks.check_file(
         call.key,
-        file.stream.read(),
+        file.data,
         _base_name(file.filename or ""),
         fields["destination"],
         org_id=fields.get("org_id"),
@@ -67,9 +71,7 @@ def check_file(call: Call) -> object:
     return _answer(call, "file", result)
 
 
-@resource.endpoint(
-    "GET", "/api/preflight/<preflight_id>", answer="PreflightResult", guard=Guard.POLICY_KEY, fails=_RATE
-)
+@resource.endpoint("GET", _ONE, answer="PreflightResult", guard=Guard.POLICY_KEY, fails=_RATE)
 def get_check(call: Call, preflight_id: str) -> object:
     """Show an earlier check of the key's organization"""
     return call.control.checks.get(call.key, preflight_id).to_dict(base_url(call.service.options))
@@ -77,7 +79,7 @@ def get_check(call: Call, preflight_id: str) -> object:
 
 @resource.endpoint(
     "GET",
-    "/api/preflight/<preflight_id>/file",
+    f"{_ONE}/file",
     answer=text("the file", contentMediaType="application/octet-stream"),
     guard=Guard.POLICY_KEY,
     query={"expires": text("as in masked_file_url"), "signature": text("as in masked_file_url")},
@@ -106,19 +108,20 @@ def _answer(call: Call, kind: str, result: CheckResult) -> object:
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 
 
-def _form(sent: Request) -> tuple[dict[str, str], FileStorage]:
-    for name in SCHEMAS["FileCheck"]["properties"]:
-        times = len(sent.form.getlist(name)) + len(sent.files.getlist(name))
-        if times > 1:
+def _form(sent: Request) -> tuple[dict[str, str], Part]:
+    """Return the fields that hold something, and the file."""
+    boundary = sent.mimetype_params["boundary"]
+    parts = read_parts(sent.environ["wsgi.input"], boundary, body_length(sent.environ))
+    for name, times in Counter(part.name for part in parts).items():
+        if times > 1 and name in SCHEMAS["FileCheck"]["properties"]:
             raise RequestError(f"{name}: stands there {times} times; once is enough")
-    fields = sent.form.to_dict()
-    file = sent.files.get("file")
-    if file is None and "file" in fields:
+    files = {part.name: part for part in parts if part.filename is not None}
+    texts = {part.name: part.data.decode("utf-8", "replace") for part in parts if part.filename is None}
+    fields = {name: text for name, text in texts.items() if text or name not in _OPTIONAL}
+    if "file" in fields:
         raise RequestError("file: must be sent as a file, with a filename")
-    fits("FileCheck", fields | dict.fromkeys(sent.files, ""))
-    if file is None:
-        raise RequestError("file: is missing")
-    return fields, file
+    fits("FileCheck", fields | dict.fromkeys(files, ""))
+    return fields, files["file"]
 
 
 def _base_name(name: str) -> str:

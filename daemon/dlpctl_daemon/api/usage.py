@@ -18,3 +18,16 @@ resource = Resource("Usage", "Checks that clients make by themselves under a lic
 def report_usage(call: Call) -> object:
     """Put checks that a client has made into the log; each counts once, however often it is told"""
     return call.control.usage.report(call.key, call.body).to_dict()
+
+
+@resource.endpoint(
+    "POST",
+    "/v1/metrics/batch",
+    answer="MetricsReceipt",
+    guard=Guard.LICENSE_KEY,
+    body="MetricsBatch",
+    fails=(429,),
+)
+def report_metrics(call: Call) -> object:
+    """Count checks of which a client's library tells sums alone; they are in analytics, not in the log"""
+    return call.control.client_metrics.report(call.key, call.body).to_dict()
