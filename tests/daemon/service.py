@@ -29,6 +29,7 @@ class SlowDetector(Detector):
             time.sleep(0.5)
         if text.startswith("hold "):
             file = Path(text.split()[1])
+            file.with_suffix(".held").touch()
             while not file.exists():
                 time.sleep(0.01)
         if text.startswith("die "):
