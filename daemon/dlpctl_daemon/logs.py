@@ -20,16 +20,18 @@ class _Form(NamedTuple):
 
     request: str
     more: str
-    number: str
+    queued: str
     end: str
 
 
-_HUMAN = _Form("%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " %s=%.1f", "\n")
+_HUMAN = _Form(
+    "%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " lane=%s queue_ms=%.1f", "\n"
+)
 _JSON = _Form(
     '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
     ' "ms": %.1f, "request_id": "%s"',
     ', "%s": "%s"',
-    ', "%s": %.1f',
+    ', "lane": "%s", "queue_ms": %.1f',
     "}\n",
 )
 
@@ -53,7 +55,7 @@ class Log:
         line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
         if note.queued is not None:
             lane, waited = note.queued
-            line += form.more % ("lane", lane) + form.number % ("queue_ms", waited * 1000)
+            line += form.queued % (lane, waited * 1000)
         if note.caller is not None:
             line += form.more % ("caller", note.caller)
         if note.decision is not None:
