@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
@@ -34,7 +33,6 @@ class Connections:
         self._all: OrderedDict[Tabled, None] = OrderedDict()
         """The connections, and first those that have waited longest."""
         self._of_peer: dict[str, OrderedDict[Tabled, None]] = {}
-        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._all)
@@ -51,27 +49,25 @@ class Connections:
         return self._drop(self._all)
 
     def add(self, connection: Tabled) -> None:
-        with self._lock:
-            self._all[connection] = None
-            self._of_peer.setdefault(connection.peer, OrderedDict())[connection] = None
+        self._all[connection] = None
+        self._of_peer.setdefault(connection.peer, OrderedDict())[connection] = None
 
     def remove(self, connection: Tabled) -> None:
-        with self._lock:
-            self._all.pop(connection, None)
-            own = self._of_peer.get(connection.peer, OrderedDict())
-            own.pop(connection, None)
-            if not own:
-                self._of_peer.pop(connection.peer, None)
+        self._all.pop(connection, None)
+        own = self._of_peer.get(connection.peer, OrderedDict())
+        own.pop(connection, None)
+        if not own:
+            self._of_peer.pop(connection.peer, None)
 
     def waits(self, connection: Tabled) -> None:
         """Note that a connection was answered and waits for its client again. Any thread may call this."""
-        with self._lock, suppress(KeyError):  # closed meanwhile
+        with suppress(KeyError):  # closed meanwhile
             self._all.move_to_end(connection)
             self._of_peer[connection.peer].move_to_end(connection)
 
     def _drop(self, table: OrderedDict[Tabled, None]) -> bool:
-        with self._lock:
-            oldest = next((one for one in table if one.is_expendable), None)
+        # A copy, which is made at once, since other threads move connections in the table.
+        oldest = next((one for one in list(table) if one.is_expendable), None)
         if oldest is not None:
             oldest.handle_close()
         return oldest is not None

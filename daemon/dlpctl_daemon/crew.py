@@ -28,16 +28,15 @@ class Crew:
 
     def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
         with self._changed:
-            refused = self._queue.put(share, connection)
-            self._changed.notify()
+            refused = self._queue.refusal(share)
+            if refused is None:
+                self._queue.add(share, connection)
+                self._changed.notify()
         return refused
 
     def expired(self) -> list[Connection]:
         with self._changed:
             return self._queue.expired() if self._queue else []
-
-    def hand_over(self) -> float | None:
-        return None
 
     def shutdown(self) -> None:
         with self._changed:

@@ -155,9 +155,7 @@ class Frame:
             self._metrics.decision(note.kind, note.decision)
         seconds = time.perf_counter() - note.began
         route, method = (note.route, method) if note.route else (_UNKNOWN, "-")
-        self._metrics.request(method, route, note.status, seconds)
-        if note.queued is not None:
-            self._metrics.queued(*note.queued)
+        self._metrics.request(method, route, note.status, seconds, note.queued)
         self._log.request(method, route, note, seconds)
 
 

@@ -43,10 +43,16 @@ class Inspectors:
 
     text_bytes = SMALL_BYTES
 
-    def __init__(self, command: Sequence[str], failed: Callable[[str], None]) -> None:
-        """`command` starts an inspector; `failed` is told why one could not do its work."""
+    def __init__(
+        self, command: Sequence[str], failed: Callable[[str], None], text_seconds: float = _TEXT_SECONDS
+    ) -> None:
+        """`command` starts an inspector; `failed` is told why one could not do its work.
+
+        A text may take `text_seconds`, and more where it is large.
+        """
         self._command = tuple(command)
         self._failed = failed
+        self._text_seconds = text_seconds
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()
         self._lock = threading.Lock()
@@ -55,7 +61,7 @@ class Inspectors:
     def check_text(self, policy: StoredPolicy, text: str) -> Report:
         data = text.encode("utf-8", "surrogatepass")
         request = Message({"operation": "text"} | _head(policy), (policy.body.encode(), data))
-        seconds = _TEXT_SECONDS + len(data) / _TEXT_BYTES_A_SECOND
+        seconds = self._text_seconds + len(data) / _TEXT_BYTES_A_SECOND
         try:
             answer = self._ask(request, seconds)
             report = _report(policy, answer)

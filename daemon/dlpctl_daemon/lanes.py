@@ -70,9 +70,6 @@ class Lane(Protocol):
     def expired(self) -> list[Connection]:
         """Remove the connections that have waited too long."""
 
-    def hand_over(self) -> float | None:
-        """Wake a thread if one is needed, and return after how many seconds to ask again."""
-
     def shutdown(self) -> None:
         """End the threads once the queue is empty."""
 
@@ -132,22 +129,26 @@ class FairQueue(Generic[_Item]):
         """Whether the next request may start."""
         return bool(self._turns)
 
-    def put(self, share: Share, item: _Item) -> HTTPStatus | None:
-        """Add an item; the status to refuse it with if too many wait already."""
+    def refusal(self, share: Share) -> HTTPStatus | None:
+        """Return the status to refuse a request with if too many wait already."""
         rules, (org, key) = self._rules, share
         if self._size >= rules.waiting:
             return HTTPStatus.SERVICE_UNAVAILABLE
         queue = self._waiting.get(org)
+        if queue is None or (len(queue) < rules.waiting_of_org and self._of_key[key] < rules.waiting_of_key):
+            return None
+        return HTTPStatus.TOO_MANY_REQUESTS
+
+    def add(self, share: Share, item: _Item) -> None:
+        org, key = share
+        queue = self._waiting.get(org)
         if queue is None:
             queue = self._waiting[org] = deque()
-        elif len(queue) >= rules.waiting_of_org or self._of_key[key] >= rules.waiting_of_key:
-            return HTTPStatus.TOO_MANY_REQUESTS
         queue.append(_Waiting(share, item, self._clock()))
         self._of_key[key] += 1
         self._size += 1
-        if self._running[org] < rules.at_once:
+        if self._running[org] < self._rules.at_once:
             self._turns[org] = None
-        return None
 
     def pop(self) -> tuple[str, _Item]:
         """Take the next item, with the organization to name when it is done."""

@@ -20,16 +20,18 @@ class _Form(NamedTuple):
 
     request: str
     more: str
-    number: str
+    queued: str
     end: str
 
 
-_HUMAN = _Form("%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " %s=%.1f", "\n")
+_HUMAN = _Form(
+    "%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " lane=%s queue_ms=%.1f", "\n"
+)
 _JSON = _Form(
     '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
     ' "ms": %.1f, "request_id": "%s"',
     ', "%s": "%s"',
-    ', "%s": %.1f',
+    ', "lane": "%s", "queue_ms": %.1f',
     "}\n",
 )
 
@@ -56,7 +58,7 @@ class Log:
             line += form.more % ("client", note.client)
         if note.queued is not None:
             lane, waited = note.queued
-            line += form.more % ("lane", lane) + form.number % ("queue_ms", waited * 1000)
+            line += form.queued % (lane, waited * 1000)
         if note.caller is not None:
             line += form.more % ("caller", note.caller)
         for kind, identifier in note.objects.items():

@@ -18,6 +18,8 @@ class Loop:
         self.map: dict[int, Any] = _Watched(self)
         self._selector = selectors.DefaultSelector()
         self._changed: deque[Any] = deque()
+        self._events: dict[int, int] = {}
+        """What is waited for, by descriptor."""
 
     def mark(self, dispatcher: Any) -> None:
         """Ask a dispatcher before the next wait what it waits for. Any thread may call this."""
@@ -33,15 +35,14 @@ class Loop:
                 wasyncore.read(dispatcher)
             if events & selectors.EVENT_WRITE and self._has(dispatcher):
                 wasyncore.write(dispatcher)
-            if self._has(dispatcher):
-                self._ask(dispatcher)
+            self._ask(dispatcher)
 
     def close(self) -> None:
         wasyncore.close_all(self.map)
         self._selector.close()
 
     def forget(self, descriptor: int) -> None:
-        if descriptor in self._selector.get_map():
+        if self._events.pop(descriptor, 0):
             self._selector.unregister(descriptor)
 
     def _has(self, dispatcher: Any) -> bool:
@@ -54,13 +55,15 @@ class Loop:
         events = selectors.EVENT_READ if dispatcher.readable() else 0
         if dispatcher.writable() and not dispatcher.accepting:
             events |= selectors.EVENT_WRITE
-        known = self._selector.get_map().get(descriptor)
-        if known is None:
-            if events:
-                self._selector.register(descriptor, events, dispatcher)
+        known = self._events.get(descriptor, 0)
+        if events == known:
+            return
+        self._events[descriptor] = events
+        if not known:
+            self._selector.register(descriptor, events, dispatcher)
         elif not events:
             self._selector.unregister(descriptor)
-        elif known.events != events:
+        else:
             self._selector.modify(descriptor, events, dispatcher)
 
 

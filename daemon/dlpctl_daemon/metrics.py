@@ -27,7 +27,10 @@ class Metrics:
         self._queued: dict[str, list[int]] = {}
         self._queued_seconds: dict[str, float] = {}
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def request(
+        self, method: str, route: str, status: int, seconds: float, queued: tuple[str, float] | None = None
+    ) -> None:
+        """Count an answer; `queued` is the lane that the request waited in, and for how many seconds."""
         place = bisect_left(_BUCKETS, seconds)
         with self._lock:
             self._requests[method, route, status] += 1
@@ -36,17 +39,16 @@ class Metrics:
                 counts = self._buckets[method, route] = [0] * (len(_BUCKETS) + 1)
             counts[place] += 1
             self._seconds[method, route] = self._seconds.get((method, route), 0) + seconds
+            if queued is not None:
+                self._count_queued(*queued)
 
-    def queued(self, lane: str, seconds: float) -> None:
-        """Count a request that has waited in a lane."""
-        place = bisect_left(_BUCKETS, seconds)
-        with self._lock:
-            counts = self._queued.get(lane)
-            if counts is None:
-                counts = self._queued[lane] = [0] * (len(_BUCKETS) + 1)
-                self._queued_seconds[lane] = 0.0
-            counts[place] += 1
-            self._queued_seconds[lane] += seconds
+    def _count_queued(self, lane: str, seconds: float) -> None:
+        counts = self._queued.get(lane)
+        if counts is None:
+            counts = self._queued[lane] = [0] * (len(_BUCKETS) + 1)
+            self._queued_seconds[lane] = 0.0
+        counts[bisect_left(_BUCKETS, seconds)] += 1
+        self._queued_seconds[lane] += seconds
 
     def decision(self, kind: str, decision: str) -> None:
         with self._lock:

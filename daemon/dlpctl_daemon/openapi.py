@@ -22,7 +22,7 @@ _REASONS = {
     422: "A field cannot be taken; the detail begins with it",
     429: "A limit is reached: the rate of the key, or the month's checks of the license",
     500: "The service failed; the detail has the request's id",
-    503: "Nothing can be recorded now, so nothing was done",
+    503: "Nothing can be recorded now, or the service is busy; nothing was done",
 }
 _SCHEMES = {
     "PolicyKey": {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _WARMING = "jane.doe@example.com"
-_SWITCH_SECONDS = 0.001
+_SWITCH_SECONDS = 0.005
 """How long one thread may keep the interpreter from others, so that none notices what another computes."""
 
 

@@ -57,10 +57,11 @@ class Server:
         self._refused: deque[Channel | Admission] = deque()
         self._swept_at = 0.0
         self._look_again: float | None = None
-        self._lanes: dict[str, Lane] = {
-            rules.name: (Workers if rules.name == SMALL_TEXTS else Crew)(rules, service.log.failure)
-            for rules in lane_rules(settings.threads, settings.inspectors)
-        }
+        rules = {each.name: each for each in lane_rules(settings.threads, settings.inspectors)}
+        self._workers = Workers(rules.pop(SMALL_TEXTS), service.log.failure)
+        self._lanes: dict[str, Lane] = {SMALL_TEXTS: self._workers}
+        for each in rules.values():
+            self._lanes[each.name] = Crew(each, service.log.failure)
         adjustments = _adjustments(settings.trusted_proxy, service.options.largest_body + 1)
         self._inner = _Listener(self, application, listening, adjustments, self._loop.map)
 
@@ -133,8 +134,7 @@ class Server:
             self._sweep(now)
         while self._refused:
             self._answer_refused(self._refused.popleft())
-        waits = [wait for lane in self._lanes.values() if (wait := lane.hand_over()) is not None]
-        self._look_again = min(waits, default=None)
+        self._look_again = self._workers.hand_over()
 
     def _sweep(self, now: float) -> None:
         """End what takes its clients too long, and what has waited too long itself."""

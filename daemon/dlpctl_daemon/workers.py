@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -29,6 +30,8 @@ class Workers:
         self.rules = rules
         self._failed = failed
         self._lock = threading.Lock()
+        self._new: deque[tuple[Share, Connection]] = deque()
+        """Not in the queue yet, so that nobody who brings one waits for the lock."""
         self._arrived: FairQueue[Connection] = FairQueue(rules)
         self._begun: list[Connection] = []
         self._idle: list[_Worker] = []
@@ -42,8 +45,10 @@ class Workers:
 
     def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
         """Let a connection wait for the next `hand_over`, or for a worker that looks for work."""
-        with self._lock:
-            return self._arrived.put(share, connection)
+        refused = self._arrived.refusal(share)
+        if refused is None:
+            self._new.append((share, connection))
+        return refused
 
     def expired(self) -> list[Connection]:
         with self._lock:
@@ -51,7 +56,10 @@ class Workers:
 
     def hand_over(self) -> float | None:
         """Let a worker take what has arrived. Call again after so many seconds, so that none waits for a stalled one."""
+        if not self._new and not self._arrived.is_ready and not self._begun:
+            return None
         with self._lock:
+            self._take_in()
             if not self._arrived.is_ready and not self._begun:
                 return None
             now = time.monotonic()
@@ -68,6 +76,10 @@ class Workers:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
+    def _take_in(self) -> None:
+        while self._new:
+            self._arrived.add(*self._new.popleft())
+
     def _call(self, now: float) -> None:
         if self._idle:
             self._taker = self._idle.pop()
@@ -77,6 +89,7 @@ class Workers:
     def _work(self, worker: _Worker) -> None:
         while True:
             with self._lock:
+                self._take_in()
                 if self._taker is None and (self._arrived.is_ready or self._begun):
                     self._taker = worker
                 is_called = self._taker is worker
@@ -98,6 +111,7 @@ class Workers:
             with self._lock:
                 if begun is not None:
                     self._arrived.done(org)
+                self._take_in()
                 if self._taker is not worker:
                     return [] if begun is None else [begun]
                 if begun is not None:

@@ -35,6 +35,7 @@ class SlowDetector(Detector):
                 time.sleep(0.01)
         elif text.startswith("hold "):
             file_name = Path(text.split()[1])
+            file_name.with_suffix(".held").touch()
             while not file_name.exists():
                 time.sleep(0.01)
         elif text.startswith("die "):

@@ -1,0 +1,109 @@
+"""Turns within a lane, and which lane a request takes."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import pytest
+
+from dlpctl_daemon import lanes
+from dlpctl_daemon.callers import Callers
+from dlpctl_daemon.lanes import FairQueue, LaneRules, Share, lane_of
+
+
+class Ticks:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def _queue(*, at_once=1, waiting=100, of_org=100, of_key=100, patience=10.0):
+    ticks = Ticks()
+    return FairQueue(LaneRules("lane", 4, at_once, waiting, of_org, of_key, patience), ticks), ticks
+
+
+def _fill(queue, *orgs):
+    for number, org in enumerate(orgs):
+        queue.add(Share(org, f"key of {org}"), f"{org}{number}")
+
+
+def test_organizations_take_turns():
+    queue, _ = _queue(at_once=10)
+    _fill(queue, "a", "a", "a", "b", "b", "c")
+    assert [queue.pop()[1] for _ in range(6)] == ["a0", "b3", "c5", "a1", "b4", "a2"]
+    assert not queue.is_ready
+    assert len(queue) == 0
+
+
+def test_an_organization_at_its_limit_waits_and_others_go_on():
+    queue, _ = _queue(at_once=1)
+    _fill(queue, "a", "a", "b")
+    assert [queue.pop() for _ in range(2)] == [("a", "a0"), ("b", "b2")]
+    assert not queue.is_ready
+    assert len(queue) == 1
+    queue.done("b")
+    assert not queue.is_ready
+    queue.done("a")
+    assert queue.pop() == ("a", "a1")
+
+
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [
+        ({"waiting": 2}, HTTPStatus.SERVICE_UNAVAILABLE),
+        ({"of_org": 2}, HTTPStatus.TOO_MANY_REQUESTS),
+        ({"of_key": 2}, HTTPStatus.TOO_MANY_REQUESTS),
+        ({}, None),
+    ],
+)
+def test_what_exceeds_a_limit_is_refused(limits, status):
+    queue, _ = _queue(**limits)
+    _fill(queue, "a", "a")
+    assert queue.refusal(Share("a", "key of a")) == status
+    if "waiting" not in limits:
+        assert queue.refusal(Share("b", "key of b")) is None
+    queue.pop()
+    assert queue.refusal(Share("a", "key of a")) is None
+
+
+def test_what_waits_too_long_leaves_the_queue():
+    queue, ticks = _queue(patience=10)
+    _fill(queue, "a", "b")
+    ticks.now = 6
+    _fill(queue, "b")
+    assert queue.expired() == []
+    ticks.now = 11
+    assert queue.expired() == ["a0", "b1"]
+    assert queue.pop() == ("b", "b0")
+    assert (queue.is_ready, len(queue)) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "length", "lane"),
+    [
+        ("GET", "/healthz", 0, lanes.PROBES),
+        ("GET", "/metrics", 0, lanes.PROBES),
+        ("POST", "/api/preflight/text", 8_192, lanes.SMALL_TEXTS),
+        ("POST", "/api/preflight/text", 8_193, lanes.LARGE_TEXTS),
+        ("POST", "/api/preflight", 10, lanes.FILES),
+        ("GET", "/api/preflight/pf_1/file", 0, lanes.LOOKUPS),
+        ("POST", "/api/organizations", 10, lanes.ADMINISTRATION),
+        ("POST", "/v1/license/usage", 10, lanes.ADMINISTRATION),
+        ("GET", "/nowhere", 0, lanes.ADMINISTRATION),
+    ],
+)
+def test_the_lane_of_a_request(method, path, length, lane):
+    assert lane_of(method, path, length) == lane
+
+
+def test_keys_of_one_organization_share_its_turns_and_unknown_ones_those_of_their_address():
+    callers = Callers(lambda key: (f"policy of {key}", "acme"))
+    unknown = callers.share("one", None, "10.0.0.1")
+    assert (
+        unknown == callers.share(None, "Bearer guessed", "10.0.0.1") != callers.share("one", None, "10.0.0.2")
+    )
+    for key in ("one", "two"):
+        assert callers.policy_id(key) == f"policy of {key}"
+    assert {callers.share(key, None, "10.0.0.1").org for key in ("one", "two")} == {"acme"}
+    assert callers.share("one", None, "").key != callers.share("two", None, "").key
