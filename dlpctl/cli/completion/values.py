@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from dlpctl.regular import read_regular
+
 COMMAND = "__complete"
 _TYPE = re.compile(r"^\[([A-Z][A-Z0-9_]*)\]", re.MULTILINE)
 _OWN_TYPE = re.compile(r"""^type\s*=\s*["']([A-Z][A-Z0-9_]*)["']""", re.MULTILINE)
@@ -72,7 +74,7 @@ KINDS: dict[str, Callable[[], Iterable[str]]] = {
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8", "replace")
+        return read_regular(file).decode("utf-8", "replace")
     except OSError:
         return ""
 
