@@ -29,8 +29,6 @@ _PLAIN = {
     ".pl", ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
 }  # fmt: skip
 """Names of files that are read as they stand. All others are looked into by their format, text or not."""
-_LONGEST_CHARACTER = 4
-"""Bytes of UTF-8."""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
@@ -46,12 +44,23 @@ def is_plain(name: str, head: bytes) -> bool:
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
         return False
-    # A character may be cut by the end of what was read first.
-    if not any(is_source_text(head[: len(head) - cut], path.name) for cut in range(_LONGEST_CHARACTER)):
+    if not is_source_text(_whole_characters(head), path.name):
         return name == STDIN and _is_legacy_text(head)
     if name == STDIN:
         return True
     return not (suffix in _MAYBE_PLAIN and _MARKUP.match(head)) and not _hides_archive(name, head)
+
+
+def _whole_characters(head: bytes) -> bytes:
+    """The data without a character of UTF-8 that is cut by the end of what was read first."""
+    for size in (1, 2, 3):
+        last = head[-size : len(head) - size + 1] or b"x"
+        if last[0] >= 0xC0:
+            wanted = 2 if last[0] < 0xE0 else 3 if last[0] < 0xF0 else 4
+            return head[:-size] if wanted > size else head
+        if last[0] < 0x80:
+            break
+    return head
 
 
 def _is_legacy_text(head: bytes) -> bool:

@@ -146,11 +146,11 @@ def reason(data: bytes) -> str:
 
 
 def _kind(data: bytes) -> str:
-    for magic, kind in _KINDS.items():
-        if data.startswith(magic):
-            return kind
     for at, mark, kind in _MARKS:
         if data.startswith(mark, at):
+            return kind
+    for magic, kind in _KINDS.items():
+        if data.startswith(magic):
             return kind
     if data.startswith(b"MZ"):
         header = int.from_bytes(data[_PE_HEADER_AT : _PE_HEADER_AT + 4], "little")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a", b"BM")
+_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
+_BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
+"""How large the second header of a bitmap is, which is the mark of one."""
 _TOO_SMALL_FOR_TEXT = 400
 # A picture was within its limits when it was read.
 _READ_BEFORE = Limits(pixels=1 << 40)
@@ -54,8 +56,8 @@ class Picture:
     extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
 
     def sniff(self, head: bytes, name: str) -> bool:
-        if head.startswith(b"BM") and not name.lower().endswith(".bmp"):
-            return False
+        if head.startswith(b"BM"):
+            return name.lower().endswith(".bmp") or (head[6:10] == bytes(4) and head[14:18] in _BITMAPS)
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:

@@ -76,7 +76,7 @@ class Scan:
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
-        return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
+        return self._run(_file_batches(_walked_and_stdin(names, self._selection)), None)
 
     def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
         """What is found in what git holds; of a history, what a file goes on holding is given once, with the commit that brought it."""
@@ -148,10 +148,10 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _stdin_or_walked(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
-    if STDIN in names:
-        yield File(STDIN, "stdin", 0, stream=True)
+def _walked_and_stdin(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
     yield from walk([name for name in names if name != STDIN], selection)
+    if STDIN in names:  # last, since nobody knows how long it takes
+        yield File(STDIN, "stdin", 0, stream=True)
 
 
 def _file_batches(files: Iterable[File | Skip]) -> Iterator[_Batch]:

@@ -23,7 +23,7 @@ _STATEMENT = lazy(
         | class[ ]\w++.*[:{]
         | \#[ ]?(?:include|define|ifdef|ifndef|endif|pragma)\b.*+
         | package[ ][\w.]++;?
-        | use[ ][\w:]++(?:::\{.*)?;
+        | use[ ](?:\w++::.*|strict|warnings);
         | (?:const|let|var|my|our|local|export|readonly|declare)[ ][$@%]?[\w.-]++[ ]?=.*+
         | (?:public|private|protected|static|func|fn|function|sub)[ ]\w.*[({].*+
         | (?:if|elif|while|until|for|switch)[ ]?[\[(!$\w].*(?:;[ ]?(?:do|then)|\{|[)\]][ ]*:)
@@ -48,6 +48,10 @@ def is_source(name: str, head: bytes) -> bool:
 
 
 def _looks_like_code(head: bytes) -> bool:
-    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(_COMMENT)]
-    statements = sum(_STATEMENT.match(line) is not None for line in lines)
-    return bool(lines) and statements >= _CODE * len(lines)
+    statements = others = 0
+    for line in head.split(b"\n"):
+        if _STATEMENT.match(line):
+            statements += 1
+        elif line.strip() and not line.lstrip().startswith(_COMMENT):
+            others += 1
+    return statements > 0 and statements >= _CODE * (statements + others)

@@ -124,14 +124,13 @@ def test_git_in_a_hook_and_a_pull_request(dlpctl, monkeypatch):
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")
 def test_an_interrupt_ends_the_workers_and_marks_the_report(tmp_path):
     Path("a.txt").write_text(MAIL)
-    os.mkfifo("pipe")  # nobody ever writes to it
     command = [
         sys.executable,
         "-m",
         "dlpctl",
         "scan",
         "a.txt",
-        "pipe",
+        "-",  # nobody ever writes to it
         "-j",
         "2",
         "-f",
@@ -140,7 +139,12 @@ def test_an_interrupt_ends_the_workers_and_marks_the_report(tmp_path):
         "json=report.json",
     ]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         time.sleep(3)
