@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from dlpctl.masking.vault import Vault
 from dlpctl.regular import NotRegularError, read_regular
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files are of POSIX")
+Run = Callable[..., Any]
 HANGS = 60
 """Seconds after which a reader waits for what never comes."""
 READERS = {
@@ -36,18 +38,16 @@ READERS = {
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled_cache: Path) -> None:
-    for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
-    for variable in ("CONFIG", "DATA"):
-        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
-    monkeypatch.chdir(tmp_path)
+def _files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     Path("text.txt").write_text("words\n")
     Path("table.csv").write_text("a,b\n1,2\n")
     monkeypatch.setenv("DLPCTL_VAULT_KEY", "ab" * 32)
     with Vault(Path("kept"), b"\xab" * 32, create=True).transaction() as vault:
         vault.token("EMAIL", "a@b.example")
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(HANGS)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture(params=["a pipe", "a socket", "a device"])
@@ -66,39 +66,34 @@ def special(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
         yield "special.toml", kind
 
 
-def dlpctl(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "dlpctl", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=HANGS, check=False)
-
-
 @pytest.mark.parametrize("reader", READERS)
-def test_a_pipe_nobody_writes_to_is_refused(reader: str) -> None:
+def test_a_pipe_nobody_writes_to_is_refused(dlpctl: Run, reader: str) -> None:
     os.mkfifo("special.toml")
     done = dlpctl(*(word.format("special.toml") for word in READERS[reader]))
-    message = done.stderr.decode()
-    assert done.returncode in (1, 2)
-    assert done.stdout == b""
+    message = done.err
+    assert done.status in (1, 2)
+    assert done.out == ""
     assert message.startswith("dlpctl: ")
     assert message.count("\n") == 1
     assert "special.toml" in message
     assert "it is a pipe, not a file" in message or reader == "password"
 
 
-def test_check_names_what_it_is(special: tuple[str, str]) -> None:
+def test_check_names_what_it_is(dlpctl: Run, special: tuple[str, str]) -> None:
     name, kind = special
     done = dlpctl("check", name)
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.status, done.out) == (1, "")
     expected = (
         f"dlpctl: {name}: cannot be read: it is {kind}, not a file; pass its content on stdin, as '-'\n"
     )
-    assert done.stderr.decode() == expected
+    assert done.err == expected
 
 
-def test_scan_counts_it_as_unreadable(special: tuple[str, str]) -> None:
+def test_scan_counts_it_as_unreadable(dlpctl: Run, special: tuple[str, str]) -> None:
     name, kind = special
     done = dlpctl("scan", name)
-    assert done.returncode == 1
-    assert f"it is {kind}, not a file; use '-' for stdin" in done.stdout.decode()
+    assert done.status == 1
+    assert f"it is {kind}, not a file; use '-' for stdin" in done.out
 
 
 def test_the_library_refuses_it(special: tuple[str, str]) -> None:
@@ -129,11 +124,11 @@ def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) ->
         read_regular("pipe")
 
 
-def test_stdin_may_be_a_pipe() -> None:
-    for command in (["check", "-"], ["mask", "-"], ["scan", "-"]):
-        assert dlpctl(*command, stdin=b"words\n").returncode == 0
+@pytest.mark.parametrize("command", ["check", "mask", "scan"])
+def test_stdin_may_be_a_pipe(piped: Callable[..., CompletedProcess[bytes]], command: str) -> None:
+    assert piped(command, "-", stdin=b"words\n").returncode == 0
 
 
-def test_a_folder_is_named_as_one() -> None:
+def test_a_folder_is_named_as_one(dlpctl: Run) -> None:
     done = dlpctl("check", ".")
-    assert (done.returncode, done.stderr) == (1, b"dlpctl: .: is a directory; name the files in it\n")
+    assert (done.status, done.err) == (1, "dlpctl: .: is a directory; name the files in it\n")
