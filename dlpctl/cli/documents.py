@@ -12,7 +12,7 @@ from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
-from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text
+from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_regular
 
@@ -44,10 +44,12 @@ def is_plain(name: str, head: bytes) -> bool:
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
         return False
-    if not is_source_text(_whole_characters(head), path.name):
+    if not is_source_text(head, path.name):
         return name == STDIN and _is_legacy_text(head)
     if name == STDIN:
         return True
+    if not is_utf8(_whole_characters(head)):
+        return False
     return not (suffix in _MAYBE_PLAIN and _MARKUP.match(head)) and not _hides_archive(name, head)
 
 

@@ -25,8 +25,11 @@ CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""
 
 _BOM_AND_BLANKS = b"\xef\xbb\xbf \t\r\n"
-_MAGIC_IN_TEXT = (b"%PDF-", b"GIF8", b"BZh", b"PAR1", b"RIFF", b"BM", b"PK")
+_MAGIC_IN_TEXT = (
+    b"%PDF-", b"GIF8", b"BZh", b"PAR1", b"RIFF", b"BM", b"PK", b"\xff\xd8\xff", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
 """Starts of binary files whose next bytes need not tell them from text."""
+_MAGIC_SIZE = 16
 _NAMED = (
     ".csv", ".tsv", ".tab", ".psv", ".eml", ".emlx", ".mht", ".mhtml", ".mbox", ".mbx", ".ipynb",
 )  # fmt: skip
@@ -39,24 +42,34 @@ _MAIL_FIELD = lazy(
     rb"(?im)^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):"
 )
 _HEADER_END = lazy(rb"\r?\n\r?\n")
-_ESCAPES = b"\x1b$"
-"""Starts a character set of ISO 2022, whose bytes are ASCII and whose meaning is not."""
 _ZIP_RECORD = b"PK\x05\x06"
 
 
 def is_source_text(data: bytes, name: str) -> bool:
-    """Whether a file is UTF-8 text that shows all it holds as it is, so that no format is needed."""
+    """Whether a file is text that shows all it holds as it is, so that no format is needed.
+
+    Its encoding may be any but UTF-16 and its like.
+    """
     if name.lower().endswith(_NAMED) or data.startswith(_MAGIC_IN_TEXT):
         return False
-    head = data[:HEAD]
-    if len(head.translate(None, CONTROLS)) != len(head) or not is_utf8(data):
-        return False
-    return not (
-        _ESCAPES in data
-        or starts_like_pdf(data)
+    return _has_text_bytes(data[:HEAD]) and not (
+        starts_like_pdf(data)
         or starts_like_rtf(data)
         or starts_like_mail(data)
         or (len(data) > HEAD and ends_with_zip(data))
+    )
+
+
+def _has_text_bytes(head: bytes) -> bool:
+    """Whether text is all that a file can be, by its bytes: few controls, and none in a magic."""
+    controls = len(head) - len(head.translate(None, CONTROLS))
+    if not controls:
+        return True
+    start = head[:_MAGIC_SIZE]
+    return (
+        controls <= len(head) // 100
+        and b"\0" not in head
+        and len(start.translate(None, CONTROLS)) == len(start)
     )
 
 
@@ -89,6 +102,8 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
 
 def starts_like_pdf(head: bytes) -> bool:
     """Whether a PDF starts here, or after the junk that readers of PDF skip."""
+    if head.find(b"%PDF-", 0, _PDF_WITHIN + 5) < 0:
+        return False
     header = _PDF_HEADER.search(head, 0, _PDF_WITHIN + 6)
     if header is None:
         return head.startswith(b"%PDF-")
@@ -102,7 +117,9 @@ def leads_with_pdf(data: bytes) -> bool:
 
 
 def starts_like_rtf(head: bytes) -> bool:
-    return head[:HEAD].lstrip(_BOM_AND_BLANKS).startswith(b"{\\rtf")
+    if head[:1] in _BOM_AND_BLANKS:
+        head = head[:HEAD].lstrip(_BOM_AND_BLANKS)
+    return head.startswith(b"{\\rtf")
 
 
 def starts_with_header(head: bytes) -> bool:

@@ -216,7 +216,7 @@ class Reader:
         return found
 
     def _text(self, shown: str, data: bytes) -> Found:
-        if is_utf8(data):
+        if is_utf8(data) and b"\x1b$" not in data:  # the escapes of ISO 2022 are ASCII
             return self._examiner.text(shown, data)
         from dlpctl.formats.encoding import binary_at, decode
 
