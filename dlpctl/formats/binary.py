@@ -137,6 +137,10 @@ class Binary:
         return [data.decode("latin-1")]
 
 
+def has_strings(data: bytes) -> bool:
+    return any(pattern.search(data) for pattern in _STRINGS.values())
+
+
 def reason(data: bytes) -> str:
     """Return why a file of no format that is read counts as not inspected; empty where it is blank."""
     if not data.strip(b"\0"):

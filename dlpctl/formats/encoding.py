@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.recognition import CONTROLS, HEAD
+from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ _EVERYDAY = {
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
 # ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before it.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
-_ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", b"\x1b$)C": "iso2022_kr"}
+_ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
     rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
 )
@@ -94,7 +94,9 @@ def decode(data: bytes) -> Decoded | None:
         wide = _wide(data)
         if wide is not None:
             return wide
-    if len(sample.translate(None, CONTROLS)) < len(sample) - len(sample) // 100:
+    shifted = b"" if SHIFTED not in sample else b"\x0e\x0f"
+    controls = CONTROLS.translate(None, shifted)
+    if len(sample.translate(None, controls)) < len(sample) - len(sample) // 100:
         return None
     for escape, codec in _ESCAPES.items():
         if escape in data:

@@ -30,6 +30,9 @@ _MAGIC_IN_TEXT = (
 )  # fmt: skip
 """Starts of binary files whose next bytes need not tell them from text."""
 _MAGIC_SIZE = 16
+SHIFTED = b"\x1b$)C"
+"""Announces Korean in ISO 2022, which has control characters of its own."""
+_SHIFTS = b"\x0e\x0f"
 _NAMED = (
     ".csv", ".tsv", ".tab", ".psv", ".eml", ".emlx", ".mht", ".mhtml", ".mbox", ".mbx", ".ipynb",
 )  # fmt: skip
@@ -65,6 +68,8 @@ def _has_text_bytes(head: bytes) -> bool:
     controls = len(head) - len(head.translate(None, CONTROLS))
     if not controls:
         return True
+    if SHIFTED in head:
+        return _has_text_bytes(head.replace(SHIFTED, b"").translate(None, _SHIFTS))
     start = head[:_MAGIC_SIZE]
     return (
         controls <= len(head) // 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
@@ -29,7 +28,7 @@ TEXT = Content("text", is_text=True)
 
 def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
     """Return what a content is read as; raise `FormatError` for two files in one."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     if is_source_text(data, name) and not (tail and ends_with_zip(tail)):
         return TEXT
     from dlpctl.formats.interface import BINARY

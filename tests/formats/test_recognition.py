@@ -141,6 +141,13 @@ def test_what_precedes_a_pdf_is_read_too() -> None:
     assert any("jane.roe" in segment.text for other in node.others for segment in other.segments)
 
 
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "iso2022_kr", "euc_kr", "cp932", "utf-8-sig"])
+def test_text_of_any_encoding_passes_the_quick_check(encoding: str) -> None:
+    text = "이름 김철수\n" * 3 if "kr" in encoding else "山田太郎さん\n" * 3
+    assert is_source_text(text.encode(encoding), "a")
+    assert recognize(text.encode(encoding), "a").name == "text"
+
+
 def test_zeros_are_no_text() -> None:
     with Files() as files:
         node = files.open(b"\0" * 4096, "a")
