@@ -18,7 +18,16 @@ from dlpctl.masking.reserved import is_reserved
 from dlpctl.policy.decide import Decider, Ruled, Ruling, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.summary import SEVERITY, summarize
-from dlpctl.types import PHI_TYPE, Action, Category, Decision, Destination, Detection, Finding
+from dlpctl.types import (
+    IN_BINARIES,
+    PHI_TYPE,
+    Action,
+    Category,
+    Decision,
+    Destination,
+    Detection,
+    Finding,
+)
 
 if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
@@ -212,6 +221,14 @@ class Checker:
     def scan(self, text: str) -> list[Finding]:
         """What is found in a text, down to the lowest score that matters to the policy."""
         return self._detector.scan(text, self._min_score)
+
+    def scan_binary(self, text: str) -> list[Finding]:
+        """The same for the strings of a binary file."""
+        return self._in_binaries.scan(text, self._min_score)
+
+    @cached_property
+    def _in_binaries(self) -> Detector:
+        return self._detector.for_categories(IN_BINARIES)
 
     def ruling(self, text: str, findings: Sequence[Finding]) -> Ruling:
         """The decision on findings in a text, without those that are masks already."""

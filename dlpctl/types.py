@@ -17,6 +17,13 @@ class Category(StrEnum):
     CUSTOM = "CUSTOM"
 
 
+IN_BINARIES = frozenset((Category.SECRETS, Category.CUSTOM))
+"""Categories that the strings of unknown binaries are searched for.
+
+What looks like a name or a number there is machine code; only a user's own patterns may mean more.
+"""
+
+
 class Destination(StrEnum):
     AI_TOOL = "AI_TOOL"
     VENDOR = "VENDOR"

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
+from dlpctl.regular import open_file, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,9 +30,7 @@ _PLAIN = {
 }  # fmt: skip
 """Names of files that are read as they stand. All others are looked into by their format, text or not."""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
-_STRUCTURED = lazy(
-    rb"(?i)\s*[\[{<]|From |(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|From|To|Subject|Date):"
-)
+_MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
 _NOT_IN_FILE_NAMES = lazy(r'[*?"<>|:/\\]')
 _SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.25
@@ -39,29 +40,47 @@ _VARIABLE = "DLPCTL_PASSWORD"
 
 def is_plain(name: str, head: bytes) -> bool:
     """Whether a content is text that needs no format: it may come as a stream, and nothing more has to be imported."""
-    if name == STDIN:
-        return not is_binary(head)
-    path = PurePath(name)
+    path = PurePath("" if name == STDIN else name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
         return False
-    return _is_text(head) and not (suffix in _MAYBE_PLAIN and _STRUCTURED.match(head))
-
-
-def _is_text(head: bytes) -> bool:
-    if is_binary(head):
+    if not is_source_text(head, path.name):
+        return name == STDIN and _is_legacy_text(head)
+    if name == STDIN:
+        return True
+    if not is_utf8(_whole_characters(head)):
         return False
-    try:
-        head.decode()
-    except UnicodeDecodeError as problem:
-        # A character may be cut by the end of what was read first.
-        return problem.start >= len(head) - 3
-    return True
+    return not (suffix in _MAYBE_PLAIN and _MARKUP.match(head)) and not _hides_archive(name, head)
 
 
-def is_binary(head: bytes) -> bool:
-    """Whether a content is no text, by how it begins."""
-    return b"\0" in head[:8192] or b"%PDF-" in head[:1024] or head.startswith(b"{\\rtf")
+def _whole_characters(head: bytes) -> bytes:
+    """The data without a character of UTF-8 that is cut by the end of what was read first."""
+    for size in (1, 2, 3):
+        last = head[-size : len(head) - size + 1] or b"x"
+        if last[0] >= 0xC0:
+            wanted = 2 if last[0] < 0xE0 else 3 if last[0] < 0xF0 else 4
+            return head[:-size] if wanted > size else head
+        if last[0] < 0x80:
+            break
+    return head
+
+
+def _is_legacy_text(head: bytes) -> bool:
+    """Whether a content is text in an older encoding, which keeps its bytes."""
+    if b"\0" in head:
+        return False
+    from dlpctl.formats.recognition import recognize
+
+    return bool(getattr(recognize(head, ""), "shows_all", False))
+
+
+def _hides_archive(name: str, head: bytes) -> bool:
+    """Whether a ZIP archive is at the end of a file, after more text than was read first."""
+    if len(head) < inputs.CHUNK:
+        return False
+    with open_file(name) as opened:
+        opened.seek(-ZIP_END, os.SEEK_END)
+        return ends_with_zip(opened.read())
 
 
 def whole(chunks: Iterable[bytes], most: int) -> bytes:
@@ -80,7 +99,7 @@ def password(*, ask: bool, file: Path | None) -> str | None:
     """Of an encrypted file: from a prompt, a file or the environment, since other users see what arguments a process has."""
     if file is not None:
         try:
-            lines = file.read_text(encoding="utf-8").splitlines()
+            lines = read_regular(file).decode("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             raise InputError(f"{file}: no password can be read from it") from None
         return lines[0] if lines else ""

@@ -9,9 +9,12 @@ import sys
 from collections.abc import Iterator
 
 from dlpctl.errors import InputError
+from dlpctl.formats.recognition import starts_like_pdf, starts_like_rtf
+from dlpctl.regular import NotRegularError, open_regular
 
 STDIN = "-"
-_READ = 1 << 20
+CHUNK = 1 << 20
+"""Bytes that are read at once."""
 _SETTLED = 0.005
 """Seconds without more input after which what has come is worth handing on."""
 
@@ -24,12 +27,16 @@ def read_chunks(name: str) -> Iterator[bytes]:
         yield from _chunks(0, "stdin")
         return
     try:
-        descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        descriptor = open_regular(name)
+    except IsADirectoryError:
+        raise InputError(f"{name}: is a directory; name the files in it") from None
+    except NotRegularError as problem:
+        raise InputError(
+            f"{name}: cannot be read: {problem.strerror}; pass its content on stdin, as '-'"
+        ) from None
     except OSError as problem:
         raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
     try:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise InputError(f"{name}: is a directory; name the files in it")
         yield from _chunks(descriptor, name)
     finally:
         os.close(descriptor)
@@ -66,7 +73,7 @@ def read_text(name: str) -> str:
 def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
     waits = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
     try:
-        while chunk := os.read(descriptor, _READ):
+        while chunk := os.read(descriptor, CHUNK):
             yield chunk
             if waits and not select.select([descriptor], [], [], _SETTLED)[0]:
                 yield b""
@@ -74,9 +81,13 @@ def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
         raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
 
 
+def is_binary(head: bytes) -> bool:
+    """Whether a content is no text; with a zero byte, it is some file format or UTF-16."""
+    return b"\0" in head[:8192] or starts_like_pdf(head) or starts_like_rtf(head)
+
+
 def _refuse_binary(name: str, data: bytes) -> None:
-    """Text may hold any character but NUL; with one, it is some file format or UTF-16."""
-    if b"\0" in data[:8192]:
+    if is_binary(data):
         hint = (
             "save it to a file and use 'dlpctl check FILE'"
             if name == STDIN

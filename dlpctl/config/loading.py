@@ -13,6 +13,7 @@ from dlpctl.config.origin import Layer, Origin
 from dlpctl.config.places import locate
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
 from dlpctl.errors import ConfigError, did_you_mean
+from dlpctl.regular import open_file
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
@@ -118,7 +119,7 @@ def _from_flags(flags: Mapping[str, object], working: Path) -> Iterator[_Given]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             content = opened.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return {}

@@ -149,7 +149,7 @@ SETTINGS = {
         Setting("limits.pdf_pages", whole(1), "How many pages a PDF may have."),
         Setting("limits.pdf_glyphs", whole(1), "How many characters a PDF may draw."),
         Setting("limits.pdf_invocations", whole(1), "How often a PDF may draw its forms."),
-        Setting("limits.pixels", whole(1), "How many pixels a picture may have, all frames together."),
+        Setting("limits.pixels", whole(1), "How many pixels a picture may have, or a frame of one."),
         Setting("limits.nesting", whole(1), "How deep XML and JSON may nest."),
         Setting("limits.memory_bytes", whole(128 << 20), "What reading a file may take of the memory."),
         Setting("limits.seconds", number(0.1, 86_400), "How long reading a file, or masking it, may take."),

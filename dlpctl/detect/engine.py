@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.compiled import from_files, from_patterns
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.cache import Cache
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.pattern import Pattern
+    from dlpctl.types import Category
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
@@ -74,6 +75,18 @@ class Detector:
                 index
                 for index, pattern in enumerate(self.known, start=-len(self._tagged))
                 if _names(pattern) & wanted
+            )
+        )
+        return narrowed
+
+    def for_categories(self, categories: Collection[Category]) -> Detector:
+        """Narrow the detector further, to what it finds of these categories."""
+        narrowed = self._copy()
+        narrowed._select(
+            frozenset(
+                index
+                for index, pattern in enumerate(self.known, start=-len(self._tagged))
+                if pattern.category in categories and (self._selected is None or index in self._selected)
             )
         )
         return narrowed

@@ -8,6 +8,7 @@ from typing import Any
 
 from dlpctl.detect.pattern import Pattern
 from dlpctl.errors import PatternError, did_you_mean
+from dlpctl.regular import read_regular
 
 
 def builtin_files() -> list[Path]:
@@ -43,7 +44,7 @@ def read_file(file: Path) -> list[Pattern]:
     import tomllib
 
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        content = tomllib.loads(read_regular(file).decode("utf-8-sig"))
     except OSError as problem:
         raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dlpctl.errors import FormatError, StillExposedError, UsageError
-from dlpctl.files.finding import Ledger, Seen, place_all, scan_document
+from dlpctl.files.finding import Ledger, Seen, place_all, search_document
 from dlpctl.files.names import Names
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
@@ -220,7 +220,7 @@ class _Work:
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
-            seen = self._seen[id(document)] if known else scan_document(document, self._checker.scan)
+            seen = self._seen[id(document)] if known else search_document(document, self._checker)
             hits = list(self._hits_in(document, seen, known=known))
             if known:
                 self._hits[id(document)] = hits
@@ -236,7 +236,7 @@ class _Work:
         return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
 
     def _see(self, document: Document) -> list[Seen]:
-        seen = scan_document(document, self._checker.scan)
+        seen = search_document(document, self._checker)
         # The document is kept, so that no other can come to stand under its id.
         self._known.append(document)
         self._seen[id(document)] = seen

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from dlpctl.formats.interface import BINARY
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 Scan = Callable[[str], list[Finding]]
 _LONGEST_LABEL = 80
 _CELLS_APART = "\n\n"
+
+
+class Finder(Protocol):
+    """Finds values in texts, and in the strings of binary files."""
+
+    def scan(self, text: str, /) -> list[Finding]: ...
+
+    def scan_binary(self, text: str, /) -> list[Finding]: ...
 
 
 class Seen(NamedTuple):
@@ -42,6 +51,12 @@ class Placed(NamedTuple):
     def place(self) -> str:
         """For people. It may hold the names of files and sheets, and they may hold values."""
         return self.node.place(self.document, self.segment, self.start)
+
+
+def search_document(document: Document, finder: Finder) -> list[Seen]:
+    """What every view of a document shows; strings of unknown binaries are no text."""
+    is_binary = document.format == BINARY
+    return scan_document(document, finder.scan_binary if is_binary else finder.scan)
 
 
 def scan_document(document: Document, scan: Scan) -> list[Seen]:

@@ -10,6 +10,7 @@ from dlpctl.errors import InputError
 from dlpctl.files.checking import FileChecker
 from dlpctl.newfiles import write_whole
 from dlpctl.preflight import checker_for
+from dlpctl.regular import read_regular
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
@@ -63,6 +64,6 @@ def mask_file(
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_regular(file)
     except OSError as problem:
         raise InputError(f"{file}: cannot be read: {problem.strerror}") from None

@@ -1,4 +1,7 @@
-"""Files of no known format: their strings are searched, and nothing in them can be replaced."""
+"""Files of no format that is read: they count as not inspected, and their strings are searched for secrets.
+
+Nothing in them can be replaced.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.interface import BINARY, Document, Edit, Limits, Piece, Segment, Uninspected, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _STRINGS = {
     "utf-8": re.compile(
@@ -22,15 +25,25 @@ _STRINGS = {
     "utf-16-le": re.compile(rb"(?:[\t\x20-\x7e]\0){6,}"),
     "utf-16-be": re.compile(rb"(?:\0[\t\x20-\x7e]){6,}"),
 }
-# Formats whose text their strings do not show.
-_OPAQUE = {
+# Prefixes of formats that are known and not read.
+_KINDS = {
+    b"\x7fELF": "program or library (ELF)",
+    b"\0asm": "program (WebAssembly)",
+    b"!<arch>\n": "static library or package",
+    b"\xca\xfe\xba\xbe": "Java class or program (Mach-O)",
+    **dict.fromkeys(
+        (b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe"),
+        "program or library (Mach-O)",
+    ),
+    **dict.fromkeys((b"\0\1\0\0", b"OTTO", b"ttcf", b"wOFF", b"wOF2", b"true\0"), "font"),
     b"Rar!\x1a\x07": "RAR archive",
     b"7z\xbc\xaf\x27\x1c": "7z archive without the extra that reads it",
     b"\x28\xb5\x2f\xfd": "Zstandard file without the extra that reads it",
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format"
+    " (save it as .docx, .xlsx, .pptx or .eml)",
     b"ORC": "ORC file",
     b"Obj\x01": "Avro file",
     b"\x89HDF": "HDF5 file",
@@ -44,6 +57,20 @@ _OPAQUE = {
     b"\x1a\x45\xdf\xa3": "recording",
     b"\x04\x22\x4d\x18": "LZ4 file",
 }
+# Further marks, and where they are.
+_MARKS = (
+    (4, b"ftyp", "recording"),
+    (40, b" EMF", "vector picture"),
+    (0, b"\xd7\xcd\xc6\x9a", "vector picture"),
+    (4, b"Standard Jet DB", "database (Access)"),
+    (4, b"Standard ACE DB", "database (Access)"),
+)
+_PE_HEADER_AT = 0x3C
+_PYTHON_MAGIC_END = b"\r\n"
+_PACKED = "compressed or encrypted data of unknown format"
+_SEARCHED = "only its strings were searched, for secrets"
+UNKNOWN = f"binary file of unknown format: {_SEARCHED}"
+"""Why such a file counts as not inspected."""
 _SAMPLE = 1 << 16
 _RANDOM = 7.2
 
@@ -62,7 +89,7 @@ class _Offsets:
 
 
 class Binary:
-    name = "binary"
+    name = BINARY
     extensions: tuple[str, ...] = ()
     rank = 100
     in_process = True
@@ -89,7 +116,11 @@ class Binary:
                 segments.append(Segment("\n".join(texts), "strings", _Offsets(starts, at)))
                 whole = Piece(len(segments) - 1, 0, len(segments[-1].text))
                 views.append(View(f"strings in {encoding}", [whole], segments))
-        return Document(self.name, segments, views, list(_unseen(data)))
+        why = self.why_not_inspected(data)
+        return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
+
+    def why_not_inspected(self, data: bytes) -> str:
+        return reason(data)
 
     def mask(
         self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
@@ -106,21 +137,39 @@ class Binary:
         return [data.decode("latin-1")]
 
 
-def _unseen(data: bytes) -> Iterable[Uninspected]:
-    for magic, kind in _OPAQUE.items():
+def has_strings(data: bytes) -> bool:
+    return any(pattern.search(data) for pattern in _STRINGS.values())
+
+
+def reason(data: bytes) -> str:
+    """Return why a file of no format that is read counts as not inspected; empty where it is blank."""
+    if not data.strip(b"\0"):
+        return ""
+    kind = _kind(data)
+    return f"{kind}: {_SEARCHED}" if kind else UNKNOWN
+
+
+def _kind(data: bytes) -> str:
+    for at, mark, kind in _MARKS:
+        if data.startswith(mark, at):
+            return kind
+    for magic, kind in _KINDS.items():
         if data.startswith(magic):
-            yield Uninspected("content", f"{kind}: only its strings were searched")
-            return
-    if data[4:8] == b"ftyp":
-        yield Uninspected("content", "recording: only its strings were searched")
-        return
+            return kind
+    if data.startswith(b"MZ"):
+        header = int.from_bytes(data[_PE_HEADER_AT : _PE_HEADER_AT + 4], "little")
+        return "program or library (PE)" if data.startswith(b"PE\0\0", header) else "program (DOS)"
+    if data[2:4] == _PYTHON_MAGIC_END:
+        return "compiled Python"
+    return _PACKED if _looks_packed(data) else ""
+
+
+def _looks_packed(data: bytes) -> bool:
     for at in {0, len(data) // 3, len(data) * 2 // 3, max(len(data) - _SAMPLE, 0)}:
         sample = data[at : at + _SAMPLE]
         if len(sample) >= 1024 and _entropy(sample) > _RANDOM + min(0.6, len(sample) / _SAMPLE):
-            yield Uninspected(
-                "content", "compressed or encrypted data of unknown format: only its strings were searched"
-            )
-            return
+            return True
+    return False
 
 
 def _entropy(sample: bytes) -> float:

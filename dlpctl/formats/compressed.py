@@ -59,6 +59,7 @@ class Compressed:
     """One packed file, in one stream or several behind one another."""
 
     rank = 55
+    archive = True
 
     def __init__(
         self,

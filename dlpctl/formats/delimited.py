@@ -25,6 +25,7 @@ _CELLS_APART = "\n\n"
 class Delimited(TextFormat):
     name = "csv"
     extensions = (".csv", ".tsv", ".tab", ".psv")
+    shows_all = False
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """A view a column, labelled by its header, so that no column's header speaks for another."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,12 +37,14 @@ _EVERYDAY = {
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
 # ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before it.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
-_ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", b"\x1b$)C": "iso2022_kr"}
+_ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
     rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
 )
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
-_SAMPLE = 1 << 16
+_SAMPLE = HEAD
+_BLOCK = 1 << 12
+_BINARY_BYTES = CONTROLS.replace(b"\0", b"")
+"""Zeros alone are left by a computer that crashed while it wrote a log."""
 _GUESSED = 1 << 13
 """Bytes of lines beyond ASCII that tell an older encoding; the judges look at each character."""
 
@@ -91,7 +94,9 @@ def decode(data: bytes) -> Decoded | None:
         wide = _wide(data)
         if wide is not None:
             return wide
-    if len(sample.translate(None, _CONTROLS)) < len(sample) - len(sample) // 100:
+    shifted = b"" if SHIFTED not in sample else b"\x0e\x0f"
+    controls = CONTROLS.translate(None, shifted)
+    if len(sample.translate(None, controls)) < len(sample) - len(sample) // 100:
         return None
     for escape, codec in _ESCAPES.items():
         if escape in data:
@@ -102,6 +107,17 @@ def decode(data: bytes) -> Decoded | None:
     if text is not None:
         return Decoded(text, (_Run(0, 0, "utf-8"),))
     return _legacy(data)
+
+
+def binary_at(data: bytes, decoded: Decoded) -> int | None:
+    """Return where binary data start after the text that was judged; None where there are none."""
+    if decoded.encoding not in {"mixed", "latin-1", *_SINGLE_BYTE, *_MULTIBYTE}:
+        return None
+    for at in range(_SAMPLE, len(data), _BLOCK):
+        block = data[at : at + _BLOCK]
+        if len(block) - len(block.translate(None, _BINARY_BYTES)) > len(block) // 20:
+            return at
+    return None
 
 
 def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
@@ -175,7 +191,9 @@ def _wide(data: bytes) -> Decoded | None:
         candidates.append("utf-16-be")
     for codec in candidates:
         text = _strict(data, codec)
-        if text is not None and not any(unicodedata.category(char) in {"Cn", "Co"} for char in text[:2000]):
+        if text is None or "\0" in text[:2000]:
+            continue
+        if not any(unicodedata.category(char) in {"Cn", "Co"} for char in text[:2000]):
             return Decoded(text, (_Run(0, 0, codec),))
     return None
 

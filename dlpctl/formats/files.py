@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
 from dlpctl.formats.interface import Document, Edit, Format, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.recognition import CATCH_ALL, leads_with_pdf, readings
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
 """What a file that begins so will most likely be read by, in a process that starts while the formats are asked."""
-_ZIP_END = b"PK\x05\x06"
-_ZIP_TAIL = (1 << 16) + 22
-# Plain text and unknown binaries: what claims any file.
-_CATCH_ALL = 90
 _T = TypeVar("_T")
 HitsOf = Callable[[Document], Iterable[Hit]]
 """What must not stay in a document."""
@@ -158,7 +155,7 @@ class Files:
                 read.append(self._extract(candidate, data, limits, password))
             except NotThisFormatError:
                 continue
-            if not _goes_on(read[0], name):
+            if not _goes_on(read[0], data, name):
                 break
         return read[0], [other for other in read[1:] if not other.children]
 
@@ -201,28 +198,17 @@ class Files:
         )
 
 
-def readings(data: bytes, name: str) -> list[Format]:
-    """The formats that a file may be read as, the likeliest first."""
-    claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
-    if not data.startswith(b"PK") and _ends_with_zip(data):
-        # Programs open a ZIP whatever stands before it. Before a real file of another format, it is a file in disguise.
-        if rank(claiming[0]) < _CATCH_ALL:
-            raise FormatError(f"the file is two files in one: {claiming[0].name} and zip")
-        claiming.insert(0, format_named("zip"))
-    return claiming
+def _goes_on(document: Document, data: bytes, name: str) -> bool:
+    """Whether a file should be read in a second way, too.
 
-
-def _ends_with_zip(data: bytes) -> bool:
-    at = data.rfind(_ZIP_END, max(len(data) - _ZIP_TAIL, 0))
-    return at >= 0 and at + 22 + int.from_bytes(data[at + 20 : at + 22], "little") == len(data)
-
-
-def _goes_on(document: Document, name: str) -> bool:
-    """Whether a file should be read in a second way too, since its name says something else than its contents."""
-    suffix = PurePosixPath(name.lower()).suffix
+    Its name says something else than its contents, or text precedes the PDF in it.
+    """
     chosen = format_named(document.format)
+    if chosen.name == "pdf" and not leads_with_pdf(data):
+        return True
+    suffix = PurePosixPath(name.lower()).suffix
     named = any(suffix in candidate.extensions for candidate in formats()) if suffix else False
-    return named and suffix not in chosen.extensions and rank(chosen) < _CATCH_ALL
+    return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
 
 
 def _in_process(chosen: Format) -> bool:

@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a", b"BM")
+_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
+_BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
+"""How large the second header of a bitmap is, which is the mark of one."""
 _TOO_SMALL_FOR_TEXT = 400
+# A picture was within its limits when it was read.
+_READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
 """Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has more."""
@@ -51,8 +56,8 @@ class Picture:
     extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
 
     def sniff(self, head: bytes, name: str) -> bool:
-        if head.startswith(b"BM") and not name.lower().endswith(".bmp"):
-            return False
+        if head.startswith(b"BM"):
+            return name.lower().endswith(".bmp") or (head[6:10] == bytes(4) and head[14:18] in _BITMAPS)
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -66,13 +71,11 @@ class Picture:
             ]
             if parts:
                 document.views.append(View("metadata", parts, document.segments))
-            if image.width * image.height < _TOO_SMALL_FOR_TEXT:
-                return document
-            if ocr.program() is None:
-                document.uninspected.append(Uninspected("picture", ocr.MISSING))
-                return document
-            for number, frame in enumerate(_frames(image)):
-                _add_words(document, number, _words(frame))
+            for number, words in _words_of_frames(image, limits):
+                if words is None:
+                    document.uninspected.append(Uninspected("picture", ocr.MISSING))
+                    break
+                _add_words(document, number, words)
         return document
 
     def mask(
@@ -83,11 +86,11 @@ class Picture:
         if children:
             raise CannotMaskError("a picture holds no files")
         boxes = _boxes(document, edits)
-        with _opened(data, Limits()) as image:
+        with _opened(data, _READ_BEFORE) as image:
             kind = image.format or "PNG"
             duration = image.info.get("duration")
             frames = []
-            for number, frame in enumerate(_frames(image)):
+            for number, frame in enumerate(_frames(image, _READ_BEFORE)):
                 painted = _paintable(frame, kind)
                 draw = ImageDraw.Draw(painted)
                 for box in boxes:
@@ -112,12 +115,11 @@ class Picture:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         texts = [data.decode("latin-1"), data.decode("utf-16-le", "ignore")]
-        if ocr.program() is not None:
-            with _opened(data, limits) as image:
-                if image.width * image.height >= _TOO_SMALL_FOR_TEXT:
-                    texts += (
-                        " ".join(word.text for word in _words(frame, sparse=True)) for frame in _frames(image)
-                    )
+        with _opened(data, limits) as image:
+            texts += (
+                " ".join(word.text for word in words or ())
+                for _, words in _words_of_frames(image, limits, sparse=True)
+            )
         return texts
 
 
@@ -158,24 +160,55 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
     import PIL.Image
 
     with warnings.catch_warnings():
-        # Pillow's own limit is a warning; ours is counted below, before any pixel is unpacked.
+        # Pillow's own limit is a warning; ours is checked for each frame, before it is unpacked.
         warnings.simplefilter("ignore")
         try:
             with PIL.Image.open(io.BytesIO(data)) as image:
-                pixels = image.width * image.height * getattr(image, "n_frames", 1)
-                if pixels > limits.pixels:
-                    raise FormatError(f"more than {limits.pixels / 1e6:g} megapixels: raise limits.pixels")
+                _require_size(image, limits)
                 yield image
         except PIL.Image.DecompressionBombError as error:
-            raise FormatError(f"more than {limits.pixels / 1e6:g} megapixels: raise limits.pixels") from error
+            raise FormatError(_too_large(limits)) from error
         except (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError) as error:
             raise FormatError("the picture is damaged") from error
 
 
-def _frames(image: Image) -> Iterator[Image]:
+def _require_size(frame: Image, limits: Limits) -> None:
+    if frame.width * frame.height > limits.pixels:
+        raise FormatError(_too_large(limits))
+
+
+def _too_large(limits: Limits) -> str:
+    return f"a frame of more than {limits.pixels / 1e6:g} megapixels: raise limits.pixels"
+
+
+def _frames(image: Image, limits: Limits) -> Iterator[Image]:
+    """Each frame in turn: their sizes differ in TIFF, and all of them together are no picture."""
     from PIL import ImageSequence
 
-    yield from ImageSequence.Iterator(image)
+    for frame in ImageSequence.Iterator(image):
+        _require_size(frame, limits)
+        yield frame
+
+
+def _words_of_frames(
+    image: Image, limits: Limits, *, sparse: bool = False
+) -> Iterator[tuple[int, list[ocr.Word] | None]]:
+    """Give the words of each frame that may hold any; None where nothing reads them.
+
+    A frame that repeats another one, as many of an animation do, is read once.
+    """
+    known: dict[bytes, list[ocr.Word]] = {}
+    for number, frame in enumerate(_frames(image, limits)):
+        if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
+            continue
+        if ocr.program() is None:
+            yield number, None
+            continue
+        content = sha256(f"{frame.size} {frame.mode} ".encode() + frame.tobytes()).digest()
+        words = known.get(content)
+        if words is None:
+            words = known[content] = _words(frame, sparse=sparse)
+        yield number, words
 
 
 def _paintable(frame: Image, kind: str) -> Image:

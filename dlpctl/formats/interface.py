@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Limits = FileLimits
+BINARY = "binary"
+"""The format of files that no other format reads."""
 _PAGE = lazy(r"(?:^| )page \d+$")
 
 
@@ -207,9 +209,10 @@ class Document:
 class Format(Protocol):
     """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found by discovery.
 
-    Two attributes are optional. `rank` orders the formats that claim the same file, the lowest first (50 where it is missing:
+    Four attributes are optional. `rank` orders the formats that claim the same file, the lowest first (50 where it is missing:
     ZIP has 60, so that a format that is ZIP underneath goes before it). `in_process = True` says that reading runs no native
-    parser and expands nothing, so that no worker process is needed.
+    parser and expands nothing, so that no worker process is needed. `shows_all = True` says that the characters of the file show
+    all it holds, so that a scan may read them as they are. `archive = True` says that people call such a file an archive.
     """
 
     name: str

@@ -10,6 +10,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
+from dlpctl.formats.recognition import starts_like_mail, starts_with_header
 from dlpctl.formats.source import Readable, spliced
 from dlpctl.regex import lazy
 
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from email.message import EmailMessage
 
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
-_HEADER = re.compile(rb"(?:From |[A-Za-z][A-Za-z0-9-]*:)")
-_TELLING = re.compile(
-    rb"^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
-    re.MULTILINE | re.IGNORECASE,
-)
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
@@ -34,16 +30,9 @@ class Mail:
         self.rank = rank
 
     def sniff(self, head: bytes, name: str) -> bool:
-        if _HEADER.match(head) is None:
-            return False
         if name.lower().endswith(self.extensions):
-            return True
-        fields = {
-            found[0].lower()
-            for found in _TELLING.finditer(re.split(rb"\r?\n\r?\n", head[: 1 << 16], maxsplit=1)[0])
-        }
-        telling = (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
-        return telling and head.startswith(b"From ") == (self.name == "mbox")
+            return starts_with_header(head)
+        return head.startswith(b"From ") == (self.name == "mbox") and starts_like_mail(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password

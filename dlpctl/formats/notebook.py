@@ -24,6 +24,7 @@ _PICTURE = re.compile(r'"image/(png|jpeg|gif|webp|tiff)"\s*+:\s*+"((?:[A-Za-z0-9
 class Notebook(Json):
     name = "notebook"
     extensions = (".ipynb",)
+    shows_all = False
     rank = 65
 
     def sniff(self, head: bytes, name: str) -> bool:

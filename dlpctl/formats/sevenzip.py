@@ -22,6 +22,7 @@ _MAGIC = b"7z\xbc\xaf\x27\x1c"
 class SevenZip:
     name = "7z"
     extensions = (".7z",)
+    archive = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name

@@ -13,8 +13,16 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit, decode, splice
-from dlpctl.formats.interface import Document, Limits, NotThisFormatError, Piece, Segment, View
+from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice
+from dlpctl.formats.interface import (
+    Document,
+    Limits,
+    NotThisFormatError,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
 from dlpctl.formats.locators import Escapes, Lines
 
 if TYPE_CHECKING:
@@ -123,18 +131,24 @@ class TextFormat:
     extensions: tuple[str, ...] = ()
     rank = 70
     in_process = True
+    shows_all = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         return name.lower().endswith(self.extensions)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
-        source = self.decoded(data).text
+        decoded = self.decoded(data)
+        source = decoded.text
         self.check(source, limits)
         readable = Readable(source, self.resolve(source))
         segments = [Segment(readable.text, "", readable)]
         whole = View("text", [Piece(0, 0, len(readable.text))], segments)
-        return Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+        document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+        at = binary_at(data, decoded)
+        if at is not None:
+            document.uninspected.append(Uninspected(f"from byte {at:,} on", "binary data after text"))
+        return document
 
     def mask(
         self,

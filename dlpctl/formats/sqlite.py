@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance
+from dlpctl.formats.binary import has_strings
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.source import spliced
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\0"
 _CELLS_APART = "\n\n"
+_SHORT, _KEY = 16, 32
+"""Bytes of a blob from which on it may be a file, and up to which it may be a hash or another key."""
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -184,7 +187,7 @@ def _read_rows(
                 place = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
-                    if len(value) >= 16:
+                    if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
                         document.children.append(Child(repr(cell), f"{table.columns[column]} {index}", value))
                         document.segments.append(Segment("", place, ("blob", repr(cell), cell)))
                     continue

@@ -22,6 +22,7 @@ _ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, UnicodeError, IndexE
 class Tar:
     name = "tar"
     extensions = (".tar", ".ova")
+    archive = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         if head[257:262] == b"ustar":

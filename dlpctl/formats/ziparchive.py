@@ -40,6 +40,7 @@ class Zip:
         ".crx",
     )
     rank = 60
+    archive = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name

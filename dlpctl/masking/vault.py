@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING
 from dlpctl.errors import VaultError
 from dlpctl.masking.tokens import TokenStore
 from dlpctl.newfiles import replacing
+from dlpctl.regular import open_file
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def vault_key(key_file: Path, environ: Mapping[str, str], *, create: bool = Fals
     if create and not key_file.exists():
         _make_key_file(key_file)
     try:
-        mode = stat.S_IMODE(key_file.stat().st_mode)
-        text = key_file.read_text("ascii").strip()
+        with open_file(key_file) as opened:
+            mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
+            text = opened.read().decode("ascii").strip()
     except FileNotFoundError:
         raise VaultError(f"no key: {key_file} does not exist and {KEY_VARIABLE} is not set") from None
     except UnicodeDecodeError:
@@ -132,7 +134,7 @@ class Vault(TokenStore):
     def refresh(self) -> None:
         """Read the file if it is not the one that was read last."""
         try:
-            with self.path.open("rb") as file:
+            with open_file(self.path) as file:
                 status = os.fstat(file.fileno())
                 seen = (status.st_ino, status.st_mtime_ns, status.st_size)
                 if seen == self._seen:

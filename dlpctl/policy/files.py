@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from dlpctl.errors import PolicyError, did_you_mean
+from dlpctl.regular import open_file
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _MAX_BYTES = 1 << 20
@@ -28,10 +30,11 @@ def builtin_path(name: str) -> Path:
 def read_table_file(path: Path) -> object:
     """What a file holds, by its suffix; raises `PolicyError`, with the file's name in front."""
     try:
-        size = path.stat().st_size
-        if size > _MAX_BYTES:
-            raise PolicyError(f"{path.name}: {size:,} bytes is too large; the limit is {_MAX_BYTES:,}")
-        text = path.read_bytes().decode("utf-8-sig")
+        with open_file(path) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > _MAX_BYTES:
+                raise PolicyError(f"{path.name}: {size:,} bytes is too large; the limit is {_MAX_BYTES:,}")
+            text = opened.read().decode("utf-8-sig")
     except FileNotFoundError:
         raise PolicyError(f"{path}: there is no such file") from None
     except OSError as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import BaselineError, did_you_mean
+from dlpctl.regular import open_file
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Baseline(NamedTuple):
     @classmethod
     def load(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
         try:
-            with file.open("rb") as opened:
+            with open_file(file) as opened:
                 content = opened.read(_MAX_BYTES + 1)
         except FileNotFoundError:
             raise BaselineError(

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config.places import EXCEPTIONS_FILE
-from dlpctl.scan.kinds import is_source
+from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.results import Result
+from dlpctl.scan.sources import JUDGED, is_source
+from dlpctl.types import IN_BINARIES
 
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.engine import Detector
     from dlpctl.types import Finding
 
-HEAD = 8192
 _AROUND = 60
 """Characters on both sides of a value, in its line, that name the finding from one run to the next."""
-_PRINTABLE = bytes(byte if 0x20 <= byte < 0x7F or byte in b"\t\n\r" else 0x1A for byte in range(256))
-"""Keeps the strings of a binary file where they are, and parts them."""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
@@ -70,13 +70,21 @@ class Examiner:
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
-    def _detector_for(self, path: str) -> Detector:
-        """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
-        return self._without_names if is_source(path) else self.detector
+    @cached_property
+    def _in_binaries(self) -> Detector:
+        return self.detector.for_categories(IN_BINARIES)
 
-    def findings(self, text: str) -> list[Finding]:
-        """What is found in a text that is part of a document."""
+    def _detector_for(self, path: str, head: bytes) -> Detector:
+        """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
+        return self._without_names if is_source(path, head) else self.detector
+
+    def scan(self, text: str) -> list[Finding]:
+        """Find values in a text that is part of a document."""
         return self.detector.scan(text, self.min_score)
+
+    def scan_binary(self, text: str) -> list[Finding]:
+        """The same for the strings of a binary file."""
+        return self._in_binaries.scan(text, self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
         """What is found in a content that is text, in UTF-8 or nearly so."""
@@ -84,7 +92,7 @@ class Examiner:
             from dlpctl.scan.baseline import without_bookkeeping
 
             data = without_bookkeeping(data)
-        findings = self._detector_for(path).scan_bytes(data, self.min_score)
+        findings = self._detector_for(path, data).scan_bytes(data, self.min_score)
         if not findings:
             return NOTHING
         text = data.decode("utf-8", "surrogateescape")
@@ -94,12 +102,13 @@ class Examiner:
 
     def decoded(self, path: str, text: str) -> Found:
         """The same for a text that was decoded."""
-        return self.place(path, text, self._detector_for(path).scan(text, self.min_score))
+        head = text[:JUDGED].encode("utf-8", "replace")
+        return self.place(path, text, self._detector_for(path, head).scan(text, self.min_score))
 
     def binary(self, path: str, data: bytes) -> Found:
         """What is found in the strings of a file that is no text; places are bytes."""
-        strings = data.translate(_PRINTABLE)
-        found = self._without_names.scan_bytes(strings, self.min_score)
+        strings = strings_of(data)
+        found = self._in_binaries.scan_bytes(strings, self.min_score)
         if not found:
             return NOTHING
         placed = self.place(path, strings.decode("ascii"), found)
@@ -115,16 +124,15 @@ class Examiner:
 
         Places are counted from the beginning of the part.
         """
+        detector = self._in_binaries if binary else self._detector_for(path, b"")
         if binary:
-            data = data.translate(_PRINTABLE)
+            data = strings_of(data)
         while first and data[0] & 0xC0 == 0x80:  # the margin begins within a character
             data = data[1:]
             first -= 1
         own = data[first : first + size]
         findings = [
-            one
-            for one in self._detector_for(path).scan_bytes(data, self.min_score)
-            if first <= one.start < first + size
+            one for one in detector.scan_bytes(data, self.min_score) if first <= one.start < first + size
         ]
         ending = Ending(
             own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)

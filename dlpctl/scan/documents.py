@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.regex import lazy
-from dlpctl.scan.kinds import is_structured
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -30,20 +29,20 @@ class Documents:
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
         """What is found, and what nobody could look at; raises `FormatError` where the file cannot be read at all."""
-        from dlpctl.files.finding import Ledger, place_all, scan_document
+        from dlpctl.files.finding import Ledger, place_all, search_document
         from dlpctl.files.names import Names
         from dlpctl.formats.files import Files
 
         if self._files is None:
             self._files = Files(self._limits)
-        scan = self._examiner.findings
         node = self._files.open(data, name)
-        placed = place_all(node, lambda document: scan_document(document, scan))
-        names = Names(scan)  # the names of members and sheets may hold values themselves
+        placed = place_all(node, lambda document: search_document(document, self._examiner))
+        names = Names(self._examiner.scan)  # the names of members and sheets may hold values themselves
         names.know(placed)
         ledger = Ledger(placed, names.shown([one.place for one in placed]))
         found = self._examiner.place(path, ledger.text, ledger.findings)
-        lines = data.decode("utf-8", "replace").split("\n") if is_structured(name) else []
+        has_lines = any(_LINE.fullmatch(one.inner) for one in found.results)
+        lines = data.decode("utf-8", "replace").split("\n") if has_lines else []
         results = [_at_its_place(one, ledger.text[one.start : one.end], lines) for one in found.results]
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])

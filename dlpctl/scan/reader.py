@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, FormatError, fault
-from dlpctl.scan.content import HEAD, NO_ENDING, Ending, Examiner, Found, Parts
-from dlpctl.scan.kinds import is_archive, is_document, is_structured
+from dlpctl.formats.recognition import ends_with_zip, is_utf8
+from dlpctl.regular import NotRegularError, open_regular
+from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
+from dlpctl.scan.recognized import in_parts, recognized
 from dlpctl.scan.results import Result, Skip, Why
 
 if TYPE_CHECKING:
@@ -23,14 +24,8 @@ STDIN = "-"
 LARGE = 16 << 20
 """From this size on a file is read in parts."""
 PART_SIZE = 8 << 20
-_OPEN = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)  # what stood there as a file may have become a link or a pipe since
-    | getattr(os, "O_NONBLOCK", 0)
-)
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
+DOCUMENT_LIMIT = 100 << 20
+"""Formats read no larger file."""
 _UNKNOWN_SIZE = 1 << 16
 _SLACK = 1 << 20
 """A file that grows by more while it is read is given up."""
@@ -94,13 +89,12 @@ class Reader:
             data = _read(path)
         except FileNotFoundError:
             self._skipped.append(Skip(shown, Why.GONE))
+        except NotRegularError:
+            self._skipped.append(Skip(shown, Why.SPECIAL))
         except OSError as problem:
             self._skipped.append(Skip(shown, Why.UNREADABLE, problem.strerror or ""))
         else:
-            if data is None:
-                self._skipped.append(Skip(shown, Why.SPECIAL))
-            else:
-                self._results += self._content(shown, data)
+            self._results += self._content(shown, data)
 
     def _blobs(self, items: Sequence[Any]) -> None:
         if self._contents is None:
@@ -129,10 +123,9 @@ class Reader:
             )
 
     def _stream(self, path: str, shown: str) -> None:
-        """A pipe, or whatever else has no end that is known before."""
-        with open(
-            0 if path == STDIN else path, "rb", buffering=_UNKNOWN_SIZE, closefd=path != STDIN
-        ) as stream:
+        """Stdin, whose end is not known before."""
+        assert path == STDIN
+        with open(0, "rb", buffering=_UNKNOWN_SIZE, closefd=False) as stream:
             head = stream.read(LARGE + 1)
             if len(head) <= LARGE:
                 self._results += self._content(shown, head)
@@ -140,20 +133,27 @@ class Reader:
             self._results += self._large(shown, _after(head, stream))
 
     def _large(self, shown: str, read: Callable[[int], bytes]) -> list[Result]:
-        """What is found in a content that is read in parts; nothing in it is unpacked."""
+        """What is found in a large content, read in parts where it is text or unknown."""
         margin = self._examiner.margin
         data = read(PART_SIZE + margin)
+        parted = in_parts(data, shown)
+        if parted is None:
+            return self._large_document(shown, data, read)
+        if parted.not_inspected:
+            why = Why.BINARY if parted.binary else Why.UNINSPECTED
+            self._skipped.append(Skip(shown, why, parted.not_inspected))
         more = len(data) == PART_SIZE + margin
-        binary = data.find(b"\0", 0, HEAD) >= 0
-        parts = Parts(binary=binary)
+        parts = Parts(binary=parted.binary)
         results: list[Result] = []
         first = 0
         while first < len(data):
             own = PART_SIZE if more else len(data) - first
-            found, ending = self._examiner.part(shown, data, first, own, binary=binary)
+            found, ending = self._examiner.part(shown, data, first, own, binary=parted.binary)
             results += parts.place(found.results, ending)
             self._accepted += found.accepted
             self._bytes += own
+            if not more and not parted.binary and ends_with_zip(data):
+                self._skipped.append(Skip(shown, Why.UNINSPECTED, "a ZIP archive at its end"))
             before = max(0, first + own - margin)
             following = read(PART_SIZE) if more else b""
             more = len(following) == PART_SIZE
@@ -161,6 +161,18 @@ class Reader:
             first += own - before
         self._files += 1
         return results
+
+    def _large_document(self, shown: str, data: bytes, read: Callable[[int], bytes]) -> list[Result]:
+        pieces = [data]
+        size = len(data)
+        while piece := read(PART_SIZE):
+            size += len(piece)
+            if size <= DOCUMENT_LIMIT:
+                pieces.append(piece)
+        if size <= DOCUMENT_LIMIT:
+            return self._content(shown, b"".join(pieces))
+        self._skipped.append(too_large(shown))
+        return []
 
     def _content(self, shown: str, data: bytes) -> list[Result]:
         """What is found in one content, whatever it is."""
@@ -180,27 +192,50 @@ class Reader:
         return found.results
 
     def _found(self, shown: str, data: bytes) -> Found | None:
-        if is_document(data, shown):
-            return self._document(shown, data)
-        if is_structured(shown):
-            return self._structured(shown, data)
-        return self._plain(shown, data)
-
-    def _plain(self, shown: str, data: bytes) -> Found:
-        if data.find(b"\0", 0, HEAD) >= 0:
+        try:
+            content = recognized(data, shown)
+        except FormatError as error:
+            self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
+            return None
+        if content.is_text:
+            return self._text(shown, data)
+        if content.is_binary:
             return self._binary(shown, data)
-        if data.isascii() or _is_utf8(data):
-            return self._examiner.text(shown, data)
-        return self._legacy(shown, data)
-
-    def _structured(self, shown: str, data: bytes) -> Found:
-        """Text by its format; as text alone where it is not what its name says."""
+        if content.is_archive and not self._archives:
+            self._skipped.append(Skip(shown, Why.ARCHIVE))
+            return None
         try:
             found, unseen = self._read(shown, data)
-        except FormatError:
-            return self._plain(shown, data)
+        except FormatError as error:
+            if content.in_process:  # it is text all the same
+                self._skipped.append(Skip(shown, Why.UNINSPECTED, error.message))
+                return self._text(shown, data)
+            self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
+            return None
         self._skipped += [Skip(shown, Why.UNINSPECTED, reason) for reason in unseen]
         return found
+
+    def _text(self, shown: str, data: bytes) -> Found:
+        # The escapes of ISO 2022 are ASCII; one byte is found faster than two.
+        if is_utf8(data) and (b"\x1b" not in data or b"\x1b$" not in data):
+            return self._examiner.text(shown, data)
+        from dlpctl.formats.encoding import binary_at, decode
+
+        decoded = decode(data)
+        if decoded is None:
+            return self._binary(shown, data)
+        at = binary_at(data, decoded)
+        if at is not None:
+            self._skipped.append(Skip(shown, Why.UNINSPECTED, f"binary data from byte {at:,} on"))
+        return self._examiner.decoded(shown, decoded.text)
+
+    def _binary(self, shown: str, data: bytes) -> Found:
+        from dlpctl.formats.binary import reason
+
+        why = reason(data)
+        if why:
+            self._skipped.append(Skip(shown, Why.BINARY, why))
+        return self._examiner.binary(shown, data)
 
     def _read(self, shown: str, data: bytes) -> tuple[Found, list[str]]:
         if self._documents is None:
@@ -208,32 +243,6 @@ class Reader:
 
             self._documents = Documents(self._examiner, self._limits)
         return self._documents.read(shown, PurePosixPath(shown).name, data)
-
-    def _legacy(self, shown: str, data: bytes) -> Found:
-        """Text in an older encoding, or with a few damaged bytes."""
-        from dlpctl.formats.encoding import decode
-
-        decoded = decode(data)
-        if decoded is None:
-            return self._examiner.binary(shown, data)
-        return self._examiner.decoded(shown, decoded.text)
-
-    def _binary(self, shown: str, data: bytes) -> Found:
-        if data.startswith(_WIDE) or _looks_wide(data):
-            return self._legacy(shown, data)
-        return self._examiner.binary(shown, data)
-
-    def _document(self, shown: str, data: bytes) -> Found | None:
-        if not self._archives and is_archive(data, shown):
-            self._skipped.append(Skip(shown, Why.ARCHIVE))
-            return None
-        try:
-            found, unseen = self._read(shown, data)
-        except FormatError as error:
-            self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
-            return None
-        self._skipped += [Skip(shown, Why.UNINSPECTED, reason) for reason in unseen]
-        return found
 
     def _part(self, path: str, shown: str, first: int, last: int, binary: bool) -> Outcome:
         """A range of a file that is too large to be read whole; what begins in it counts."""
@@ -249,12 +258,9 @@ class Reader:
         )
 
 
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def too_large(shown: str) -> Skip:
+    megabytes = DOCUMENT_LIMIT >> 20
+    return Skip(shown, Why.UNREADABLE, f"a document of more than {megabytes} MB")
 
 
 def _limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
@@ -281,25 +287,15 @@ def _after(head: bytes, stream: IO[bytes]) -> Callable[[int], bytes]:
     return read
 
 
-def _looks_wide(data: bytes) -> bool:
-    """Whether every second byte is zero, as in UTF-16 of a western language."""
-    head = data[:HEAD]
-    zeros = max(head[::2].count(0), head[1::2].count(0))
-    return zeros * 4 > len(head)
-
-
 def _touches(result: Result, lines: Sequence[Sequence[int]]) -> bool:
     return any(first <= result.end_line and result.line <= last for first, last in lines)
 
 
-def _read(path: str) -> bytes | None:
-    """The content of a file; None if it is none any more."""
-    descriptor = os.open(path, _OPEN)
+def _read(path: str) -> bytes:
+    # What was a file when the tree was walked may have become a link or a pipe since.
+    descriptor = open_regular(path, follow=False)
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        size = status.st_size
+        size = os.fstat(descriptor).st_size
         data = os.read(descriptor, size + 1 if size else _UNKNOWN_SIZE)
         if len(data) == size:
             return data
@@ -315,7 +311,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _read_range(path: str, first: int, last: int) -> bytes:
-    with os.fdopen(os.open(path, _OPEN), "rb", buffering=0) as file:
+    with os.fdopen(open_regular(path, follow=False), "rb", buffering=0) as file:
         file.seek(first)
         parts: list[bytes] = []
         left = last - first

@@ -6,13 +6,26 @@ import errno
 import os
 import sys
 from collections.abc import Generator, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.scan.content import HEAD, Ending, Examiner, Parts
+from dlpctl.formats.recognition import HEAD, ZIP_END
+from dlpctl.regular import open_regular
+from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
-from dlpctl.scan.kinds import is_document
-from dlpctl.scan.reader import BLOBS, FILES, LARGE, PART, PART_SIZE, STDIN, STREAM, Outcome, Reader
+from dlpctl.scan.reader import (
+    BLOBS,
+    DOCUMENT_LIMIT,
+    FILES,
+    LARGE,
+    PART,
+    PART_SIZE,
+    STDIN,
+    STREAM,
+    Outcome,
+    Reader,
+    too_large,
+)
+from dlpctl.scan.recognized import in_parts
 from dlpctl.scan.results import Result, Skip, Summary, Why
 from dlpctl.scan.walk import File, Selection, walk
 
@@ -27,8 +40,6 @@ _BATCH_BYTES = 1 << 20
 _BATCH_BLOBS = 32
 _BATCH_SKIPPED = 1024
 _MOST_JOBS = 16
-DOCUMENT_LIMIT = 100 << 20
-"""Formats read no larger file."""
 
 
 class _Batch(NamedTuple):
@@ -65,7 +76,7 @@ class Scan:
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """What is found in files and in folders; `-` is stdin."""
-        return self._run(_file_batches(_stdin_or_walked(names, self._selection)), None)
+        return self._run(_file_batches(_walked_and_stdin(names, self._selection)), None)
 
     def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
         """What is found in what git holds; of a history, what a file goes on holding is given once, with the commit that brought it."""
@@ -137,10 +148,10 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _stdin_or_walked(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
-    if STDIN in names:
-        yield File(STDIN, "stdin", 0, stream=True)
+def _walked_and_stdin(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
     yield from walk([name for name in names if name != STDIN], selection)
+    if STDIN in names:  # last, since nobody knows how long it takes
+        yield File(STDIN, "stdin", 0, stream=True)
 
 
 def _file_batches(files: Iterable[File | Skip]) -> Iterator[_Batch]:
@@ -170,17 +181,23 @@ def _alone(file: File) -> Iterator[_Batch]:
         yield _Batch((STREAM, (file.path, file.shown)), [])
         return
     try:
-        with Path(file.path).open("rb") as opened:
+        with os.fdopen(open_regular(file.path, follow=False), "rb") as opened:
             head = opened.read(HEAD)
-            if is_document(head, file.shown):
+            opened.seek(max(file.size - ZIP_END, 0))
+            parted = in_parts(head, file.shown, opened.read(ZIP_END))
+            if parted is None:
                 yield _document(file)
                 return
-            binary = b"\0" in head
+            skipped = []
+            if parted.not_inspected:
+                why = Why.BINARY if parted.binary else Why.UNINSPECTED
+                skipped.append(Skip(file.shown, why, parted.not_inspected))
             for first in range(0, file.size, PART_SIZE):
                 last = min(first + PART_SIZE, file.size)
                 if first and _next_data(opened.fileno(), first) >= last:
                     continue
-                yield _Batch((PART, (file.path, file.shown, first, last, binary)), [])
+                part = (file.path, file.shown, first, last, parted.binary)
+                yield _Batch((PART, part), skipped if not first else [])
     except OSError as problem:
         yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, problem.strerror or "")])
 
@@ -188,8 +205,7 @@ def _alone(file: File) -> Iterator[_Batch]:
 def _document(file: File) -> _Batch:
     if file.size <= DOCUMENT_LIMIT:
         return _Batch((FILES, [(file.path, file.shown)]), [])
-    megabytes = DOCUMENT_LIMIT >> 20
-    return _Batch(None, [Skip(file.shown, Why.UNREADABLE, f"a document of more than {megabytes} MB")])
+    return _Batch(None, [too_large(file.shown)])
 
 
 def _next_data(descriptor: int, place: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dlpctl.regular import read_regular, why_not_regular
 from dlpctl.scan.ignore import Rules
 from dlpctl.scan.results import Skip, Why
 
@@ -16,14 +17,14 @@ _GIT = ".git"
 
 
 class File(NamedTuple):
-    """A regular file, or whatever was named itself."""
+    """A regular file, or stdin."""
 
     path: str
     shown: str
     """The path in results."""
     size: int
     stream: bool = False
-    """Whether it is a pipe or the like, which only a caller can name."""
+    """Whether it is stdin, which has no size."""
 
 
 class Selection:
@@ -75,18 +76,19 @@ def walk(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
             yield Skip(_shown(name), Why.UNREADABLE, problem.strerror or "")
             continue
         if not stat.S_ISDIR(status.st_mode):
-            stream = not stat.S_ISREG(status.st_mode)
-            size = 0 if stream else status.st_size
-            why = selection.why_not_file(Path(name).name, _shown(name), size)
-            yield (
-                Skip(_shown(name), why)
-                if why
-                else File(str(Path(name).resolve()), _shown(name), size, stream)
-            )
+            yield _named_file(name, status, selection)
             continue
         plain = Path(name).as_posix()
         top = "" if plain == "." else f"{plain.rstrip('/')}/"
         yield from _Walk(name, top, selection).folder(name, "", _rules_above(name, selection))
+
+
+def _named_file(name: str, status: os.stat_result, selection: Selection) -> File | Skip:
+    shown = _shown(name)
+    if not stat.S_ISREG(status.st_mode):
+        return Skip(shown, Why.UNREADABLE, f"{why_not_regular(status.st_mode)}; use '-' for stdin")
+    why = selection.why_not_file(Path(name).name, shown, status.st_size)
+    return Skip(shown, why) if why else File(str(Path(name).resolve()), shown, status.st_size)
 
 
 def _outermost(names: Sequence[str]) -> Iterator[str]:
@@ -213,9 +215,7 @@ def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
 
 def _read_rules(file: Path) -> Rules | None:
     try:
-        if not stat.S_ISREG(file.lstat().st_mode):
-            return None
-        return Rules.of_bytes(file.read_bytes()) or None
+        return Rules.of_bytes(read_regular(file, follow=False)) or None
     except OSError:
         return None  # it is scanned as every other file, which says that it cannot be read
 

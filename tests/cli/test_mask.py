@@ -30,13 +30,22 @@ def test_empty_input_gives_empty_output(piped):
     assert piped("mask", stdin=b"").stdout == b""
 
 
-def test_binary_passes_as_it_is_or_not_at_all(piped):
-    result = piped("mask", stdin=b"\x7fELF\0\0\0")
-    assert (result.returncode, result.stdout) == (0, b"\x7fELF\0\0\0")
-    result = piped("mask", stdin=b"\x7fELF\0\0\0 john.doe@example.com \0\0")
+def test_an_unknown_binary_passes_only_where_that_is_accepted(piped):
+    program = b"\x7fELF\0\0\0 john.doe@example.com \0\0"
+    result = piped("mask", stdin=program)
+    assert (result.returncode, result.stdout) == (20, b"")
+    assert b"not inspected: program or library (ELF): only its strings were searched" in result.stderr
+    assert b"john" not in result.stderr
+    result = piped("mask", "--on-uninspected", "warn", stdin=program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, program, b"")
+
+
+def test_a_secret_in_a_binary_is_never_let_through(piped):
+    program = b"\x7fELF\0\0\0 postgres://admin:Xk29vQpLw81z@db.acme.io/prod \0\0"
+    result = piped("mask", "--on-uninspected", "warn", stdin=program)
     assert (result.returncode, result.stdout) == (20, b"")
     assert b"cannot be masked" in result.stderr
-    assert b"john" not in result.stderr
+    assert b"Xk29" not in result.stderr
 
 
 def delays_of_a_paused_source():

@@ -132,14 +132,13 @@ def is_read():
 
 def test_an_interrupt_ends_the_workers_and_marks_the_report(wait_for):
     Path("a.txt").write_text(MAIL)
-    os.mkfifo("pipe")  # nobody ever writes to it
     command = [
         sys.executable,
         "-m",
         "dlpctl",
         "scan",
         "a.txt",
-        "pipe",
+        "-",  # nobody ever writes to it
         "-j",
         "2",
         "-f",
@@ -148,7 +147,12 @@ def test_an_interrupt_ends_the_workers_and_marks_the_report(wait_for):
         "json=report.json",
     ]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         wait_for(is_read)

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
+from dlpctl.errors import FormatError
 from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
@@ -60,6 +61,65 @@ def test_metadata_is_found_and_gone(
     masked = chosen.mask(data, document, edits, {})
     assert MAIL.encode() not in masked
     assert not list(find(chosen.extract(masked, LIMITS)))
+
+
+def frames(kind: str, *sizes: tuple[int, int], texts: tuple[str, ...] = ()) -> bytes:
+    made = []
+    for number, size in enumerate(sizes):
+        image = Image.new("L", size, 200 + number)  # frames that are equal would be merged
+        text = texts[number] if number < len(texts) else ""
+        ImageDraw.Draw(image).text((20, 50), text, fill=0, font=ImageFont.load_default(40))
+        made.append(image)
+    output = io.BytesIO()
+    options = {"duration": 50} if kind in {"GIF", "PNG", "WEBP"} else {}
+    made[0].save(output, kind, save_all=True, append_images=made[1:], **options)
+    return output.getvalue()
+
+
+ANIMATED = ["GIF", "PNG", "WEBP", "TIFF"]
+
+
+@pytest.mark.parametrize("kind", ANIMATED)
+def test_frames_are_judged_one_by_one(kind: str, no_tesseract: None) -> None:
+    data = frames(kind, *[(100, 100)] * 12)
+    limits = Limits(pixels=10_000)
+    document = format_named("image").extract(data, limits)
+    assert [part.place for part in document.uninspected] == ["picture"]
+    assert format_named("image").read_again(data, limits)
+    with pytest.raises(FormatError, match=r"a frame of more than 0\.009999 megapixels: raise limits"):
+        format_named("image").extract(data, Limits(pixels=9_999))
+
+
+def test_a_later_frame_is_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages of a TIFF have sizes of their own: the first one says nothing of the others."""
+    data = frames("TIFF", (10, 10), (300, 300))
+    monkeypatch.setattr(ocr, "program", lambda: None)
+    document = format_named("image").extract(data, LIMITS)
+    assert [part.place for part in document.uninspected] == ["picture"]
+    with pytest.raises(FormatError, match="a frame of more than"):
+        format_named("image").extract(data, Limits(pixels=50_000))
+
+
+def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[bytes] = []
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda png, **_: shown.append(png) or [])
+    page = Image.new("L", (100, 100), 200)
+    output = io.BytesIO()
+    page.save(output, "TIFF", save_all=True, append_images=[page] * 5)
+    format_named("image").extract(output.getvalue(), LIMITS)
+    assert len(shown) == 1
+
+
+@with_tesseract
+def test_words_of_every_frame_are_painted_over(find: Callable[[Document], list[Hit]]) -> None:
+    data = frames("GIF", (800, 160), (800, 160), texts=("first kept", f"Number {SSN}"))
+    with Files(Limits(pixels=800 * 160)) as files:
+        node = files.open(data, "a.gif")
+        masked = files.masked(node, find)
+    with Image.open(io.BytesIO(masked)) as image:
+        assert getattr(image, "n_frames", 1) == 2
+    assert verify(masked, "a.gif", [SSN], find).clean
 
 
 def segment(marker: int, contents: bytes) -> bytes:

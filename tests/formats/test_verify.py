@@ -114,7 +114,9 @@ def test_a_replacement_that_looks_like_a_value_is_no_leak(find: Callable[[Docume
 def test_parts_that_nobody_looked_at_are_counted() -> None:
     result = verify(b"Rar!\x1a\x07\x01\x00", "a.rar", [SSN], nothing)
     assert result.clean
-    assert result.summary().endswith("1 part not inspected: RAR archive: only its strings were searched")
+    assert result.summary().endswith(
+        "1 part not inspected: RAR archive: only its strings were searched, for secrets"
+    )
 
 
 def test_many_values_in_much_text() -> None:

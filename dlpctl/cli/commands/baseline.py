@@ -17,6 +17,7 @@ from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
+from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry, merged_by_union
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def import_(
     from dlpctl.scan.importing import read_claims
 
     try:
-        text = source.read_text("utf-8")
+        text = read_regular(source).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise BaselineError(f"{source}: cannot be read: {problem}") from None
     tool, claims = read_claims(str(source), text)
@@ -347,7 +348,7 @@ def _text_of(claim: Claim, root: Path) -> str | None:
     """The file that a claim names, as it was in its commit."""
     if not claim.commit:
         try:
-            return (root / claim.path).read_bytes().decode("utf-8", "surrogateescape")
+            return read_regular(root / claim.path).decode("utf-8", "surrogateescape")
         except OSError:
             return None
     import subprocess

@@ -179,6 +179,8 @@ class _Checking:
         if self._wanted.decision_only:
             return _Answer(shown, self._checker.decide(chunks))
         data = b"".join(chunks)
+        if not documents.is_plain(name, data):  # the first piece did not show it
+            return self._file(name, data)
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
         if self._wanted.output is not None and report.masked_content is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dlpctl.cli import documents, inputs, options
+from dlpctl.cli import inputs, options
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
@@ -28,7 +28,7 @@ def unmask(
     unmasker = Unmasker(Session.begin().vault(vault, create=False))
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     first, chunks = inputs.peeked(file)
-    if documents.is_binary(first):
+    if inputs.is_binary(first):
         shown = "stdin" if file == inputs.STDIN else file
         raise InputError(f"{shown}: is no text, and tokens are put back in text alone; copy it out first")
     with writing(output) as write:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from dlpctl.regular import read_regular
+
 _TYPE = re.compile(r"^\[([A-Z][A-Z0-9_]*)\]", re.MULTILINE)
 _OWN_TYPE = re.compile(r"""^type\s*=\s*["']([A-Z][A-Z0-9_]*)["']""", re.MULTILINE)
 
@@ -78,7 +80,7 @@ def _operators() -> Iterable[str]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8", "replace")
+        return read_regular(file).decode("utf-8", "replace")
     except OSError:
         return ""
 

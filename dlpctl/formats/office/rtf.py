@@ -13,6 +13,7 @@ from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.xmltext import character
+from dlpctl.formats.recognition import starts_like_rtf
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -70,7 +71,7 @@ class RichText:
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name
-        return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")
+        return starts_like_rtf(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.interface import Document, Edit, Limits
-
-_HEAD = 1024
+from dlpctl.formats.encoding import decode
+from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
+from dlpctl.formats.recognition import leads_with_pdf, starts_like_pdf
 
 
 class PdfFormat:
@@ -19,13 +19,18 @@ class PdfFormat:
     extensions = (".pdf", ".ai")
 
     def sniff(self, head: bytes, name: str) -> bool:
-        return b"%PDF-" in head[:_HEAD]
+        return starts_like_pdf(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         from dlpctl.formats.pdf.extract import Extraction
 
-        with _readable():
-            return Extraction(data, limits, password).run()
+        try:
+            with _readable():
+                return Extraction(data, limits, password).run()
+        except FormatError as error:
+            if leads_with_pdf(data) or decode(data) is None:
+                raise
+            raise NotThisFormatError(error.message) from error
 
     def mask(
         self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]

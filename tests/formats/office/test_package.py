@@ -13,8 +13,9 @@ import pytest
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.files import Files, Node, readings
+from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.recognition import readings
 from dlpctl.formats.spans import Hit
 
 Package = Callable[..., bytes]

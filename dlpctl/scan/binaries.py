@@ -1,0 +1,33 @@
+"""The strings of binary files, each left where it is, so that places need no map."""
+
+from __future__ import annotations
+
+import re
+
+_BLANK = 0x1A
+"""Parts strings; it is in no pattern."""
+_TEXT = frozenset((*range(0x20, 0x7F), *b"\t\n\r"))
+_PRINTABLE = bytes(byte if byte in _TEXT else _BLANK for byte in range(256))
+_CLASSES = bytes(ord("t" if byte in _TEXT else "x" if byte else "0") for byte in range(256))
+_WIDE = re.compile(rb"(?:t0){6,}+")
+
+
+def strings_of(data: bytes) -> bytes:
+    """Return as many bytes, with blanks for all that is in no string.
+
+    The characters of a string in UTF-16 are moved together at its start.
+    """
+    strings = data.translate(_PRINTABLE)
+    classes = data.translate(_CLASSES)
+    at = classes.find(b"t0" * 6)
+    if at < 0:
+        return strings
+    written = bytearray(strings)
+    while at >= 0 and (found := _WIDE.match(classes, at)):
+        end = found.end()
+        if classes.startswith(b"t", end) and classes[at - 1 : at] == b"0":  # big-endian
+            end += 1
+        characters = data[at:end:2]
+        written[at:end] = characters.ljust(end - at, bytes((_BLANK,)))
+        at = classes.find(b"t0" * 6, end)
+    return bytes(written)

@@ -1,0 +1,81 @@
+"""How a scan reads a content, by what the one recognizer of `dlpctl.formats` says that it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.recognition import HEAD, ends_with_zip, is_source_text, recognize
+
+BOOKS = ".epub"
+"""ZIP archives that nobody calls one."""
+LABELLED = "too large for its format: read as plain text, without the labels of its columns"
+
+
+class Content(NamedTuple):
+    """What a content is read as: text as it is, strings, or by its format."""
+
+    format: str
+    is_text: bool = False
+    is_binary: bool = False
+    is_archive: bool = False
+    in_process: bool = True
+    """Whether its format is text underneath, which can be searched as such if the format fails."""
+
+
+TEXT = Content("text", is_text=True)
+
+
+def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
+    """Return what a content is read as; raise `FormatError` for two files in one."""
+    name = path.rpartition("/")[2]
+    if is_source_text(data, name) and not (tail and ends_with_zip(tail)):
+        return TEXT
+    from dlpctl.formats.interface import BINARY
+
+    chosen = recognize(data, name, tail)
+    return Content(
+        chosen.name,
+        bool(getattr(chosen, "shows_all", False)),
+        chosen.name == BINARY,
+        bool(getattr(chosen, "archive", False)) and not name.lower().endswith(BOOKS),
+        bool(getattr(chosen, "in_process", False)) or chosen.name in _MAIL,
+    )
+
+
+_MAIL = ("eml", "mbox")
+
+
+class InParts(NamedTuple):
+    """How a large content is read in parts."""
+
+    binary: bool
+    not_inspected: str = ""
+    """What that leaves out."""
+
+
+def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
+    """Return how to read a large content in parts; None for what only makes sense as a whole."""
+    from dlpctl.formats.binary import UNKNOWN, reason
+
+    try:
+        content = recognized(head[:HEAD], path, tail)
+    except FormatError:
+        return None  # the reason is given when it is read
+    if content.is_binary:
+        return InParts(binary=True, not_inspected=reason(head[:HEAD]) or UNKNOWN)
+    if content.format == "csv" and b"\0" not in head:
+        return InParts(binary=False, not_inspected=LABELLED)
+    if not content.is_text or _is_wide(head[:HEAD]):
+        return None
+    return InParts(binary=False)
+
+
+def _is_wide(head: bytes) -> bool:
+    """Whether a text is in an encoding of which a part means nothing by itself."""
+    from dlpctl.formats.encoding import decode
+
+    if head.isascii() and b"\0" not in head:
+        return b"\x1b$" in head
+    decoded = decode(head)
+    return decoded is not None and decoded.encoding.startswith(("utf-16", "utf-32", "iso2022"))

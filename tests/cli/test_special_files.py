@@ -1,0 +1,134 @@
+"""Pipes, devices and sockets under a file's name are refused at once by whatever reads files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from dlpctl.errors import InputError
+from dlpctl.files.library import check_file, mask_file
+from dlpctl.masking.vault import Vault
+from dlpctl.regular import NotRegularError, read_regular
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files are of POSIX")
+Run = Callable[..., Any]
+HANGS = 60
+"""Seconds after which a reader waits for what never comes."""
+READERS = {
+    "check": ["check", "{}"],
+    "mask": ["mask", "{}"],
+    "explain": ["explain", "{}"],
+    "unmask": ["unmask", "--vault", "kept", "{}"],
+    "decision alone": ["check", "--decision-only", "{}"],
+    "policy": ["check", "text.txt", "--policy", "{}"],
+    "patterns": ["check", "text.txt", "--patterns", "{}"],
+    "password": ["check", "table.csv", "--password-file", "{}"],
+    "vault": ["mask", "text.txt", "--vault", "{}"],
+    "policy to lint": ["policy", "lint", "{}"],
+    "baseline": ["scan", "text.txt", "--baseline", "{}"],
+    "claims": ["baseline", "import", "{}"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    Path("text.txt").write_text("words\n")
+    Path("table.csv").write_text("a,b\n1,2\n")
+    monkeypatch.setenv("DLPCTL_VAULT_KEY", "ab" * 32)
+    with Vault(Path("kept"), b"\xab" * 32, create=True).transaction() as vault:
+        vault.token("EMAIL", "a@b.example")
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(HANGS)
+    yield
+    signal.alarm(0)
+
+
+@pytest.fixture(params=["a pipe", "a socket", "a device"])
+def special(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    """The name of a special file, and what it is."""
+    kind = request.param
+    if kind == "a device":
+        yield "/dev/zero", kind
+        return
+    if kind == "a pipe":
+        os.mkfifo("special.toml")
+        yield "special.toml", kind
+        return
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("special.toml")
+        yield "special.toml", kind
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_pipe_nobody_writes_to_is_refused(dlpctl: Run, reader: str) -> None:
+    os.mkfifo("special.toml")
+    done = dlpctl(*(word.format("special.toml") for word in READERS[reader]))
+    message = done.err
+    assert done.status in (1, 2)
+    assert done.out == ""
+    assert message.startswith("dlpctl: ")
+    assert message.count("\n") == 1
+    assert "special.toml" in message
+    assert "it is a pipe, not a file" in message or reader == "password"
+
+
+def test_check_names_what_it_is(dlpctl: Run, special: tuple[str, str]) -> None:
+    name, kind = special
+    done = dlpctl("check", name)
+    assert (done.status, done.out) == (1, "")
+    expected = (
+        f"dlpctl: {name}: cannot be read: it is {kind}, not a file; pass its content on stdin, as '-'\n"
+    )
+    assert done.err == expected
+
+
+def test_scan_counts_it_as_unreadable(dlpctl: Run, special: tuple[str, str]) -> None:
+    name, kind = special
+    done = dlpctl("scan", name)
+    assert done.status == 1
+    assert f"it is {kind}, not a file; use '-' for stdin" in done.out
+
+
+def test_the_library_refuses_it(special: tuple[str, str]) -> None:
+    name, kind = special
+    for call in (lambda: check_file(name), lambda: mask_file(name, "out")):
+        with pytest.raises(InputError, match=f"cannot be read: it is {kind}, not a file"):
+            call()
+    assert not Path("out").exists()
+
+
+def test_a_link_leads_where_it_leads(special: tuple[str, str]) -> None:
+    name, kind = special
+    Path("link").symlink_to(name)
+    with pytest.raises(NotRegularError, match=kind):
+        read_regular("link")
+    Path("text").symlink_to("text.txt")
+    assert read_regular("text") == b"words\n"
+    with pytest.raises(OSError, match="symbolic links"):
+        read_regular("text", follow=False)
+
+
+def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe that takes the place of a file after somebody looked at it is refused as well."""
+    os.mkfifo("pipe")
+    real = Path("text.txt").stat()
+    monkeypatch.setattr(os, "stat", lambda *_, **__: real)
+    with pytest.raises(NotRegularError):
+        read_regular("pipe")
+
+
+@pytest.mark.parametrize("command", ["check", "mask", "scan"])
+def test_stdin_may_be_a_pipe(piped: Callable[..., CompletedProcess[bytes]], command: str) -> None:
+    assert piped(command, "-", stdin=b"words\n").returncode == 0
+
+
+def test_a_folder_is_named_as_one(dlpctl: Run) -> None:
+    done = dlpctl("check", ".")
+    assert (done.status, done.err) == (1, "dlpctl: .: is a directory; name the files in it\n")

@@ -1,0 +1,95 @@
+"""Unknown binaries: strings are searched for secrets alone, and each counts as not inspected."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from dlpctl.detect.allow import AllowList
+from dlpctl.detect.engine import Detector
+from dlpctl.formats import binary
+from dlpctl.scan import reader, scanner
+from dlpctl.scan.binaries import strings_of
+from dlpctl.scan.content import Examiner
+from dlpctl.scan.results import Result, Skip, Why
+from dlpctl.scan.scanner import Scan
+from dlpctl.scan.walk import Selection
+
+SECRET = "postgres://admin:Xk29vQpLw81z@db.acme.io/prod"
+PERSONAL = "Dear Mr. Peter Miller, jane.roe@acme.io, +1 415 555 2671, SSN 536-90-4399, 4111 1111 1111 1111"
+ELF = b"\x7fELF\2\1\1\0\0\0"
+KINDS = {
+    "program or library (ELF)": ELF,
+    "program or library (PE)": b"MZ" + bytes(58) + struct.pack("<L", 64) + b"PE\0\0",
+    "program or library (Mach-O)": b"\xcf\xfa\xed\xfe\7\0\0\1",
+    "program (WebAssembly)": b"\0asm\1\0\0\0",
+    "compiled Python": b"\xa7\r\r\n\0\0\0\0",
+    "font": b"\0\1\0\0\0\x0f\0\x80",
+    "database (Access)": b"\0\1\0\0Standard Jet DB\0",
+    "binary file of unknown format": b"\1\2\3\0\0\0\4",
+}
+
+
+def scanned(detector: Detector, *names: str) -> tuple[list[Result], list[Skip], Scan]:
+    one = Scan(Examiner(detector, 0.5, AllowList()), Selection(), jobs=1)
+    found = list(one.files(names))
+    return (
+        [each for each in found if isinstance(each, Result)],
+        [each for each in found if isinstance(each, Skip)],
+        one,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_secrets_are_looked_for(library: Detector, kind: str) -> None:
+    Path("a").write_bytes(KINDS[kind] + f"\0{PERSONAL}\0\0{SECRET}\0".encode() + b"\0\xff\xfe\1" * 9)
+    results, skips, done = scanned(library, "a")
+    assert [one.category for one in results] == ["SECRETS"]
+    assert results[0].inner == f"byte {Path('a').read_bytes().index(b'Xk29'):,}"
+    assert skips == [Skip("a", Why.BINARY, f"{kind}: only its strings were searched, for secrets")]
+    assert (done.summary.files, done.summary.failures) == (1, 0)
+
+
+def test_only_secrets_are_looked_for_in_large_binaries(
+    library: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (reader, scanner):
+        monkeypatch.setattr(module, "LARGE", 1000)
+        monkeypatch.setattr(module, "PART_SIZE", 5000)
+    Path("a").write_bytes(ELF + bytes(9000) + f"\0{PERSONAL}\0\0{SECRET}\0".encode())
+    results, skips, _ = scanned(library, "a")
+    assert [one.category for one in results] == ["SECRETS"]
+    assert [one.why for one in skips] == [Why.BINARY]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_strings_of_windows_programs_are_searched(library: Detector, encoding: str) -> None:
+    Path("a.exe").write_bytes(b"MZ\x90\0\3\0\xff\xff" + SECRET.encode(encoding) + bytes(99))
+    results, _, _ = scanned(library, "a.exe")
+    assert [one.category for one in results] == ["SECRETS"]
+
+
+def test_strings_keep_the_length() -> None:
+    for data in (b"", b"\0", b"ab\0cd\xff", "a long string".encode("utf-16-le") + b"\1"):
+        assert len(strings_of(data)) == len(data)
+    assert strings_of(b"\1\2ab\r\n\0c\xff") == b"\x1a\x1aab\r\n\x1ac\x1a"
+    for encoding in ("utf-16-le", "utf-16-be"):
+        strings = strings_of(b"\xff\1" + "secret value".encode(encoding) + b"\xff")
+        assert strings.strip(b"\x1a") == b"secret value"
+
+
+def test_what_asks_for_other_types_gets_nothing_from_binaries(library: Detector) -> None:
+    Path("a").write_bytes(ELF + f"\0{PERSONAL}\0{SECRET}\0".encode())
+    results, skips, _ = scanned(library.for_types(["EMAIL"]), "a")
+    assert (results, [one.why for one in skips]) == ([], [Why.BINARY])
+
+
+def test_the_reason_of_a_blank_file_is_none() -> None:
+    assert binary.reason(bytes(100)) == ""
