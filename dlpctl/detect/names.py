@@ -11,6 +11,7 @@ from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_edges import completed, lines, trim
 from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.names_patterns import PATTERNS
+from dlpctl.detect.overlap import Overlaps
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged
 from dlpctl.detect.tagger.words import (
@@ -81,11 +82,9 @@ class NameTagger:
                 *addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,))),
             ]
             found += self._formed(region, here)
-        fields = [
-            one for region in tagged for one in self._fields(text, region) if not _cut(text, one, found)
-        ]
+        fields = [one for region in tagged for one in self._fields(text, region)]
         if fields:
-            found = [*fields, *(one for one in found if not any(_overlap(one, field) for field in fields))]
+            found = _with_fields(text, fields, found)
         found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
@@ -139,15 +138,13 @@ class NameTagger:
     @staticmethod
     def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
         """The findings of a region with those that their form gives away, which take in what is a part of them."""
-        formed = [
-            _finding(region.places[first].start(), region.places[behind - 1].end(), score)
-            for first, behind, score in names_forms.find(region)
-        ]
-        for one in formed:
-            rivals = [other for other in found if _overlap(one, other) and other.score >= _EVEN]
-            if all(_holds(one, other) for other in rivals):
-                found = [*(other for other in found if not _overlap(one, other)), one]
-        return found
+        kept = Overlaps(found)
+        for first, behind, score in names_forms.find(region):
+            one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
+            rivals = kept.overlapping(one)
+            if all(_holds(one, other) for other in rivals.values() if other.score >= _EVEN):
+                kept.replace(rivals, one)
+        return kept.findings()
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
         if not region.places:
@@ -211,8 +208,12 @@ class NameTagger:
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
-def _overlap(one: Finding, other: Finding) -> bool:
-    return one.start < other.end and other.start < one.end
+def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
+    """The values of labels, and of what was found that which overlaps none of them."""
+    others = Overlaps(found)
+    whole = [one for one in fields if not _cut(text, one, others.overlapping(one).values())]
+    labelled_values = Overlaps(whole)
+    return [*whole, *(one for one in found if not labelled_values.overlapping(one))]
 
 
 def _holds(one: Finding, other: Finding) -> bool:

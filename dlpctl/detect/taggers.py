@@ -6,6 +6,7 @@ Nothing of the tagger is imported, and nothing of its data read, before a text h
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -286,10 +287,13 @@ def _without_guesses(
     """
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if known else []
+    sure.sort()
+    starts = [one.start for one in sure]
     changed: dict[Candidate, Candidate | None] = {}
     for guess in known:
-        for one in sure:
-            if guess.start < one.start < guess.end <= one.end + 1:
+        first, last = bisect_right(starts, guess.start), bisect_left(starts, guess.end)
+        for one in sure[first:last]:
+            if guess.end <= one.end + 1:
                 before = data[guess.start : one.start].split()
                 if guess.score < _SURE and any(word.islower() for word in before):
                     changed[guess] = None
@@ -313,10 +317,10 @@ def _widened(
         while place < len(known) and known[place].end <= one.start:
             place += 1
         joint = [one]
-        for other in known[place:]:
-            if other.start >= joint[-1].end:
-                break
-            joint.append(other)
+        following = place
+        while following < len(known) and known[following].start < joint[-1].end:
+            joint.append(known[following])
+            following += 1
         yield one._replace(
             start=min(each.start for each in joint),
             end=max(each.end for each in joint),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,7 +88,7 @@ def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
     for finding in scan(prefix + apart.join(cells)):
         first = max(bisect_right(starts, finding.start) - 1, 0)
         last = max(bisect_right(starts, finding.end - 1) - 1, 0)
-        for cell, begin in zip(cells[first : last + 1], starts[first:], strict=False):
+        for cell, begin in zip(cells[first : last + 1], starts[first : last + 1], strict=True):
             start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
             if start < end:
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
@@ -114,23 +114,23 @@ def _placed_in(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> lis
 
 def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Placed]:
     """The best finding for each stretch of the document: the surest, then the longest."""
-    taken: dict[int, list[tuple[int, int]]] = {}
+    taken: dict[int, bytearray] = {}
     kept: list[Placed] = []
     for view, finding, value in sorted(
         seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
     ):
         pieces = document.views[view].pieces_of(finding.start, finding.end)
-        if not pieces or any(_overlaps(taken.get(piece.segment, ()), piece) for piece in pieces):
+        if not pieces or any(
+            piece.segment in taken and taken[piece.segment].find(1, piece.start, piece.end) >= 0
+            for piece in pieces
+        ):
             continue
         for piece in pieces:
-            insort(taken.setdefault(piece.segment, []), (piece.start, piece.end))
+            if piece.segment not in taken:
+                taken[piece.segment] = bytearray(len(document.segments[piece.segment].text))
+            taken[piece.segment][piece.start : piece.end] = b"\1" * (piece.end - piece.start)
         kept.append(Placed(finding, value, node, document, pieces[0].segment, pieces[0].start))
     return sorted(_once_a_place(kept), key=lambda one: (one.segment, one.start))
-
-
-def _overlaps(taken: Sequence[tuple[int, int]], piece: Piece) -> bool:
-    at = bisect_left(taken, (piece.start, piece.end))
-    return (at < len(taken) and taken[at][0] < piece.end) or (at > 0 and taken[at - 1][1] > piece.start)
 
 
 def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config.places import EXCEPTIONS_FILE
@@ -246,11 +245,11 @@ class _Outlines:
         while findings[self._next].end <= before:
             self._next += 1
         pieces: list[str] = []
-        for one in islice(findings, self._next, None):
-            if one.start >= after:
-                break
-            pieces.append(text[before : one.start])
-            before = one.end
+        following = self._next
+        while following < len(findings) and findings[following].start < after:
+            pieces.append(text[before : findings[following].start])
+            before = findings[following].end
+            following += 1
         pieces.append(text[before:after])
         named = "\0".join((path, finding.pattern_id, *pieces))
         identity = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
