@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses, labelled, names_forms
+from dlpctl.detect.known import Known
 from dlpctl.detect.marks import SHORT, dense
 from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_edges import completed, lines, trim
@@ -59,13 +60,17 @@ class NameTagger:
         return self._gate.regions(text, hits, code)
 
     def find(
-        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: set[str] | None = None
+        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: Known | None = None
     ) -> list[Finding]:
         """What `tag` finds in the regions of a text, and what the labels of its tables say."""
-        regions = self.regions(text, hits, code)
-        found = self.tag(text, regions, known) if regions else []
+        known = known or Known()
         headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
-        return labelled.joined(text, found, headers, self._flags) if headers else found
+        cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
+        for cell in labelled.cells_found(cells):
+            self._know(text, cell, known.names)
+        regions = self._gate.regions(text, hits, code, cells.settled())
+        found = self.tag(text, regions, known.names) if regions else []
+        return labelled.joined(found, cells)
 
     def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
         """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
@@ -163,10 +168,7 @@ class NameTagger:
     ) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
         for finding in found:
-            if finding.type == "PERSON_NAME" and finding.score >= _SURE:
-                parts = _PART.findall(text[finding.start : finding.end])
-                if len(parts) > 1 or finding.score > 0.9:
-                    known.update(part for part in parts if self._links(part))
+            self._know(text, finding, known)
         if not known:
             return []
         taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
@@ -194,6 +196,13 @@ class NameTagger:
         starts = {finding.start for finding in linked}
         found[:] = [finding for finding in found if finding.score >= _EVEN or finding.start not in starts]
         return linked
+
+    def _know(self, text: str, finding: Finding, known: set[str]) -> None:
+        """Remember the parts of a name that name a person by themselves."""
+        if finding.type == "PERSON_NAME" and finding.score >= _SURE:
+            parts = _PART.findall(text[finding.start : finding.end])
+            if len(parts) > 1 or finding.score > 0.9:
+                known.update(part for part in parts if part not in known and self._links(part))
 
     def _links(self, part: str) -> bool:
         word = self._sequencer.word(part)

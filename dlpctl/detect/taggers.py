@@ -10,9 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.compiled import from_patterns
+from dlpctl.detect.known import Known
 from dlpctl.detect.marks import code_blocks, is_code
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.pattern import Pattern
@@ -80,12 +81,6 @@ _FEWEST = 3
 """Letters and digits that a part must have to be left over where a pattern found the rest."""
 
 
-class Known(NamedTuple):
-    """Names that a text has shown so far, so that a part of one is found in the text that follows."""
-
-    names: set[str]
-
-
 class Taggers:
     """Shared by threads, and by all detectors that come from one."""
 
@@ -124,19 +119,20 @@ class Taggers:
     def candidates(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
         """Names and addresses in valid UTF-8, in the order of their places; those of one type do not overlap."""
         found: list[Candidate] = []
-        known = known or Known(set())
+        known = known or Known()
         for begin, end in _windows(data):
             part = data if end - begin == len(data) else data[begin:end]
             code = code_blocks(part)
             hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
             if not hits or self._tagger is None:
+                known.header = None
                 continue
             text = part.decode()
             plain = len(text) == len(part)
             spans = (
-                self._tagger.find(text, hits, code, known.names)
+                self._tagger.find(text, hits, code, known)
                 if plain
-                else self._tagger.find(text, _in_characters(part, hits), None, known.names)
+                else self._tagger.find(text, _in_characters(part, hits), None, known)
             )
             if len(known.names) > _MOST_KNOWN:
                 known.names.clear()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document, Piece
+    from dlpctl.formats.interface import Document, Piece, View
 
 Scan = Callable[[str], list[Finding]]
 _LONGEST_LABEL = 80
@@ -47,9 +47,13 @@ class Placed(NamedTuple):
 def scan_document(document: Document, scan: Scan) -> list[Seen]:
     """What every view shows, overlaps between views included."""
     seen: list[Seen] = []
+    whole: set[Piece] = set()
     for number, view in enumerate(document.views):
-        found = _scan_labelled(view.text, view.context, scan) if view.context else scan(view.text)
-        seen += (Seen(number, one, view.text[one.start : one.end]) for one in found)
+        text = view.text
+        for one in _scan_labelled(view, whole, scan) if view.context else scan(text):
+            seen.append(Seen(number, one, text[one.start : one.end]))
+            if not view.repeats and len(pieces := view.pieces_of(one.start, one.end)) == 1:
+                whole.add(pieces[0])
     return _without_glued(document, seen)
 
 
@@ -76,12 +80,24 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     return [one for one, those in zip(seen, pieces, strict=True) if not holds_a_whole_one(one, those)]
 
 
-def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
-    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else."""
-    prefix = f"{' '.join(label.split())[:_LONGEST_LABEL]}: "
+def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
+    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else.
+
+    Cells that another view shows, too, and where that found a `whole` value, are not looked at again.
+    """
+    prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
+    all_cells = view.text.split(_CELLS_APART)
+    open_cells = all_cells
+    if view.repeats and view.count == len(all_cells) - 1:
+        open_cells = [
+            cell
+            for cell, (segment, start, end) in zip(all_cells, view.pieces(), strict=False)
+            if (segment, start, end) not in whole and (segment, start + 1, end - 1) not in whole
+        ]
     # Many columns hold few values: each is looked at once.
-    all_cells = text.split(_CELLS_APART)
-    cells = list(dict.fromkeys(all_cells))
+    cells = list(dict.fromkeys(open_cells))
+    if not cells:
+        return
     apart = _CELLS_APART + prefix
     starts = [len(prefix) + at for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)]
     within: dict[str, list[Finding]] = {}

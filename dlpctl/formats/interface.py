@@ -17,7 +17,7 @@ from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Limits = FileLimits
 _PAGE = lazy(r"(?:^| )page \d+$")
@@ -131,6 +131,15 @@ class View:
             texts.append(text)
             length += len(text)
         self.text = "".join(texts)
+
+    @property
+    def count(self) -> int:
+        """How many pieces there are."""
+        return len(self._starts)
+
+    def pieces(self) -> Iterator[tuple[int, int, int]]:
+        """All pieces, as segment, start and end."""
+        return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
