@@ -150,7 +150,9 @@ class Cells:
         return sorted([*self.known, *self.mails])
 
 
-def cells_of(text: str, headers: Iterable[int], opened: Header | None, flags: Flags) -> tuple[Cells, Header | None]:
+def cells_of(
+    text: str, headers: Iterable[int], opened: Header | None, flags: Flags
+) -> tuple[Cells, Header | None]:
     """Return the cells of the tables whose headers hold these places, and the header of a table that may go on after the text.
 
     The text starts with the rows of the `opened` table.

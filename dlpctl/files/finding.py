@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.interface import Document, Piece, View
 
 Scan = Callable[[str], list[Finding]]
+_new = tuple.__new__
 _LONGEST_LABEL = 80
 _CELLS_APART = "\n\n"
 
@@ -25,7 +26,8 @@ class Seen(NamedTuple):
 
     view: int
     finding: Finding
-    value: str
+    pieces: list[Piece]
+    """Where it is in the segments."""
 
 
 class Placed(NamedTuple):
@@ -37,47 +39,48 @@ class Placed(NamedTuple):
     document: Document
     segment: int
     start: int
-
-    @property
-    def place(self) -> str:
-        """For people. It may hold the names of files and sheets, and they may hold values."""
-        return self.node.place(self.document, self.segment, self.start)
+    place: str
+    """For people. It may hold the names of files and sheets, and they may hold values."""
 
 
 def scan_document(document: Document, scan: Scan) -> list[Seen]:
     """What every view shows, overlaps between views included."""
     seen: list[Seen] = []
     whole: set[Piece] = set()
+    labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
-        text = view.text
-        for one in _scan_labelled(view, whole, scan) if view.context else scan(text):
-            seen.append(Seen(number, one, text[one.start : one.end]))
-            if not view.repeats and len(pieces := view.pieces_of(one.start, one.end)) == 1:
+        for one in _scan_labelled(view, whole, scan) if view.context else scan(view.text):
+            pieces = view.pieces_of(one.start, one.end)
+            seen.append(Seen(number, one, pieces))
+            if labelled_later and not view.repeats and len(pieces) == 1:
                 whole.add(pieces[0])
     return _without_glued(document, seen)
 
 
 def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     """Where lines are joined without a space, a whole value may take in what begins the next line: then it counts without that."""
-    pieces = [document.views[one.view].pieces_of(one.finding.start, one.finding.end) for one in seen]
+    if all(len(one.pieces) < 2 for one in seen):
+        return seen
     whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for one, those in zip(seen, pieces, strict=True):
-        if len(those) == 1:
-            whole.setdefault((one.finding.type, those[0].segment), []).append((those[0].start, those[0].end))
+    for one in seen:
+        if len(one.pieces) == 1:
+            segment, start, end = one.pieces[0]
+            whole.setdefault((one.finding.type, segment), []).append((start, end))
     for spans in whole.values():
         spans.sort()
 
-    def holds_a_whole_one(one: Seen, those: list[Piece]) -> bool:
-        if len(those) < 2 or sum(each.end - each.start for each in those) < len(one.value):
+    def holds_a_whole_one(one: Seen) -> bool:
+        length = one.finding.end - one.finding.start
+        if len(one.pieces) < 2 or sum(each.end - each.start for each in one.pieces) < length:
             return False
-        for each in those:
+        for each in one.pieces:
             spans = whole.get((one.finding.type, each.segment), [])
             at = bisect_left(spans, (each.start, each.start))
             if at < len(spans) and spans[at][1] <= each.end:
                 return True
         return False
 
-    return [one for one, those in zip(seen, pieces, strict=True) if not holds_a_whole_one(one, those)]
+    return [one for one in seen if not holds_a_whole_one(one)]
 
 
 def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
@@ -132,21 +135,26 @@ def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Plac
     """The best finding for each stretch of the document: the surest, then the longest."""
     taken: dict[int, bytearray] = {}
     kept: list[Placed] = []
-    for view, finding, value in sorted(
+    ordered = sorted(
         seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
-    ):
-        pieces = document.views[view].pieces_of(finding.start, finding.end)
+    )
+    for view, finding, pieces in ordered:
         if not pieces or any(
-            piece.segment in taken and taken[piece.segment].find(1, piece.start, piece.end) >= 0
-            for piece in pieces
+            segment in taken and taken[segment].find(1, start, end) >= 0 for segment, start, end in pieces
         ):
             continue
-        for piece in pieces:
-            if piece.segment not in taken:
-                taken[piece.segment] = bytearray(len(document.segments[piece.segment].text))
-            taken[piece.segment][piece.start : piece.end] = b"\1" * (piece.end - piece.start)
-        kept.append(Placed(finding, value, node, document, pieces[0].segment, pieces[0].start))
-    return sorted(_once_a_place(kept), key=lambda one: (one.segment, one.start))
+        for segment, start, end in pieces:
+            if segment not in taken:
+                taken[segment] = bytearray(len(document.segments[segment].text))
+            taken[segment][start:end] = b"\1" * (end - start)
+        segment, start, _ = pieces[0]
+        value = document.views[view].text[finding.start : finding.end]
+        place = node.place(document, segment, start)
+        kept.append(Placed(finding, value, node, document, segment, start, place))
+    if len(taken) > 1:
+        kept = list(_once_a_place(kept))
+    kept.sort(key=lambda one: (one.segment, one.start))
+    return kept
 
 
 def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:
@@ -173,6 +181,6 @@ class Ledger:
         starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
         self.text = "\n".join(one.value for one in placed)
         self.findings = [
-            one.finding._replace(start=start, end=start + len(one.value), locator=place)
+            _new(Finding, (*one.finding[:2], start, start + len(one.value), *one.finding[4:6], place))
             for one, start, place in zip(placed, starts, places, strict=False)
         ]

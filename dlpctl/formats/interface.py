@@ -144,6 +144,10 @@ class View:
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
         found: list[Piece] = []
+        if self.count == 1:  # a whole text, of which every finding is asked for
+            first = self._froms[0] - self._starts[0]
+            low, high = max(start + first, self._froms[0]), min(end + first, self._tos[0])
+            return [Piece(self._segments[0], low, high)] if low < high else found
         index = max(0, bisect_right(self._starts, start) - 1)
         while index < len(self._starts) and self._starts[index] < end:
             at, first = self._starts[index], self._froms[index]

@@ -63,9 +63,7 @@ class Needles:
         self._first_words = Words(self._words, _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
-        self._beginnings = {
-            number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)
-        }
+        self._beginnings = {number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)}
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
@@ -108,7 +106,10 @@ class Needles:
                 digits = match[0]
                 begun = [
                     (at, joined)
-                    for at, joined in [*((at, before + digits) for at, before in begun), (match.start(), digits)]
+                    for at, joined in [
+                        *((at, before + digits) for at, before in begun),
+                        (match.start(), digits),
+                    ]
                     if len(joined) <= longest and joined[:_TOLD_BY] in beginnings
                 ]
                 for at, joined in begun:
@@ -222,7 +223,9 @@ def readings(data: bytes) -> Iterator[bytes]:
         yield _ESCAPES.sub(_unescaped, data)
     runs = _HEX.findall(data)
     for first in (0, 1) if runs else ():
-        yield b"\n".join(bytes.fromhex(run[first : len(run) - (len(run) - first) % 2].decode()) for run in runs)
+        yield b"\n".join(
+            bytes.fromhex(run[first : len(run) - (len(run) - first) % 2].decode()) for run in runs
+        )
     runs = _BASE64.findall(data)
     for first in range(4) if runs else ():
         yield b"\n".join(_from_base64(run[first:]) for run in runs)

@@ -164,9 +164,7 @@ class _Index:
         for start, (_, written) in zip(starts, found, strict=True):
             value = self._several[written]
             end = start + len(value.text)
-            within_number = (
-                text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
-            )
+            within_number = text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
             if not within_number:
                 yield start, end, value
 
