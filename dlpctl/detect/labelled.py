@@ -166,7 +166,8 @@ def cells_of(
     for at in sorted(headers):
         if at > reached:
             reached, opened = _table(text, at, cells, flags)
-    return cells, opened if reached >= len(text.rstrip("\n")) else None
+    # A part of a text may end within a row.
+    return cells, opened if reached >= text.rfind("\n") else None
 
 
 def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header | None]:
