@@ -15,7 +15,7 @@ from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], int]
 
-_SCORE = 0.85
+_SCORE, _SURE = 0.85, 0.95
 _MOST_COLUMNS = 200
 _LONGEST_HEADER = 4000
 _ENOUGH = 0.4
@@ -142,6 +142,8 @@ class Cells:
     def __init__(self) -> None:
         self.known: dict[tuple[int, int], str] = {}
         """Start and end of those that their column's label accounts for, with their type, which is empty for other things."""
+        self.sure: set[tuple[int, int]] = set()
+        """Names of several words, each of which is known as a name."""
         self.mails: list[tuple[int, int]] = []
         """Those that are a mail address."""
 
@@ -213,7 +215,14 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
     for place, column in columns.items():
         kind, spans = _column(text, header.keys[place], column, flags)
         cells.known.update(dict.fromkeys(spans, kind))
+        if kind == "PERSON_NAME":
+            cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
     return last
+
+
+def _is_full_name(value: str, flags: Flags) -> bool:
+    words = _WORDS.findall(value)
+    return len(words) > 1 and all(_is_known(flags(word)) for word in words)
 
 
 def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -304,8 +313,12 @@ def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
 
 
 def cells_found(cells: Cells) -> list[Finding]:
-    return [_finding(kind, start, stop) for (start, stop), kind in cells.known.items() if kind]
+    return [
+        _finding(kind, *span, _SURE if span in cells.sure else _SCORE)
+        for span, kind in cells.known.items()
+        if kind
+    ]
 
 
-def _finding(kind: str, start: int, end: int) -> Finding:
-    return Finding(kind, Category.PII, start, end, _SCORE, "address" if kind == "ADDRESS" else "person-name")
+def _finding(kind: str, start: int, end: int, score: float = _SCORE) -> Finding:
+    return Finding(kind, Category.PII, start, end, score, "address" if kind == "ADDRESS" else "person-name")

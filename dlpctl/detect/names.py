@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DATA = Path("names") / "tagger.bin"
+_MOST_WORDS = 1 << 14
 LOWEST = 0.2  # spans that are less likely are not reported at all
 _EVEN = 0.5
 _DOUBTED = (
@@ -48,7 +50,7 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._flags = lambda token: model.flags(look_up_keys(token))
+        self._flags = lru_cache(_MOST_WORDS)(lambda token: model.flags(look_up_keys(token)))
         self._gate = Gate(self._flags)
 
     @classmethod

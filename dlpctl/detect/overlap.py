@@ -38,7 +38,11 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     kept: list[Candidate] = []
     cluster: list[Candidate] = []
     reach = -1
+    previous: Candidate | None = None
     for candidate in candidates:
+        if candidate == previous:  # found in a second text as well
+            continue
+        previous = candidate
         start, end, *_ = candidate
         if start >= reach:
             kept += cluster if len(cluster) < 2 else _winners(cluster)

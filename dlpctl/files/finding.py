@@ -139,14 +139,8 @@ def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Plac
         seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
     )
     for view, finding, pieces in ordered:
-        if not pieces or any(
-            segment in taken and taken[segment].find(1, start, end) >= 0 for segment, start, end in pieces
-        ):
+        if not pieces or not _take(taken, pieces, document):
             continue
-        for segment, start, end in pieces:
-            if segment not in taken:
-                taken[segment] = bytearray(len(document.segments[segment].text))
-            taken[segment][start:end] = b"\1" * (end - start)
         segment, start, _ = pieces[0]
         value = document.views[view].text[finding.start : finding.end]
         place = node.place(document, segment, start)
@@ -155,6 +149,19 @@ def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Plac
         kept = list(_once_a_place(kept))
     kept.sort(key=lambda one: (one.segment, one.start))
     return kept
+
+
+def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Document) -> bool:
+    """Mark the characters of pieces, unless one of them is taken already."""
+    for segment, start, end in pieces:
+        marks = taken.get(segment)
+        if marks is None:
+            taken[segment] = bytearray(len(document.segments[segment].text))
+        elif marks.find(1, start, end) >= 0:
+            return False
+    for segment, start, end in pieces:
+        taken[segment][start:end] = b"\1" * (end - start)
+    return True
 
 
 def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:

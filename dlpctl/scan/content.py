@@ -68,6 +68,8 @@ class Examiner:
         self._keys = tuple(keys)
         self._show_values = show_values
         self._without_names = detector if detector.names_wanted else detector.without_names()
+        self.tells_values_apart = False
+        """Whether results get a `value_id`: a history repeats its contents."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
@@ -174,7 +176,7 @@ class Examiner:
                         position.inner,
                         "",
                         "",
-                        self._value_id(value),
+                        self._value_id(value) if self.tells_values_apart else "",
                     ),
                 )
             )

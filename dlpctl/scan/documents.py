@@ -47,12 +47,12 @@ class Documents:
         names = Names(scan)  # the names of members and sheets may hold values themselves
         names.know(placed)
         ledger = Ledger(placed, names.shown([one.place for one in placed]))
-        positions = _Positions(placed, ledger.findings, in_lines=is_structured(name))
-        found = self._examiner.place(path, ledger.text, ledger.findings, positions)
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])
+        names.know(())
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
-        return found, reasons
+        positions = _Positions(placed, ledger.findings, in_lines=is_structured(name))
+        return self._examiner.place(path, ledger.text, ledger.findings, positions), reasons
 
 
 class _Positions:
@@ -61,12 +61,17 @@ class _Positions:
     Places of documents are words; only those of lines are numbers too, with a column where the line holds the value as it is.
     """
 
-    def __init__(self, placed: Sequence[Placed], findings: Sequence[Finding], *, in_lines: bool) -> None:
-        self._pairs = iter(zip(findings, placed, strict=True))
+    def __init__(self, placed: list[Placed], findings: Sequence[Finding], *, in_lines: bool) -> None:
+        """Take a list that is emptied on the way: each of a hundred thousand makes room for its result."""
+        placed.reverse()
+        self._placed = placed
+        self._findings = iter(findings)
         self._in_lines = in_lines
 
     def __call__(self, finding: Finding) -> Position:
-        one = next(placed for each, placed in self._pairs if each is finding)
+        one = self._placed.pop()
+        while next(self._findings) is not finding:
+            one = self._placed.pop()
         named = _LINE.fullmatch(finding.locator or "")
         if named is None:
             return Position(1, 1, 1, 1, 0, 0, finding.locator or "")
