@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,7 +57,8 @@ class _Index:
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._sequences: dict[tuple[str, ...], Value] = {}
-        self._lengths: dict[str, set[int]] = {}
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        """How many words the values have that start with a word."""
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
         self._spelled: dict[str, Value] = {}
@@ -86,7 +87,9 @@ class _Index:
 
     def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
         self._sequences[tokens] = value
-        self._lengths.setdefault(tokens[0], set()).add(len(tokens))
+        known = self._lengths.get(tokens[0], ())
+        if len(tokens) not in known:
+            self._lengths[tokens[0]] = _tuple(*known, len(tokens))
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
         """Values that stand in a text's words: first word, word behind the last, value."""
@@ -243,7 +246,13 @@ class Echoes:
         places += index.literals(text)
         places += index.spelled(text)
         places += index.glued(text)
-        repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
+        # Nearly all of them are where they were found.
+        found = {(finding.start, finding.end) for finding in findings}
+        repeated = [
+            self._originals[value]._replace(start=start, end=end)
+            for start, end, value in places
+            if (start, end) not in found
+        ]
         return _outside(text, findings, repeated)
 
 
@@ -272,6 +281,12 @@ def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -
         if not (kept and kept[-1].end >= each.end) and not is_covered(each.start, each.end):
             kept.append(each)
     return kept
+
+
+@cache
+def _tuple(*numbers: int) -> tuple[int, ...]:
+    """The same tuple for the same numbers: a table has a hundred thousand first words."""
+    return numbers
 
 
 def _normal(text: str) -> str:

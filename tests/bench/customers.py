@@ -22,15 +22,78 @@ from pathlib import Path
 
 ROWS = 50_000
 SHORT_ROWS = 200
-GIVEN = """
-    Maria James Anna Peter Laura David Julia Thomas Sophie Robert Elena Daniel Claire Martin Ingrid Paul
-    Teresa Michael Hannah Stefan Alice George Nora Henry Emma Lucas Marta Simon Helen Victor
-""".split()
-FAMILY = """
-    Lopez Miller Schmidt Rossi Dubois Novak Jensen Silva Kowalski Meyer Garcia Walker Fischer Moreau
-    Ricci Andersen Costa Nowak Weber Hughes Martinez Turner Wagner Laurent Greco Nilsson Pereira Bennett
-    Keller Fontaine Hoffman Sanders Whitfield Castillo Lindgren Barbosa Zielinski Brandt
-""".split()
+GIVEN = [
+    "Maria",
+    "James",
+    "Anna",
+    "Peter",
+    "Laura",
+    "David",
+    "Julia",
+    "Thomas",
+    "Sophie",
+    "Robert",
+    "Elena",
+    "Daniel",
+    "Claire",
+    "Martin",
+    "Ingrid",
+    "Paul",
+    "Teresa",
+    "Michael",
+    "Hannah",
+    "Stefan",
+    "Alice",
+    "George",
+    "Nora",
+    "Henry",
+    "Emma",
+    "Lucas",
+    "Marta",
+    "Simon",
+    "Helen",
+    "Victor",
+]
+FAMILY = [
+    "Lopez",
+    "Miller",
+    "Schmidt",
+    "Rossi",
+    "Dubois",
+    "Novak",
+    "Jensen",
+    "Silva",
+    "Kowalski",
+    "Meyer",
+    "Garcia",
+    "Walker",
+    "Fischer",
+    "Moreau",
+    "Ricci",
+    "Andersen",
+    "Costa",
+    "Nowak",
+    "Weber",
+    "Hughes",
+    "Martinez",
+    "Turner",
+    "Wagner",
+    "Laurent",
+    "Greco",
+    "Nilsson",
+    "Pereira",
+    "Bennett",
+    "Keller",
+    "Fontaine",
+    "Hoffman",
+    "Sanders",
+    "Whitfield",
+    "Castillo",
+    "Lindgren",
+    "Barbosa",
+    "Zielinski",
+    "Brandt",
+]
 DOMAINS = ("example.com", "example.org", "example.net")
 
 

@@ -40,7 +40,10 @@ def mail(number: int) -> str:
 def card(number: int) -> str:
     """A card number that passes the Luhn check, another one for every number."""
     digits = f"4{number * 7919 % 10**14:014}"
-    total = sum(sum(divmod(2 * int(digit), 10)) if place % 2 == 0 else int(digit) for place, digit in enumerate(digits))
+    total = sum(
+        sum(divmod(2 * int(digit), 10)) if place % 2 == 0 else int(digit)
+        for place, digit in enumerate(digits)
+    )
     return f"{digits}{-total % 10}"
 
 
@@ -48,8 +51,37 @@ def phone(number: int) -> str:
     return f"(212) {200 + number % 800}-{number * 31 % 10_000:04}"
 
 
-GIVEN = "Maria James Anna Peter Laura David Julia Thomas Sophie Robert Elena Daniel Claire Martin".split()
-FAMILY = "Lopez Miller Schmidt Rossi Dubois Novak Jensen Silva Kowalski Meyer Garcia Walker Fischer".split()
+GIVEN = [
+    "Maria",
+    "James",
+    "Anna",
+    "Peter",
+    "Laura",
+    "David",
+    "Julia",
+    "Thomas",
+    "Sophie",
+    "Robert",
+    "Elena",
+    "Daniel",
+    "Claire",
+    "Martin",
+]
+FAMILY = [
+    "Lopez",
+    "Miller",
+    "Schmidt",
+    "Rossi",
+    "Dubois",
+    "Novak",
+    "Jensen",
+    "Silva",
+    "Kowalski",
+    "Meyer",
+    "Garcia",
+    "Walker",
+    "Fischer",
+]
 
 
 def name(number: int) -> str:
@@ -71,16 +103,30 @@ def text(make: Callable[[int], str]) -> Callable[[int], bytes]:
 def table(columns: int, rows: int) -> str:
     """Columns of mail addresses below their headers."""
     header = ",".join(f"email_{column}" for column in range(columns))
-    return "\n".join([header, *(",".join(mail(line * columns + one) for one in range(columns)) for line in range(rows)), ""])
+    return "\n".join(
+        [
+            header,
+            *(",".join(mail(line * columns + one) for one in range(columns)) for line in range(rows)),
+            "",
+        ]
+    )
 
 
 def nested(opening: str, inner: str, closing_: str, count: int, depth: int) -> str:
-    return "\n".join(f"{opening * depth}{inner.format(mail(number))}{closing_ * depth}" for number in range(count))
+    return "\n".join(
+        f"{opening * depth}{inner.format(mail(number))}{closing_ * depth}" for number in range(count)
+    )
 
 
 def yaml_of_depth(depth: int) -> str:
-    chains = ("".join(f"{' ' * level}a{level}:\n" for level in range(depth)) + f"{' ' * depth}b: {mail(number)}" for number in range(20))
-    return "\n".join(f"c{number}:\n" + "\n".join(f" {line}" for line in chain.split("\n")) for number, chain in enumerate(chains))
+    chains = (
+        "".join(f"{' ' * level}a{level}:\n" for level in range(depth)) + f"{' ' * depth}b: {mail(number)}"
+        for number in range(20)
+    )
+    return "\n".join(
+        f"c{number}:\n" + "\n".join(f" {line}" for line in chain.split("\n"))
+        for number, chain in enumerate(chains)
+    )
 
 
 def message(parts: int = 0, headers: int = 0, depth: int = 0, lines: int = 0) -> bytes:
@@ -88,7 +134,9 @@ def message(parts: int = 0, headers: int = 0, depth: int = 0, lines: int = 0) ->
     whole["From"], whole["Subject"] = f"Anna <{mail(1)}>", "hello"
     whole.set_content("\n".join([sentence(2), *map(sentence, range(lines))]), cte="base64")
     for number in range(parts):
-        whole.add_attachment(sentence(number).encode(), maintype="text", subtype="plain", filename=f"a{number}.txt")
+        whole.add_attachment(
+            sentence(number).encode(), maintype="text", subtype="plain", filename=f"a{number}.txt"
+        )
     data = whole.as_bytes()
     extra = "".join(f"X-Note-{number}: {mail(number)}\n" for number in range(headers)).encode()
     for _ in range(depth):
@@ -117,8 +165,12 @@ def tarred(members: int) -> bytes:
 
 def database(rows: int) -> bytes:
     with closing(sqlite3.connect(":memory:")) as opened:
-        opened.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, email TEXT, phone TEXT, card TEXT)")
-        opened.executemany("INSERT INTO people (name, email, phone, card) VALUES (?, ?, ?, ?)", map(row, range(rows)))
+        opened.execute(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, email TEXT, phone TEXT, card TEXT)"
+        )
+        opened.executemany(
+            "INSERT INTO people (name, email, phone, card) VALUES (?, ?, ?, ?)", map(row, range(rows))
+        )
         opened.commit()
         return opened.serialize()
 
@@ -129,12 +181,16 @@ def parquet(rows: int) -> bytes:
 
     columns = zip(*map(row, range(rows)), strict=True)
     output = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(dict(zip(("name", "email", "phone", "card"), map(list, columns), strict=True))), output)
+    pyarrow.parquet.write_table(
+        pyarrow.table(dict(zip(("name", "email", "phone", "card"), map(list, columns), strict=True))), output
+    )
     return output.getvalue()
 
 
 def notebook(cells: int) -> bytes:
-    made = [{"cell_type": "markdown", "metadata": {}, "source": [sentence(number)]} for number in range(cells)]
+    made = [
+        {"cell_type": "markdown", "metadata": {}, "source": [sentence(number)]} for number in range(cells)
+    ]
     return json.dumps({"cells": made, "nbformat": 4}, indent=1).encode()
 
 
@@ -210,7 +266,9 @@ def pages(count: int) -> bytes:
 
 
 def html(count: int) -> str:
-    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row(number))}</tr>\n" for number in range(count))
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row(number))}</tr>\n" for number in range(count)
+    )
     return f"<!DOCTYPE html><html><body><table><tr><th>name</th><th>email</th><th>phone</th><th>card</th></tr>\n{rows}</table></body></html>"
 
 

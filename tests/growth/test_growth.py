@@ -176,7 +176,9 @@ def test_a_finding_is_named_without_looking_at_all_before_it() -> None:
     examiner = Examiner(Detector(patterns=[]), 0.5, AllowList())
     examiner.detector.label = lambda _: "x"  # type: ignore[method-assign]
     text = "x 12345678\n" * 2000
-    found = Counting(Finding("ID", Category.PII, at + 2, at + 10, 0.9, "id") for at in range(0, len(text), 11))
+    found = Counting(
+        Finding("ID", Category.PII, at + 2, at + 10, 0.9, "id") for at in range(0, len(text), 11)
+    )
     assert len(examiner.place("a.txt", text, found).results) == 2000
     assert found.taken < 10 * len(found)
 
