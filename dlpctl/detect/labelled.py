@@ -15,7 +15,7 @@ from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], int]
 
-_SCORE, _SURE = 0.85, 0.95
+_SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS = 200
 _LONGEST_HEADER = 4000
 _ENOUGH = 0.4
@@ -314,7 +314,7 @@ def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
 
 def cells_found(cells: Cells) -> list[Finding]:
     return [
-        _finding(kind, *span, _SURE if span in cells.sure else _SCORE)
+        _finding(kind, *span, _FULL_NAME if span in cells.sure else _CELL)
         for span, kind in cells.known.items()
         if kind
     ]
