@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,14 +22,16 @@ class Literals:
 
     def __init__(self, literals: Iterable[bytes]) -> None:
         """Take strings of at least `GRAM` bytes."""
-        self._by_gram: dict[int, dict[int, set[bytes]]] = {}
-        for literal in literals:
-            by_length = self._by_gram.setdefault(_GRAM.unpack_from(literal)[0], {})
-            by_length.setdefault(len(literal), set()).add(literal)
+        self._literals = frozenset(literals)
+        self._lengths: dict[int, tuple[int, ...]] = {}
+        """How long the strings are that start with the same bytes."""
+        for literal in self._literals:
+            gram = _GRAM.unpack_from(literal)[0]
+            self._lengths[gram] = lengths_with(self._lengths.get(gram, ()), len(literal))
 
     def within(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Return each string that the data holds with its place, not in the order of places; they may overlap."""
-        known = self._by_gram
+        known, every = self._lengths, self._literals
         for shift in range(GRAM) if known else ():
             grams = memoryview(data)[shift : shift + (len(data) - shift) // GRAM * GRAM].cast("Q")
             # Most data holds none, and this is twice as fast.
@@ -37,9 +40,19 @@ class Literals:
             for number, gram in enumerate(grams):
                 if gram in known:
                     at = shift + number * GRAM
-                    for length, literals in known[gram].items():
-                        if (found := data[at : at + length]) in literals:
+                    for length in known[gram]:
+                        if (found := data[at : at + length]) in every:
                             yield at, found
+
+
+def lengths_with(lengths: tuple[int, ...], length: int) -> tuple[int, ...]:
+    """Return lengths with one more, as a tuple that is shared: a table has a hundred thousand values of few lengths."""
+    return lengths if length in lengths else _shared(*lengths, length)
+
+
+@cache
+def _shared(*lengths: int) -> tuple[int, ...]:
+    return lengths
 
 
 def characters(data: bytes, places: Iterable[int]) -> Iterator[int]:

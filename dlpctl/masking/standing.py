@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.literals import GRAM, Literals, characters
+from dlpctl.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
@@ -87,9 +87,7 @@ class _Index:
 
     def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
         self._sequences[tokens] = value
-        known = self._lengths.get(tokens[0], ())
-        if len(tokens) not in known:
-            self._lengths[tokens[0]] = _tuple(*known, len(tokens))
+        self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
         """Values that stand in a text's words: first word, word behind the last, value."""
@@ -281,12 +279,6 @@ def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -
         if not (kept and kept[-1].end >= each.end) and not is_covered(each.start, each.end):
             kept.append(each)
     return kept
-
-
-@cache
-def _tuple(*numbers: int) -> tuple[int, ...]:
-    """The same tuple for the same numbers: a table has a hundred thousand first words."""
-    return numbers
 
 
 def _normal(text: str) -> str:
