@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Summary
 
-_SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.2
+_SHOWN_AFTER, _SHOWN_EVERY, _TICKS_EVERY = 1.0, 0.2, 0.5
 _ERASE = "\r\x1b[K"
 
 
 class Progress:
-    """Told of every step; silent where the stream is no terminal, and for what is done soon."""
+    """Told of every step; silent where the stream is no terminal, and for what is done soon.
+
+    A single file may take long as well: until `end`, a timer shows the time that has passed. A timer rather than a thread, since the
+    scan forks.
+    """
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream if stream is not None and stream.isatty() else None
-        self._next = time.monotonic() + _SHOWN_AFTER
+        self._started = time.monotonic()
+        self._next = self._started + _SHOWN_AFTER
         self._is_shown = False
+        self._looked = "scanning"
+        self._descriptor = _descriptor_of(self._stream)
+        if self._descriptor is not None:
+            signal.signal(signal.SIGALRM, self._tick)
+            signal.setitimer(signal.ITIMER_REAL, _SHOWN_AFTER, _TICKS_EVERY)
 
     def __call__(self, summary: Summary) -> None:
         now = time.monotonic()
@@ -29,11 +44,40 @@ class Progress:
         self._next = now + _SHOWN_EVERY
         self._is_shown = True
         looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
-        self._stream.write(f"{_ERASE}dlpctl: {looked}: {counted(summary.findings, 'finding')} ...")
+        self._looked = f"{looked}: {counted(summary.findings, 'finding')}"
+        self._stream.write(f"{_ERASE}dlpctl: {self._looked} ...")
         self._stream.flush()
+
+    def _tick(self, _number: int, _frame: object) -> None:
+        now = time.monotonic()
+        if self._descriptor is None or now < self._next:
+            return
+        self._next = now + _SHOWN_EVERY
+        self._is_shown = True
+        # The handler may run within a write to the stream, which cannot be entered twice.
+        shown = f"{_ERASE}dlpctl: {self._looked} ... {now - self._started:.0f} s"
+        with suppress(OSError):
+            os.write(self._descriptor, shown.encode())
+
+    def end(self) -> None:
+        """Erase the line for good."""
+        if self._descriptor is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        self.erase()
 
     def erase(self) -> None:
         if self._stream is not None and self._is_shown:
             self._stream.write(_ERASE)
             self._stream.flush()
             self._is_shown = False
+
+
+def _descriptor_of(stream: TextIO | None) -> int | None:
+    """Where a timer can write; None where the system or the thread has none."""
+    if stream is None or sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return None

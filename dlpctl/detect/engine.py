@@ -11,7 +11,7 @@ from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.runner import Runner, Trace
 from dlpctl.detect.second import looking_through
-from dlpctl.detect.taggers import TAGGED, Known, Taggers, merged
+from dlpctl.detect.taggers import TAGGED, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.cache import Cache
     from dlpctl.detect.compiled import Compiled
+    from dlpctl.detect.known import Known
     from dlpctl.detect.pattern import Pattern
     from dlpctl.types import Category
 

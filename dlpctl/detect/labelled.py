@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
+from dlpctl.detect.known import Header
 from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], int]
 
-_SCORE = 0.85
+_SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS = 200
 _LONGEST_HEADER = 4000
 _ENOUGH = 0.4
@@ -69,6 +69,7 @@ _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 """What stands in source code, and in no row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
+_MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
 _MOST_WORDS = 6
 _RULE = frozenset("-|:+ \r")
 
@@ -135,48 +136,93 @@ def is_address(value: str) -> bool:
     )
 
 
-class Table(NamedTuple):
-    cells: dict[tuple[int, int], str]
-    """What stands in the columns whose labels are known: start and end, and its type, which is empty for other things."""
-    end: int
-    """Behind its last row."""
+class Cells:
+    """The cells of a text's tables, by the labels of their columns."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], str] = {}
+        """Start and end of those that their column's label accounts for, with their type, which is empty for other things."""
+        self.sure: set[tuple[int, int]] = set()
+        """Names of several words, each of which is known as a name."""
+        self.mails: list[tuple[int, int]] = []
+        """Those that are a mail address."""
+
+    def settled(self) -> list[tuple[int, int]]:
+        """Return the cells that the tagger has nothing to say about."""
+        return sorted([*self.known, *self.mails])
 
 
-def table(text: str, at: int, flags: Flags) -> Table:
-    """The table whose header holds the place `at`, if there is one."""
+def cells_of(
+    text: str, headers: Iterable[int], opened: Header | None, flags: Flags
+) -> tuple[Cells, Header | None]:
+    """Return the cells of the tables whose headers hold these places, and the header of a table that may go on after the text.
+
+    The text starts with the rows of the `opened` table.
+    """
+    cells = Cells()
+    reached = -1
+    if opened is not None:
+        reached = _read(text, 0, opened, cells, flags)
+        if reached < 0:
+            opened = None
+    for at in sorted(headers):
+        if at > reached:
+            reached, opened = _table(text, at, cells, flags)
+    # A part of a text may end within a row.
+    return cells, opened if reached >= text.rfind("\n") else None
+
+
+def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header | None]:
+    """Add the cells of the table whose header holds the place `at`, if there is one; return where it ends."""
     begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
     end = text.find("\n", at, at + _LONGEST_HEADER)
     if end < 0:
-        return Table({}, at)
-    header = text[begin:end].rstrip("\r")
-    if "=" in header or _NO_HEADER.search(header):  # the most usual one first
-        return Table({}, end)
-    delimiter = max(",;\t|", key=header.count)
-    count = header.count(delimiter)
+        return at, None
+    written = text[begin:end].rstrip("\r")
+    if "=" in written or _NO_HEADER.search(written):  # the most usual one first
+        return end, None
+    delimiter = max(",;\t|", key=written.count)
+    count = written.count(delimiter)
     if not count or not _goes_on(text, end + 1, delimiter, count):
-        return Table({}, end)
-    labels = [label.strip(" \"'*") for label in header.split(delimiter)]
+        return end, None
+    labels = [label.strip(" \"'*") for label in written.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
-        return Table({}, end)
-    keys = [key_of(label) for label in labels]
+        return end, None
+    header = Header(delimiter, tuple(map(key_of, labels)))
+    before = len(cells.known)
+    last = _read(text, end + 1, header, cells, flags)
+    if len(cells.known) > before:
+        cells.known.update(dict.fromkeys(_places(text, begin, labels), ""))
+    return max(last, end), header
+
+
+def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> int:
+    """Add the cells of the rows from a place on; return the end of the last one, or -1 where there is none."""
     columns: dict[int, list[tuple[int, int]]] = {
         place: []
-        for place, key in enumerate(keys)
+        for place, key in enumerate(header.keys)
         if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
     }
-    last = end
-    for cells, behind in _rows(text, end + 1, delimiter, len(labels)):
+    last = -1
+    for row, behind in _rows(text, start, header.delimiter, len(header.keys)):
         last = behind
-        for place, column in columns.items():
-            if place < len(cells) and cells[place][0] < cells[place][1]:
-                column.append(cells[place])
-    found: dict[tuple[int, int], str] = {}
+        for place, (first, end) in enumerate(row):
+            if place in columns:
+                if first < end:
+                    columns[place].append((first, end))
+            elif text.find("@", first, end) >= 0 and _MAIL.fullmatch(text, first, end):
+                cells.mails.append((first, end))
     for place, column in columns.items():
-        kind, spans = _column(text, keys[place], column, flags)
-        found.update(dict.fromkeys(spans, kind))
-    if found:
-        found.update(dict.fromkeys(_places(text, begin, labels), ""))
-    return Table(found, last)
+        kind, spans = _column(text, header.keys[place], column, flags)
+        cells.known.update(dict.fromkeys(spans, kind))
+        if kind == "PERSON_NAME":
+            cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
+    return last
+
+
+def _is_full_name(value: str, flags: Flags) -> bool:
+    words = _WORDS.findall(value)
+    return len(words) > 1 and all(_is_known(flags(word)) for word in words)
 
 
 def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -251,19 +297,12 @@ def _cells(text: str, start: int, stop: int, cell: re.Pattern[str], count: int) 
     return cells
 
 
-def joined(text: str, found: Iterable[Finding], headers: Iterable[int], flags: Flags) -> list[Finding]:
-    """The findings, with those of the tables whose headers hold these places, and without what is in other columns."""
-    cells: dict[tuple[int, int], str] = {}
-    reached = -1
-    for at in sorted(headers):
-        if at > reached:
-            found_table = table(text, at, flags)
-            cells.update(found_table.cells)
-            reached = found_table.end
-    if not cells:
+def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
+    """Return the findings with those of the tables, and without what is in other columns."""
+    if not cells.known:
         return list(found)
-    kept = [_finding(kind, start, stop) for (start, stop), kind in cells.items() if kind]
-    spans = sorted(cells)
+    kept = cells_found(cells)
+    spans = sorted(cells.known)
     place = 0
     for one in sorted(found, key=lambda finding: finding.start):
         while place < len(spans) and spans[place][1] <= one.start:
@@ -273,5 +312,13 @@ def joined(text: str, found: Iterable[Finding], headers: Iterable[int], flags: F
     return sorted(kept, key=lambda finding: (finding.start, finding.end))
 
 
-def _finding(kind: str, start: int, end: int) -> Finding:
-    return Finding(kind, Category.PII, start, end, _SCORE, "address" if kind == "ADDRESS" else "person-name")
+def cells_found(cells: Cells) -> list[Finding]:
+    return [
+        _finding(kind, *span, _FULL_NAME if span in cells.sure else _CELL)
+        for span, kind in cells.known.items()
+        if kind
+    ]
+
+
+def _finding(kind: str, start: int, end: int, score: float = _SCORE) -> Finding:
+    return Finding(kind, Category.PII, start, end, score, "address" if kind == "ADDRESS" else "person-name")

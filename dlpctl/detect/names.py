@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect import addresses, labelled, names_forms
+from dlpctl.detect.known import Known
 from dlpctl.detect.marks import SHORT, dense
 from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_edges import completed, lines, trim
 from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.names_patterns import PATTERNS
+from dlpctl.detect.overlap import Overlaps
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged
 from dlpctl.detect.tagger.words import (
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DATA = Path("names") / "tagger.bin"
+_MOST_WORDS = 1 << 14
 LOWEST = 0.2  # spans that are less likely are not reported at all
 _EVEN = 0.5
 _DOUBTED = (
@@ -46,7 +50,7 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._flags = lambda token: model.flags(look_up_keys(token))
+        self._flags = lru_cache(_MOST_WORDS)(lambda token: model.flags(look_up_keys(token)))
         self._gate = Gate(self._flags)
 
     @classmethod
@@ -58,13 +62,17 @@ class NameTagger:
         return self._gate.regions(text, hits, code)
 
     def find(
-        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: set[str] | None = None
+        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: Known | None = None
     ) -> list[Finding]:
         """What `tag` finds in the regions of a text, and what the labels of its tables say."""
-        regions = self.regions(text, hits, code)
-        found = self.tag(text, regions, known) if regions else []
+        known = known or Known()
         headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
-        return labelled.joined(text, found, headers, self._flags) if headers else found
+        cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
+        for cell in labelled.cells_found(cells):
+            self._know(text, cell, known.names)
+        regions = self._gate.regions(text, hits, code, cells.settled())
+        found = self.tag(text, regions, known.names) if regions else []
+        return labelled.joined(found, cells)
 
     def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
         """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
@@ -81,11 +89,9 @@ class NameTagger:
                 *addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,))),
             ]
             found += self._formed(region, here)
-        fields = [
-            one for region in tagged for one in self._fields(text, region) if not _cut(text, one, found)
-        ]
+        fields = [one for region in tagged for one in self._fields(text, region)]
         if fields:
-            found = [*fields, *(one for one in found if not any(_overlap(one, field) for field in fields))]
+            found = _with_fields(text, fields, found)
         found += self._linked(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
@@ -139,15 +145,13 @@ class NameTagger:
     @staticmethod
     def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
         """The findings of a region with those that their form gives away, which take in what is a part of them."""
-        formed = [
-            _finding(region.places[first].start(), region.places[behind - 1].end(), score)
-            for first, behind, score in names_forms.find(region)
-        ]
-        for one in formed:
-            rivals = [other for other in found if _overlap(one, other) and other.score >= _EVEN]
-            if all(_holds(one, other) for other in rivals):
-                found = [*(other for other in found if not _overlap(one, other)), one]
-        return found
+        kept = Overlaps(found)
+        for first, behind, score in names_forms.find(region):
+            one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
+            rivals = kept.overlapping(one)
+            if all(_holds(one, other) for other in rivals.values() if other.score >= _EVEN):
+                kept.replace(rivals, one)
+        return kept.findings()
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
         if not region.places:
@@ -166,10 +170,7 @@ class NameTagger:
     ) -> list[Finding]:
         """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
         for finding in found:
-            if finding.type == "PERSON_NAME" and finding.score >= _SURE:
-                parts = _PART.findall(text[finding.start : finding.end])
-                if len(parts) > 1 or finding.score > 0.9:
-                    known.update(part for part in parts if self._links(part))
+            self._know(text, finding, known)
         if not known:
             return []
         taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
@@ -198,6 +199,13 @@ class NameTagger:
         found[:] = [finding for finding in found if finding.score >= _EVEN or finding.start not in starts]
         return linked
 
+    def _know(self, text: str, finding: Finding, known: set[str]) -> None:
+        """Remember the parts of a name that name a person by themselves."""
+        if finding.type == "PERSON_NAME" and finding.score >= _SURE:
+            parts = _PART.findall(text[finding.start : finding.end])
+            if len(parts) > 1 or finding.score > 0.9:
+                known.update(part for part in parts if part not in known and self._links(part))
+
     def _links(self, part: str) -> bool:
         word = self._sequencer.word(part)
         return (
@@ -211,8 +219,12 @@ class NameTagger:
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
-def _overlap(one: Finding, other: Finding) -> bool:
-    return one.start < other.end and other.start < one.end
+def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
+    """The values of labels, and of what was found that which overlaps none of them."""
+    others = Overlaps(found)
+    whole = [one for one in fields if not _cut(text, one, others.overlapping(one).values())]
+    labelled_values = Overlaps(whole)
+    return [*whole, *(one for one in found if not labelled_values.overlapping(one))]
 
 
 def _holds(one: Finding, other: Finding) -> bool:

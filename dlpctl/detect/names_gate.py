@@ -28,7 +28,7 @@ from dlpctl.detect.tagger.words import (
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
@@ -66,17 +66,28 @@ class Gate:
         self._ordinary: set[bytes] = set()
         self._known_verdicts: dict[str, bool] = {}
 
-    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
+    def regions(
+        self,
+        text: str,
+        hits: Iterable[Hit],
+        code: list[bool] | None = None,
+        settled: Sequence[Region] = (),
+    ) -> list[Region]:
         """The parts of `text` to tag: for each hit that stands a closer look, the lines around it.
 
-        `code` says which blocks are source code, where the caller knows that.
+        `code` says which blocks are source code, where the caller knows that. Hits in `settled` parts, which ascend, open nothing.
         """
         found: list[Region] = []
         code = code_blocks(text) if code is None else code
         start = reach = -1
+        part = 0
         verdicts = self._verdicts
         for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
             if end < reach - _INSIDE or index in _HEADERS:
+                continue
+            while part < len(settled) and settled[part][1] < end - 1:
+                part += 1
+            if part < len(settled) and settled[part][0] < end - 1:
                 continue
             if index == _CAPITAL:
                 word = _WORD.match(text, end - 2)

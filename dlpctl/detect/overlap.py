@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+if TYPE_CHECKING:
+    from dlpctl.types import Finding
+
+_BLOCK = 64
+"""Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one."""
 _CERTAIN = 0.75
 """From this score on a finding also stands against a proven one within it: a key that happens to hold a valid card number is a key."""
 
@@ -33,7 +38,11 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     kept: list[Candidate] = []
     cluster: list[Candidate] = []
     reach = -1
+    previous: Candidate | None = None
     for candidate in candidates:
+        if candidate == previous:  # found in a second text as well
+            continue
+        previous = candidate
         start, end, *_ = candidate
         if start >= reach:
             kept += cluster if len(cluster) < 2 else _winners(cluster)
@@ -57,6 +66,42 @@ def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
         reach = max(reach, candidate.end)
     if reach:
         yield first, reach
+
+
+class Overlaps:
+    """Findings by their places, so that those which overlap another one are looked up, not searched for."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._numbered: dict[int, Finding] = {}
+        self._added = 0
+        self._blocks: dict[int, list[int]] = {}
+        for finding in findings:
+            self._add(finding)
+
+    def _add(self, finding: Finding) -> None:
+        number, self._added = self._added, self._added + 1
+        self._numbered[number] = finding
+        for block in range(finding.start // _BLOCK, (finding.end - 1) // _BLOCK + 1):
+            self._blocks.setdefault(block, []).append(number)
+
+    def overlapping(self, finding: Finding) -> dict[int, Finding]:
+        """Return the findings that overlap one, in the order in which they were added, by their numbers."""
+        start, end, found = finding.start, finding.end, self._numbered
+        blocks = range(start // _BLOCK, (end - 1) // _BLOCK + 1)
+        near = {number for block in blocks for number in self._blocks.get(block, ()) if number in found}
+        return {
+            number: found[number]
+            for number in sorted(near)
+            if start < found[number].end and found[number].start < end
+        }
+
+    def replace(self, numbers: Iterable[int], finding: Finding) -> None:
+        for number in numbers:
+            del self._numbered[number]
+        self._add(finding)
+
+    def findings(self) -> list[Finding]:
+        return list(self._numbered.values())
 
 
 def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
 from dlpctl.detect.gates import character_start
+from dlpctl.detect.known import Known
 from dlpctl.detect.overlap import Candidate, clusters
 from dlpctl.detect.tables import OpenTable
-from dlpctl.detect.taggers import Known
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20
@@ -56,7 +56,7 @@ class _Window:
         self._data = bytearray()
         self._given = 0
         self._resume: dict[int, int] = {}
-        self._known = Known(set())
+        self._known = Known()
         self._table = OpenTable()
         self.margin = 2 * detector.widest + 8
 

@@ -7,6 +7,7 @@ stands behind its header, as `header: cell`, and what is found there is reported
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -98,31 +99,31 @@ class OpenTable:
 class Columns:
     """The cells that stand below a header that says something, each with that header."""
 
-    def __init__(self, cells: list[Cell], data: bytes) -> None:
+    def __init__(self, cells: Iterable[Cell], data: bytes) -> None:
         view = bytearray()
-        self._cells = cells
-        self._starts: list[int] = []
+        self._starts, self._froms, self._tos = array("q"), array("q"), array("q")
         for header, start, end in cells:
             view += b"\n" + header + b": "
             self._starts.append(len(view))
+            self._froms.append(start)
+            self._tos.append(end)
             view += data[start:end] + b"\n"
         self.data = bytes(view)
 
     @classmethod
     def of(cls, data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable | None) -> Columns | None:
         """None where no header says anything; `table` says in which one the text begins, and takes the last one of it."""
-        cells = list(_cells(data, headers, table or OpenTable()))
-        return cls(cells, data) if cells else None
+        columns = cls(_cells(data, headers, table or OpenTable()), data)
+        return columns if columns.data else None
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
         """Where that stands in the original; None where it is not within one cell."""
         at = bisect_right(self._starts, start) - 1
         if at < 0:
             return None
-        cell = self._cells[at]
-        first = cell.start + start - self._starts[at]
+        first = self._froms[at] + start - self._starts[at]
         last = first + end - start
-        return (first, last) if last <= cell.end else None
+        return (first, last) if last <= self._tos[at] else None
 
 
 @cache

@@ -6,12 +6,14 @@ Nothing of the tagger is imported, and nothing of its data read, before a text h
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.compiled import from_patterns
+from dlpctl.detect.known import Known
 from dlpctl.detect.marks import code_blocks, is_code
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.pattern import Pattern
@@ -79,12 +81,6 @@ _FEWEST = 3
 """Letters and digits that a part must have to be left over where a pattern found the rest."""
 
 
-class Known(NamedTuple):
-    """Names that a text has shown so far, so that a part of one is found in the text that follows."""
-
-    names: set[str]
-
-
 class Taggers:
     """Shared by threads, and by all detectors that come from one."""
 
@@ -123,19 +119,20 @@ class Taggers:
     def candidates(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
         """Names and addresses in valid UTF-8, in the order of their places; those of one type do not overlap."""
         found: list[Candidate] = []
-        known = known or Known(set())
+        known = known or Known()
         for begin, end in _windows(data):
             part = data if end - begin == len(data) else data[begin:end]
             code = code_blocks(part)
             hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
             if not hits or self._tagger is None:
+                known.header = None
                 continue
             text = part.decode()
             plain = len(text) == len(part)
             spans = (
-                self._tagger.find(text, hits, code, known.names)
+                self._tagger.find(text, hits, code, known)
                 if plain
-                else self._tagger.find(text, _in_characters(part, hits), None, known.names)
+                else self._tagger.find(text, _in_characters(part, hits), None, known)
             )
             if len(known.names) > _MOST_KNOWN:
                 known.names.clear()
@@ -286,10 +283,13 @@ def _without_guesses(
     """
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if known else []
+    sure.sort()
+    starts = [one.start for one in sure]
     changed: dict[Candidate, Candidate | None] = {}
     for guess in known:
-        for one in sure:
-            if guess.start < one.start < guess.end <= one.end + 1:
+        first, last = bisect_right(starts, guess.start), bisect_left(starts, guess.end)
+        for one in sure[first:last]:
+            if guess.end <= one.end + 1:
                 before = data[guess.start : one.start].split()
                 if guess.score < _SURE and any(word.islower() for word in before):
                     changed[guess] = None
@@ -313,10 +313,10 @@ def _widened(
         while place < len(known) and known[place].end <= one.start:
             place += 1
         joint = [one]
-        for other in known[place:]:
-            if other.start >= joint[-1].end:
-                break
-            joint.append(other)
+        following = place
+        while following < len(known) and known[following].start < joint[-1].end:
+            joint.append(known[following])
+            following += 1
         yield one._replace(
             start=min(each.start for each in joint),
             end=max(each.end for each in joint),

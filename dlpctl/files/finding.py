@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -11,12 +11,13 @@ from dlpctl.formats.interface import BINARY
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document, Piece
+    from dlpctl.formats.interface import Document, Piece, View
 
 Scan = Callable[[str], list[Finding]]
+_new = tuple.__new__
 _LONGEST_LABEL = 80
 _CELLS_APART = "\n\n"
 
@@ -34,7 +35,8 @@ class Seen(NamedTuple):
 
     view: int
     finding: Finding
-    value: str
+    pieces: list[Piece]
+    """Where it is in the segments."""
 
 
 class Placed(NamedTuple):
@@ -46,11 +48,8 @@ class Placed(NamedTuple):
     document: Document
     segment: int
     start: int
-
-    @property
-    def place(self) -> str:
-        """For people. It may hold the names of files and sheets, and they may hold values."""
-        return self.node.place(self.document, self.segment, self.start)
+    place: str
+    """For people. It may hold the names of files and sheets, and they may hold values."""
 
 
 def search_document(document: Document, finder: Finder) -> list[Seen]:
@@ -62,48 +61,68 @@ def search_document(document: Document, finder: Finder) -> list[Seen]:
 def scan_document(document: Document, scan: Scan) -> list[Seen]:
     """What every view shows, overlaps between views included."""
     seen: list[Seen] = []
+    whole: set[Piece] = set()
+    labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
-        found = _scan_labelled(view.text, view.context, scan) if view.context else scan(view.text)
-        seen += (Seen(number, one, view.text[one.start : one.end]) for one in found)
+        for one in _scan_labelled(view, whole, scan) if view.context else scan(view.text):
+            pieces = view.pieces_of(one.start, one.end)
+            seen.append(Seen(number, one, pieces))
+            if labelled_later and not view.repeats and len(pieces) == 1:
+                whole.add(pieces[0])
     return _without_glued(document, seen)
 
 
 def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     """Where lines are joined without a space, a whole value may take in what begins the next line: then it counts without that."""
-    pieces = [document.views[one.view].pieces_of(one.finding.start, one.finding.end) for one in seen]
+    if all(len(one.pieces) < 2 for one in seen):
+        return seen
     whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for one, those in zip(seen, pieces, strict=True):
-        if len(those) == 1:
-            whole.setdefault((one.finding.type, those[0].segment), []).append((those[0].start, those[0].end))
+    for one in seen:
+        if len(one.pieces) == 1:
+            segment, start, end = one.pieces[0]
+            whole.setdefault((one.finding.type, segment), []).append((start, end))
     for spans in whole.values():
         spans.sort()
 
-    def holds_a_whole_one(one: Seen, those: list[Piece]) -> bool:
-        if len(those) < 2 or sum(each.end - each.start for each in those) < len(one.value):
+    def holds_a_whole_one(one: Seen) -> bool:
+        length = one.finding.end - one.finding.start
+        if len(one.pieces) < 2 or sum(each.end - each.start for each in one.pieces) < length:
             return False
-        for each in those:
+        for each in one.pieces:
             spans = whole.get((one.finding.type, each.segment), [])
             at = bisect_left(spans, (each.start, each.start))
             if at < len(spans) and spans[at][1] <= each.end:
                 return True
         return False
 
-    return [one for one, those in zip(seen, pieces, strict=True) if not holds_a_whole_one(one, those)]
+    return [one for one in seen if not holds_a_whole_one(one)]
 
 
-def _scan_labelled(text: str, label: str, scan: Scan) -> Iterator[Finding]:
-    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else."""
-    prefix = f"{' '.join(label.split())[:_LONGEST_LABEL]}: "
+def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
+    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else.
+
+    Cells that another view shows, too, and where that found a `whole` value, are not looked at again.
+    """
+    prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
+    all_cells = view.text.split(_CELLS_APART)
+    open_cells = all_cells
+    if view.repeats and view.count == len(all_cells) - 1:
+        open_cells = [
+            cell
+            for cell, (segment, start, end) in zip(all_cells, view.pieces(), strict=False)
+            if (segment, start, end) not in whole and (segment, start + 1, end - 1) not in whole
+        ]
     # Many columns hold few values: each is looked at once.
-    all_cells = text.split(_CELLS_APART)
-    cells = list(dict.fromkeys(all_cells))
+    cells = list(dict.fromkeys(open_cells))
+    if not cells:
+        return
     apart = _CELLS_APART + prefix
     starts = [len(prefix) + at for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)]
     within: dict[str, list[Finding]] = {}
     for finding in scan(prefix + apart.join(cells)):
         first = max(bisect_right(starts, finding.start) - 1, 0)
         last = max(bisect_right(starts, finding.end - 1) - 1, 0)
-        for cell, begin in zip(cells[first : last + 1], starts[first:], strict=False):
+        for cell, begin in zip(cells[first : last + 1], starts[first : last + 1], strict=True):
             start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
             if start < end:
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
@@ -129,23 +148,35 @@ def _placed_in(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> lis
 
 def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Placed]:
     """The best finding for each stretch of the document: the surest, then the longest."""
-    taken: dict[int, list[tuple[int, int]]] = {}
+    taken: dict[int, bytearray] = {}
     kept: list[Placed] = []
-    for view, finding, value in sorted(
+    ordered = sorted(
         seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
-    ):
-        pieces = document.views[view].pieces_of(finding.start, finding.end)
-        if not pieces or any(_overlaps(taken.get(piece.segment, ()), piece) for piece in pieces):
+    )
+    for view, finding, pieces in ordered:
+        if not pieces or not _take(taken, pieces, document):
             continue
-        for piece in pieces:
-            insort(taken.setdefault(piece.segment, []), (piece.start, piece.end))
-        kept.append(Placed(finding, value, node, document, pieces[0].segment, pieces[0].start))
-    return sorted(_once_a_place(kept), key=lambda one: (one.segment, one.start))
+        segment, start, _ = pieces[0]
+        value = document.views[view].text[finding.start : finding.end]
+        place = node.place(document, segment, start)
+        kept.append(Placed(finding, value, node, document, segment, start, place))
+    if len(taken) > 1:
+        kept = list(_once_a_place(kept))
+    kept.sort(key=lambda one: (one.segment, one.start))
+    return kept
 
 
-def _overlaps(taken: Sequence[tuple[int, int]], piece: Piece) -> bool:
-    at = bisect_left(taken, (piece.start, piece.end))
-    return (at < len(taken) and taken[at][0] < piece.end) or (at > 0 and taken[at - 1][1] > piece.start)
+def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Document) -> bool:
+    """Mark the characters of pieces, unless one of them is taken already."""
+    for segment, start, end in pieces:
+        marks = taken.get(segment)
+        if marks is None:
+            taken[segment] = bytearray(len(document.segments[segment].text))
+        elif marks.find(1, start, end) >= 0:
+            return False
+    for segment, start, end in pieces:
+        taken[segment][start:end] = b"\1" * (end - start)
+    return True
 
 
 def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:
@@ -172,6 +203,6 @@ class Ledger:
         starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
         self.text = "\n".join(one.value for one in placed)
         self.findings = [
-            one.finding._replace(start=start, end=start + len(one.value), locator=place)
+            _new(Finding, (*one.finding[:2], start, start + len(one.value), *one.finding[4:6], place))
             for one, start, place in zip(placed, starts, places, strict=False)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.apply import mask_text
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from dlpctl.files.finding import Placed, Scan
 
 _OPERATOR = "redact"
+_COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
+"""Places without a name in them."""
 _SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
 
 
@@ -25,22 +28,29 @@ class Names:
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self._echoes = Echoes({})
+        self._placed: Sequence[Placed] = ()
 
     def know(self, placed: Sequence[Placed]) -> None:
         """Values that the file holds: a name tells them without the words that make them be found there."""
-        self._echoes = Echoes(
-            {Value(one.finding.type, one.finding.category, one.value): one.finding for one in placed}
+        self._placed = placed
+        self.__dict__.pop("_echoes", None)
+
+    @cached_property
+    def _echoes(self) -> Echoes:
+        return Echoes(
+            {Value(one.finding.type, one.finding.category, one.value): one.finding for one in self._placed}
         )
 
     def shown(self, texts: Sequence[str]) -> list[str]:
         """All at once: there may be a hundred thousand."""
-        lines = {text: " ".join(text.split()) for text in texts}
+        lines = {text: " ".join(text.split()) for text in texts if not _COUNTED.fullmatch(text)}
+        if not lines:
+            return list(texts)
         shown = self._masked("\n".join(lines.values())).split("\n")
         if len(shown) != len(lines):
             shown = [self._masked(line) for line in lines.values()]
         by_text = dict(zip(lines, shown, strict=True))
-        return [by_text[text] for text in texts]
+        return [by_text.get(text, text) for text in texts]
 
     def _masked(self, text: str) -> str:
         # `jane@acme.com.pdf` is no address, but for what stands before the suffix.

@@ -17,7 +17,7 @@ from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Limits = FileLimits
 BINARY = "binary"
@@ -159,9 +159,22 @@ class View:
     def columns(self) -> ViewColumns:
         return ViewColumns(self._starts, self._segments, self._froms, self._tos)
 
+    @property
+    def count(self) -> int:
+        """How many pieces there are."""
+        return len(self._starts)
+
+    def pieces(self) -> Iterator[tuple[int, int, int]]:
+        """All pieces, as segment, start and end."""
+        return zip(self._segments, self._froms, self._tos, strict=True)
+
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
         found: list[Piece] = []
+        if self.count == 1:  # a whole text, of which every finding is asked for
+            first = self._froms[0] - self._starts[0]
+            low, high = max(start + first, self._froms[0]), min(end + first, self._tos[0])
+            return [Piece(self._segments[0], low, high)] if low < high else found
         index = max(0, bisect_right(self._starts, start) - 1)
         while index < len(self._starts) and self._starts[index] < end:
             at, first = self._starts[index], self._froms[index]

@@ -37,6 +37,7 @@ _RAW_ELEMENTS = lazy(
 )
 _ENTITY = lazy(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CUSTOM_ENTITY = lazy(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
+_MANY_ATTRIBUTES = 256
 _INLINE = frozenset(
     [
         "a",
@@ -241,8 +242,17 @@ class Html(Markup):
 
 def _leaves(root: etree._Element) -> Iterator[str]:
     for element in root.iter():
-        yield " ".join((element.text or "", element.tail or "", *map(str, element.attrib.values())))
+        yield " ".join((element.text or "", element.tail or "", _attributes_of(element)))
     yield "".join(map(str, root.itertext(with_tail=True)))
+
+
+def _attributes_of(element: etree._Element) -> str:
+    if len(element.attrib) < _MANY_ATTRIBUTES:
+        return " ".join(map(str, element.attrib.values()))
+    from lxml import etree
+
+    # lxml looks each value up by its name, among all names.
+    return html.unescape(etree.tostring(element, encoding="unicode"))
 
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:

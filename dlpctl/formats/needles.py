@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
+from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
-_SHORTEST, _SHORTEST_RAW = 5, 8
+_SHORTEST = 5
 _FEWEST_DIGITS = 7
-_WORK = 2 << 30
-_FORMS = 13
-_ASCII = bytes(range(128)).ljust(256)
+_TOLD_BY = 4
+"""Digits that tell most numbers of a text from those that are looked for."""
 _WORD = lazy(r"\w+")
-_BASE64 = lazy(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/][A-Za-z0-9+/=]))")
+_UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
+_HEX = lazy(rb"[0-9A-Fa-f]{16,}+")
+_BASE64 = lazy(rb"[0-9A-Za-z+/]{11,}+")
+_ESCAPES = lazy(rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}|&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});")
+_CODES = 0x110000
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 _RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
 _DIGITS = lazy(r"[0-9]+")
-
-
-class _Worded(NamedTuple):
-    """A value that is found by its first word."""
-
-    value: str
-    before: int
-    """Characters before that word."""
 
 
 class Needles:
@@ -51,31 +47,29 @@ class Needles:
         self.too_short = len(spelled) - len(self.values)
         # Bytes are searched for the value as it was written: case changes what its base64 and its hexadecimal digits are.
         self._spelled = spelled
-        self._words: dict[str, list[_Worded]] = {}
+        self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
+        """Values by their first word, by the characters before it, and by whether they may be no part of a longer word."""
         self._numbers: dict[str, str] = {}
         self._others: list[str] = []
         for value in self.values:
             if _is_number(value):
                 self._numbers[_NOT_DIGITS.sub("", value)] = value
             elif (found := _WORD.search(value)) is not None and " " not in value[: found.start()]:
-                self._words.setdefault(found[0], []).append(_Worded(value, found.start()))
+                by_place = self._words.setdefault(found[0], {})
+                alone = value[0].isalnum() and value[-1].isalnum()
+                by_place.setdefault((found.start(), alone), _Phrases()).add(value.split(" "))
             else:
                 self._others.append(value)
         self._first_words = Words(self._words, _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
-        self._beginnings = {
-            number[:length] for number in self._numbers for length in range(1, len(number) + 1)
-        }
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
-        for start, end, _ in self._found(text):
-            yield start, end
+        self._longest_number = max(map(len, self._numbers), default=0)
+        self._beginnings = {number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)}
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
 
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
         if self._words:
             yield from self._worded(text)
         if self._numbers:
@@ -83,64 +77,77 @@ class Needles:
         for start, _ in self._parts.within(text) if self.words else ():
             found = _PART.match(text, start)
             if found is not None and found[0] in self._spellings:
-                yield *found.span(), found[0]
+                yield found.span()
         lowered = folded(text) if self._others else ""
         for value in self._others:
-            yield from ((*found.span(), value) for found in _pattern(value).finditer(lowered))
+            yield from (found.span() for found in _spaced(value).finditer(lowered))
 
-    def _worded(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _worded(self, text: str) -> Iterator[tuple[int, int]]:
         """Values by their first word."""
         lowered = ""
         for at, word in self._first_words.within(text):
             # Most texts hold none.
             lowered = lowered or folded(text)
-            for worded in self._words[word]:
-                found = _pattern(worded.value).match(lowered, max(at - worded.before, 0))
-                if found is not None:
-                    yield *found.span(), worded.value
+            for (before, alone), phrases in self._words[word].items():
+                start = max(at - before, 0)
+                if alone and start and _is_word_part(text[start - 1]):
+                    continue
+                for end in phrases.ends(lowered, start):
+                    if not (alone and end < len(text) and _is_word_part(text[end])):
+                        yield start, end
 
-    def _grouped(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _grouped(self, text: str) -> Iterator[tuple[int, int]]:
         """Numbers, from the start of one group of digits to the end of the same or a later one."""
-        numbers, beginnings = self._numbers, self._beginnings
+        numbers, beginnings, longest = self._numbers, self._beginnings, self._longest_number
         for run in _RUN.finditer(text):
-            if beginnings.isdisjoint(_DIGITS.findall(text, *run.span())):
-                continue
             # Those that began before and may still go on: where, and their digits so far.
             begun: list[tuple[int, str]] = []
             for match in _DIGITS.finditer(text, *run.span()):
                 digits = match[0]
-                begun = [(at, joined) for at, before in begun if (joined := before + digits) in beginnings]
-                if digits in beginnings:
-                    begun.append((match.start(), digits))
+                begun = [
+                    (at, joined)
+                    for at, joined in [
+                        *((at, before + digits) for at, before in begun),
+                        (match.start(), digits),
+                    ]
+                    if len(joined) <= longest and joined[:_TOLD_BY] in beginnings
+                ]
                 for at, joined in begun:
-                    value = numbers.get(joined)
-                    if value is not None:
-                        yield at, match.end(), value
+                    if joined in numbers:
+                        yield at, match.end()
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether a value stands in the bytes as UTF-8, UTF-16, hexadecimal, percent, JSON or XML escapes, or base64."""
+        """Whether a value is in the bytes, also in UTF-16, hexadecimal, base64, percent, JSON or XML escapes."""
+        wide = self._wide if b"\0" in data else None
+        return (wide is not None and _holds(wide, data.lower())) or any(map(self._is_in, readings(data)))
+
+    def _is_in(self, data: bytes) -> bool:
         lowered = data.lower()
-        long = [value for value in self.values if len(value) >= _SHORTEST_RAW]
-        words = [word for word in self._spellings if len(word) >= _SHORTEST_RAW]
-        # So many values in so much data would take minutes: there, only those that the text of the bytes shows.
-        if len(long) + len(words) > _WORK // max(len(data) * _FORMS, 1):
-            ascii_alone = all(map(str.isascii, [*long, *words]))
-            text = (data.translate(_ASCII) if ascii_alone else data).decode("latin-1")
-            shown = {value for *_, value in self._found(text)}
-            long, words = sorted(shown.intersection(long)), sorted(shown.intersection(words))
         return any(
-            _plain(value).search(lowered)
-            or any(form.lower() in lowered for form in _wide(value))
-            or any(form in lowered for form in _forms(value))
-            or _stands_in_base64(value, data)
-            for value in map(self._spelled.__getitem__, long)
-        ) or any(
-            _alone(word).search(data)
-            or any(form in data for form in _wide(word))
-            or any(form in lowered for form in _forms(word))
-            or _stands_in_base64(word, data)
-            for word in words
+            _is_whole_number(lowered, at, at + len(found)) for at, found in self._plain.within(lowered)
+        ) or any(_is_whole_word(data, at, at + len(found)) for at, found in self._plain_words.within(data))
+
+    @cached_property
+    def _plain(self) -> Literals:
+        return Literals(value.encode("utf-8", "replace").lower() for value in self._long)
+
+    @cached_property
+    def _plain_words(self) -> Literals:
+        return Literals(word.encode("utf-8", "replace") for word in self._spellings if len(word) >= GRAM)
+
+    @cached_property
+    def _wide(self) -> Literals:
+        long = [*self._long, *(word for word in self._spellings if len(word) >= GRAM)]
+        return Literals(
+            value.encode(encoding, "replace").lower()
+            for value in long
+            for encoding in ("utf-16-le", "utf-16-be")
         )
+
+    @property
+    def _long(self) -> Iterator[str]:
+        """Values as they were written, since the case of letters beyond ASCII counts in bytes."""
+        return (value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM)
 
 
 def _is_number(value: str) -> bool:
@@ -148,52 +155,90 @@ def _is_number(value: str) -> bool:
     return digits >= _FEWEST_DIGITS and digits * 2 > len(value) and not any(map(str.isalpha, value))
 
 
-@lru_cache(maxsize=1 << 12)
-def _pattern(value: str) -> re.Pattern[str]:
-    spaced = r"\s+".join(re.escape(word) for word in value.split(" "))
-    return re.compile(rf"(?<!\w){spaced}(?!\w)" if value[0].isalnum() and value[-1].isalnum() else spaced)
+def _holds(literals: Literals, data: bytes) -> bool:
+    return next(literals.within(data), None) is not None
 
 
-def _plain(value: str) -> re.Pattern[bytes]:
-    """The value as it is; within a longer number it is another one."""
-    before, after = (rb"(?<!\d)" if value[0].isdigit() else b""), (rb"(?!\d)" if value[-1].isdigit() else b"")
-    return re.compile(before + re.escape(value.encode().lower()) + after)
+def _is_word_part(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
-def _alone(word: str) -> re.Pattern[bytes]:
-    """The word as it is written, and no part of a longer one."""
-    return re.compile(rb"(?<![0-9A-Za-z])" + re.escape(word.encode()) + rb"(?![0-9A-Za-z])")
+def _spaced(value: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(re.escape(word) for word in value.split(" ")))
 
 
-def _wide(value: str) -> tuple[bytes, bytes]:
-    return value.encode("utf-16-le"), value.encode("utf-16-be")
+def _is_whole_number(data: bytes, start: int, end: int) -> bool:
+    """Whether the digits at the ends of a value go no further: within a longer number it is another one."""
+    return not (data[max(start - 1, 0) : start + 1].isdigit() and start) and not (
+        data[end - 1 : end + 1].isdigit() and end < len(data)
+    )
 
 
-def _forms(value: str) -> Iterator[bytes]:
-    """Its escapes, in lower case: in their digits case does not matter."""
-    encoded = value.encode()
-    yield encoded.hex().encode()
-    if (percent := quote(value, safe="").lower().encode()) != encoded.lower():
-        yield percent
-    yield "".join(f"%{byte:02x}" for byte in encoded).encode()
-    yield "".join(f"\\u{ord(char):04x}" for char in value).encode()
-    yield "".join(f"\\x{byte:02x}" for byte in encoded).encode()
-    yield "".join(f"&#{ord(char)};" for char in value).encode()
-    yield "".join(f"&#x{ord(char):x};" for char in value).encode()
+def _is_whole_word(data: bytes, start: int, end: int) -> bool:
+    """Whether a word is no part of a longer one."""
+    return not data[max(start - 1, 0) : start].isalnum() and not data[end : end + 1].isalnum()
 
 
-def _stands_in_base64(value: str, data: bytes) -> bool:
-    """Whether base64 holds a value, wherever in it the value begins."""
-    encoded = value.encode()
-    for shift in range(3):
-        whole = base64.b64encode(b"\0" * shift + encoded)
-        # Its neighbours share the first and the last characters.
-        start = (shift * 8 + 5) // 6
-        own = whole[start : (shift + len(encoded)) * 8 // 6]
-        at = data.find(own)
-        while at >= 0:
-            around = data[max(at - start, 0) : at - start + len(whole)]
-            if not _BASE64.fullmatch(around) or encoded in base64.b64decode(around):
-                return True
-            at = data.find(own, at + 1)
-    return False
+class _Phrases:
+    """Values that start with the same word, from where they start: their words are the steps of a tree."""
+
+    __slots__ = ("_following", "_last", "_longest")
+
+    def __init__(self) -> None:
+        self._following: dict[str, _Phrases] = {}
+        self._longest = 0
+        """Characters of the longest word that others follow."""
+        self._last: dict[int, set[str]] = {}
+        """Last words by their length."""
+
+    def add(self, words: Sequence[str]) -> None:
+        node = self
+        for word in words[:-1]:
+            node._longest = max(node._longest, len(word))
+            node = node._following.setdefault(word, _Phrases())
+        node._last.setdefault(len(words[-1]), set()).add(words[-1])
+
+    def ends(self, text: str, start: int) -> Iterator[int]:
+        """Return where values end that start at a place, whatever white space is between their words."""
+        node: _Phrases | None = self
+        while node is not None:
+            for length, words in node._last.items():
+                if text[start : start + length] in words:
+                    yield start + length
+            word = _UNSPACED.match(text, start, start + node._longest + 1) if node._following else None
+            node = node._following.get(word[0]) if word else None
+            if node is not None and word is not None:
+                spaced = _SPACES.match(text, word.end())
+                if spaced is None:
+                    return
+                start = spaced.end()
+
+
+def readings(data: bytes) -> Iterator[bytes]:
+    """Return the bytes, and what they say where they are the encoding of a text."""
+    yield data
+    if b"%" in data:
+        yield unquote_to_bytes(data)
+    if b"\\" in data or b"&#" in data:
+        yield _ESCAPES.sub(_unescaped, data)
+    runs = _HEX.findall(data)
+    for first in (0, 1) if runs else ():
+        yield b"\n".join(
+            bytes.fromhex(run[first : len(run) - (len(run) - first) % 2].decode()) for run in runs
+        )
+    runs = _BASE64.findall(data)
+    for first in range(4) if runs else ():
+        yield b"\n".join(_from_base64(run[first:]) for run in runs)
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    digits = found[0].lstrip(b"\\xXuU&#").rstrip(b";")
+    code = int(digits, 10 if found[0][1:2] == b"#" and found[0][2:3] not in b"xX" else 16)
+    if found[0][1:2] in b"xX":
+        return bytes((code,))
+    return chr(code).encode("utf-8", "replace") if code < _CODES else found[0]
+
+
+def _from_base64(run: bytes) -> bytes:
+    whole = run[: len(run) - (len(run) % 4 == 1)]
+    return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))

@@ -114,14 +114,26 @@ class Readable:
         return Lines(self._escapes, ends)
 
     def place_at(self, offset: int) -> str:
-        """The line, counted when somebody first asks."""
+        return f"line {self._line(self.source_start(offset)) + 1}"
+
+    def column_of(self, offset: int, value: str) -> int:
+        """The column, from 1, of a value at an offset; 0 where the source does not hold it as it is."""
+        start = self.source_start(offset)
+        if not self._source.startswith(value, start):
+            return 0
+        line = self._line(start)
+        return start - self._line_ends[line - 1] if line else start + 1
+
+    def _line(self, position: int) -> int:
+        """How many lines end before a position of the source."""
+        return bisect_right(self._line_ends, position - 1)
+
+    @property
+    def _line_ends(self) -> array[int]:
+        """Where lines end, looked for when somebody first asks."""
         if self._lines is None:
-            self._lines = array("q")
-            at = self._source.find("\n")
-            while at >= 0:
-                self._lines.append(at)
-                at = self._source.find("\n", at + 1)
-        return f"line {bisect_right(self._lines, self.source_start(offset) - 1) + 1}"
+            self._lines = array("q", (found.start() for found in re.finditer("\n", self._source)))
+        return self._lines
 
 
 class TextFormat:

@@ -97,7 +97,7 @@ class Verifier:
         may still look like one.
         """
         needles = Needles(values, words)
-        written = sorted({text for text in replacements if text}, key=len, reverse=True)
+        written = Written(replacements)
         look = partial(_by_second_reader, self._second, needles)
         try:
             with self._aside() as begun:
@@ -156,11 +156,10 @@ def _by_second_reader(files: Files, needles: Needles, kind: str, trail: str, dat
     return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
 
 
-def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: list[str]) -> Iterator[Leak]:
-    whole = set(written)
+def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: Written) -> Iterator[Leak]:
     for document in node.documents():
         for hit in hits_of(document):
-            if not _is_replacement(document, hit, written, whole):
+            if not written.is_within(document.views[hit.view].text, hit.start, hit.end):
                 segment, start = _first_place(document, hit)
                 yield Leak(node.place(document, segment, start), "detection")
         for view in document.views:
@@ -176,16 +175,20 @@ def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: lis
                 yield Leak(node.place(document, index, 0), "the first reader")
 
 
-def _is_replacement(document: Document, hit: Hit, written: list[str], whole: set[str]) -> bool:
-    """Whether what was found is what masking wrote, in whole or in part."""
-    text = document.views[hit.view].text
-    if text[hit.start : hit.end] in whole:
-        return True
-    for replacement in written:
-        at = text.find(replacement, max(hit.start - len(replacement), 0), hit.end + len(replacement))
-        if at >= 0 and at < hit.end and hit.start < at + len(replacement):
-            return True
-    return False
+class Written:
+    """What masking wrote in the place of values."""
+
+    def __init__(self, replacements: Iterable[str]) -> None:
+        self._texts = {text for text in replacements if text}
+        self._lengths = sorted(set(map(len, self._texts)))
+
+    def is_within(self, text: str, start: int, end: int) -> bool:
+        """Whether these characters of a text are a replacement, in whole or in part."""
+        return text[start:end] in self._texts or any(
+            text[at : at + length] in self._texts
+            for length in self._lengths
+            for at in range(max(start - length + 1, 0), end)
+        )
 
 
 def _first_place(document: Document, hit: Hit) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
@@ -34,9 +35,7 @@ _FEW = 32
 """So many first words are looked for one by one before a text is taken apart into all of its words."""
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
-_SHORTEST_GLUED = 8
-_GLUED_WORK = 1 << 28
-"""Characters to look through for values that a text joins to their neighbours: beyond that, verification finds them."""
+_SHORTEST_GLUED = GRAM
 
 
 class Value(NamedTuple):
@@ -58,11 +57,12 @@ class _Index:
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._sequences: dict[tuple[str, ...], Value] = {}
-        self._lengths: dict[str, set[int]] = {}
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        """How many words the values have that start with a word."""
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
         self._spelled: dict[str, Value] = {}
-        self._several: dict[str, Value] = {}
+        self._several: dict[bytes, Value] = {}
         for value in values:
             self._add(value)
         self._number_lengths = sorted({len(number) for number in self._numbers})
@@ -83,11 +83,11 @@ class _Index:
         if joined.isdecimal() and len(joined) >= _SHORTEST_GROUPED:
             self._numbers[joined] = value
         elif len(tokens) > 1 and len(value.text) >= _SHORTEST_GLUED:
-            self._several[folded(value.text)] = value
+            self._several[folded(value.text).encode("utf-8", "replace")] = value
 
     def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
         self._sequences[tokens] = value
-        self._lengths.setdefault(tokens[0], set()).add(len(tokens))
+        self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
         """Values that stand in a text's words: first word, word behind the last, value."""
@@ -157,19 +157,21 @@ class _Index:
 
     def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of several words that a text joins to their neighbours: "by Maria Lopez3 min read"."""
-        if len(self._several) * len(text) > _GLUED_WORK:
+        if not self._several:
             return
-        lowered = folded(text)
-        for written, value in self._several.items():
-            start = lowered.find(written)
-            while start >= 0:
-                end = start + len(written)
-                within_number = (
-                    text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
-                )
-                if not within_number:
-                    yield start, end, value
-                start = lowered.find(written, end)
+        data = folded(text).encode("utf-8", "replace")
+        found = sorted(self._glued.within(data))
+        starts = characters(data, [at for at, _ in found])
+        for start, (_, written) in zip(starts, found, strict=True):
+            value = self._several[written]
+            end = start + len(value.text)
+            within_number = text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
+            if not within_number:
+                yield start, end, value
+
+    @cached_property
+    def _glued(self) -> Literals:
+        return Literals(self._several)
 
     def stands_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
@@ -242,7 +244,13 @@ class Echoes:
         places += index.literals(text)
         places += index.spelled(text)
         places += index.glued(text)
-        repeated = [self._originals[value]._replace(start=start, end=end) for start, end, value in places]
+        # Nearly all of them are where they were found.
+        found = {(finding.start, finding.end) for finding in findings}
+        repeated = [
+            self._originals[value]._replace(start=start, end=end)
+            for start, end, value in places
+            if (start, end) not in found
+        ]
         return _outside(text, findings, repeated)
 
 
@@ -258,7 +266,7 @@ def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -
 
     def is_covered(start: int, end: int) -> bool:
         place = max(bisect_right(starts, start) - 1, 0)
-        within = [span for span in islice(spans, place, bisect_left(starts, end)) if span[1] > start]
+        within = [span for span in spans[place : bisect_left(starts, end)] if span[1] > start]
         if not within:
             return False
         ends = [start, *(behind for _, behind in within)]

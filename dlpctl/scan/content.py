@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import islice
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config.places import EXCEPTIONS_FILE
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.types import Finding
 
+_new = tuple.__new__
 _AROUND = 60
 """Characters on both sides of a value, in its line, that name the finding from one run to the next."""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -67,6 +68,8 @@ class Examiner:
         self._keys = tuple(keys)
         self._show_values = show_values
         self._without_names = detector if detector.names_wanted else detector.without_names()
+        self.tells_values_apart = False
+        """Whether results get a `value_id`: a history repeats its contents."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
@@ -146,36 +149,43 @@ class Examiner:
         before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
-    def place(self, path: str, text: str, findings: Sequence[Finding]) -> Found:
-        """Findings in a text as results, but for those that the allow list takes."""
+    def place(
+        self, path: str, text: str, findings: Sequence[Finding], position_of: PositionOf | None = None
+    ) -> Found:
+        """Findings in a text as results, but for those that the allow list takes.
+
+        `position_of` says where they are to be shown, where that is not their place in the text.
+        """
         from dlpctl.masking.partial import sample
 
         kept = self._allow.remaining(text, findings)
-        lines = _Lines(text)
+        position_of = position_of or _Lines(text).position_of
         outlines = _Outlines(text, findings)
         results: list[Result] = []
         for finding in kept:
             kind, category, start, end, score, pattern_id, place = finding
             value = text[start:end]
+            position = position_of(finding)
+            named = f"{path}\0{place}" if place and not place.startswith("line ") else path
             results.append(
-                Result(
-                    path,
-                    *lines.place(start),
-                    *lines.place(end),
-                    start,
-                    end,
-                    kind,
-                    category.value,
-                    score,
-                    pattern_id,
-                    self._label(pattern_id),
-                    value if self._show_values else sample(kind, category, value),
-                    outlines.identity(
-                        f"{path}\0{place}" if place and not place.startswith("line ") else path, finding
+                _new(
+                    Result,
+                    (
+                        path,
+                        *position[:6],
+                        kind,
+                        category.value,
+                        score,
+                        pattern_id,
+                        self._label(pattern_id),
+                        value if self._show_values else sample(kind, category, value),
+                        outlines.identity(named, finding),
+                        self._fingerprint(finding, value) if self._keys else "",
+                        position.inner,
+                        "",
+                        "",
+                        self._value_id(value) if self.tells_values_apart else "",
                     ),
-                    self._fingerprint(finding, value),
-                    place or "",
-                    value_id=self._value_id(value),
                 )
             )
         return Found(results, len(findings) - len(kept))
@@ -187,36 +197,54 @@ class Examiner:
         return label
 
     def _value_id(self, value: str) -> str:
-        from hashlib import blake2b
-
         return blake2b(value.encode("utf-8", "surrogatepass"), key=self._run_key, digest_size=8).hexdigest()
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
-        if not self._keys:
-            return ""
         from dlpctl.values import fingerprint
 
         return " ".join(fingerprint(key, finding.type, value, finding.category) for key in self._keys)
 
 
+class Position(NamedTuple):
+    """Where a result is shown; fields as those of `Result`."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start: int
+    end: int
+    inner: str = ""
+
+
+PositionOf = Callable[["Finding"], Position]
+
+
 class _Lines:
     """Lines and columns of places, which are asked for in nearly ascending order."""
 
-    __slots__ = ("_at", "_line", "_text")
+    __slots__ = ("_at", "_line", "_start", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._at = self._start = 0
         self._line = 1
 
-    def place(self, position: int) -> tuple[int, int]:
+    def position_of(self, finding: Finding) -> Position:
+        start, end = finding.start, finding.end
+        return Position(*self._place(start), *self._place(end), start, end, finding.locator or "")
+
+    def _place(self, position: int) -> tuple[int, int]:
         text = self._text
         if position < self._at:
-            self._at, self._line = 0, 1
-        self._line += text.count("\n", self._at, position)
-        start = text.rfind("\n", 0, position) + 1
+            self._at, self._line, self._start = 0, 1, 0
+        # A line may be the whole text: what is before the last place is not looked through again.
+        started = text.rfind("\n", self._at, position) + 1
+        if started:
+            self._line += text.count("\n", self._at, started)
+            self._start = started
         self._at = position
-        return self._line, position - start + 1
+        return self._line, position - self._start + 1
 
 
 def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
@@ -244,8 +272,6 @@ class _Outlines:
 
     def identity(self, path: str, finding: Finding) -> str:
         """Names a finding from one run to the next; findings are asked for in their order."""
-        import hashlib
-
         text, findings = self._text, self._findings
         start, end = finding.start, finding.end
         before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
@@ -254,14 +280,14 @@ class _Outlines:
         while findings[self._next].end <= before:
             self._next += 1
         pieces: list[str] = []
-        for one in islice(findings, self._next, None):
-            if one.start >= after:
-                break
-            pieces.append(text[before : one.start])
-            before = one.end
+        following = self._next
+        while following < len(findings) and findings[following].start < after:
+            pieces.append(text[before : findings[following].start])
+            before = findings[following].end
+            following += 1
         pieces.append(text[before:after])
         named = "\0".join((path, finding.pattern_id, *pieces))
-        identity = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        identity = sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._seen[identity] = again = self._seen.get(identity, 0) + 1
         return identity if again == 1 else f"{identity}-{again}"
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.formats.locators import Lines
+from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
+from dlpctl.scan.content import Position
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dlpctl.config import FileLimits
+    from dlpctl.files.finding import Placed
     from dlpctl.formats.files import Files
     from dlpctl.scan.content import Examiner, Found
-    from dlpctl.scan.results import Result
+    from dlpctl.types import Finding
 
 _LINE = lazy(r"line ([0-9]+)")
 
@@ -40,23 +46,34 @@ class Documents:
         names = Names(self._examiner.scan)  # the names of members and sheets may hold values themselves
         names.know(placed)
         ledger = Ledger(placed, names.shown([one.place for one in placed]))
-        found = self._examiner.place(path, ledger.text, ledger.findings)
-        has_lines = any(_LINE.fullmatch(one.inner) for one in found.results)
-        lines = data.decode("utf-8", "replace").split("\n") if has_lines else []
-        results = [_at_its_place(one, ledger.text[one.start : one.end], lines) for one in found.results]
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])
+        names.know(())
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
-        return found._replace(results=results), reasons
+        positions = _Positions(placed, ledger.findings)
+        return self._examiner.place(path, ledger.text, ledger.findings, positions), reasons
 
 
-def _at_its_place(one: Result, value: str, lines: list[str]) -> Result:
-    """Places of documents are words; only those of lines are numbers too, with a column where the line holds the value as it is."""
-    named = _LINE.fullmatch(one.inner)
-    line = int(named[1]) if named else 1
-    inner = "" if named else one.inner
-    column = lines[line - 1].find(value) + 1 if named and line <= len(lines) else 0
-    end = column + len(value) if column else 1
-    return one._replace(
-        line=line, column=column or 1, end_line=line, end_column=end, start=0, end=0, inner=inner
-    )
+class _Positions:
+    """The positions of what was found in a document; asked for in its order.
+
+    Places of documents are words; only those of lines are numbers too, with a column where the line holds the value as it is.
+    """
+
+    def __init__(self, placed: list[Placed], findings: Sequence[Finding]) -> None:
+        """Take a list that is emptied on the way: each of a hundred thousand makes room for its result."""
+        placed.reverse()
+        self._placed = placed
+        self._findings = iter(findings)
+
+    def __call__(self, finding: Finding) -> Position:
+        one = self._placed.pop()
+        while next(self._findings) is not finding:
+            one = self._placed.pop()
+        named = _LINE.fullmatch(finding.locator or "")
+        if named is None:
+            return Position(1, 1, 1, 1, 0, 0, finding.locator or "")
+        line = int(named[1])
+        source = one.document.segments[one.segment].anchor
+        column = source.column_of(one.start, one.value) if isinstance(source, Lines | Readable) else 0
+        return Position(line, column or 1, line, column + len(one.value) if column else 1, 0, 0)

@@ -56,6 +56,7 @@ class Reader:
         contents: Callable[[], Contents] | None = None,
     ) -> None:
         self._examiner = examiner
+        self._examiner.tells_values_apart = contents is not None
         self._archives = archives
         self._max_size = max_size
         self._limits = limits

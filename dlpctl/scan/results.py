@@ -38,7 +38,7 @@ class Result(NamedTuple):
     date: str = ""
     """Of the commit that brought it, in ISO 8601; its author's."""
     value_id: str = ""
-    """Tells values apart, within one run alone."""
+    """Tells values apart, within one run alone; empty where nothing can repeat them."""
 
     @property
     def has_columns(self) -> bool:

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +58,28 @@ def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(summary: Summary
         shown.erase()
         assert not stream.getvalue()
     Progress(None)(summary)
+
+
+@pytest.mark.slow
+def test_a_single_file_that_takes_long_shows_that_it_is_at_work(tmp_path: Path) -> None:
+    rows = (f"Maria Lopez,m.lopez{number}@example.com" for number in range(20_000))
+    (tmp_path / "people.csv").write_text("\n".join(["name,email", *rows]))
+    terminal, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dlpctl", "scan", str(tmp_path / "people.csv")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        # Linux says with an error that nobody writes to the terminal any more.
+        while part := _read(terminal):
+            shown += part
+    os.close(terminal)
+    assert process.returncode == 20
+    assert b"dlpctl: scanning ... 1 s" in shown
+    assert shown.endswith(b"\r\x1b[K")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:
+        return b""

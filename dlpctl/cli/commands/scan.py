@@ -296,7 +296,7 @@ def _write(
                         report.add(one)
         except (KeyboardInterrupt, DlpctlError) as problem:
             stopped = problem
-    progress.erase()
+    progress.end()
     if isinstance(stopped, DlpctlError):
         summary.notes.append(stopped.message)
     if known is not None:

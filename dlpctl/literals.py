@@ -1,0 +1,67 @@
+"""Finds thousands of byte strings in long data at once, wherever they start."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+GRAM = 8
+"""Bytes of the shortest string that can be looked for: what the first look at the data compares."""
+_GRAM = struct.Struct("=Q")
+
+
+class Literals:
+    """Byte strings by their first bytes, and then by their lengths.
+
+    Data is compared as numbers of eight bytes, at each of the eight ways to cut it: linear, whatever the number of strings.
+    """
+
+    def __init__(self, literals: Iterable[bytes]) -> None:
+        """Take strings of at least `GRAM` bytes."""
+        self._literals = frozenset(literals)
+        self._lengths: dict[int, tuple[int, ...]] = {}
+        """How long the strings are that start with the same bytes."""
+        for literal in self._literals:
+            gram = _GRAM.unpack_from(literal)[0]
+            self._lengths[gram] = lengths_with(self._lengths.get(gram, ()), len(literal))
+
+    def within(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Return each string that the data holds with its place, not in the order of places; they may overlap."""
+        known, every = self._lengths, self._literals
+        for shift in range(GRAM) if known else ():
+            grams = memoryview(data)[shift : shift + (len(data) - shift) // GRAM * GRAM].cast("Q")
+            # Most data holds none, and this is twice as fast.
+            if known.keys().isdisjoint(grams):
+                continue
+            for number, gram in enumerate(grams):
+                if gram in known:
+                    at = shift + number * GRAM
+                    for length in known[gram]:
+                        if (found := data[at : at + length]) in every:
+                            yield at, found
+
+
+def lengths_with(lengths: tuple[int, ...], length: int) -> tuple[int, ...]:
+    """Return lengths with one more, as a tuple that is shared: a table has a hundred thousand values of few lengths."""
+    return lengths if length in lengths else _shared(*lengths, length)
+
+
+@cache
+def _shared(*lengths: int) -> tuple[int, ...]:
+    return lengths
+
+
+def characters(data: bytes, places: Iterable[int]) -> Iterator[int]:
+    """Return places in UTF-8, which ascend, as places in the text that it encodes."""
+    if data.isascii():
+        yield from places
+        return
+    before = count = 0
+    for place in places:
+        count += len(data[before:place].decode("utf-8", "replace"))
+        before = place
+        yield count
