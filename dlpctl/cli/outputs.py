@@ -50,6 +50,11 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
         raise
 
 
+def discard_stdout() -> None:
+    """Lead stdout nowhere, so that what is still buffered does not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def is_stream(file: Path) -> bool:
     """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file."""
     try:

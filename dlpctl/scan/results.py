@@ -89,6 +89,8 @@ class Summary:
         self.worst: float | None = None
         self.partial = False
         """Whether the scan was stopped before its end."""
+        self.is_empty = False
+        """Whether no file was scanned although some should have been."""
         self.notes: list[str] = []
         """What people should know of how the scan went, one sentence each."""
 
@@ -104,6 +106,11 @@ class Summary:
     @property
     def failures(self) -> int:
         return sum(self.skipped.get(why, 0) for why in FAILURES)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was scanned that should have been, so that no finding means none is there."""
+        return not (self.partial or self.failures or self.is_empty)
 
     def to_dict(self) -> dict[str, object]:
         return {
