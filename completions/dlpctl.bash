@@ -5,7 +5,7 @@ _dlpctl_spec() {
     commands= options= valued= arguments=
     case $1 in
         '')
-            commands='check mask unmask scan explain policy patterns config baseline hook completions doctor help init org group license token analytics audit db serve apply'
+            commands='check mask unmask scan explain policy patterns config hook allow baseline completions doctor help init org group license token analytics audit db serve apply'
             options='-V --version -h --help'
             ;;
         'check')
@@ -130,6 +130,34 @@ _dlpctl_spec() {
             valued='-f:human,json --format:human,json'
             arguments='project,user,config,data,cache'
             ;;
+        'hook')
+            commands='install uninstall run show'
+            options='-h --help'
+            ;;
+        'hook install')
+            options='--types -h --help'
+            valued='--types:@types+'
+            arguments='git'
+            ;;
+        'hook uninstall')
+            options='-h --help'
+            arguments='git'
+            ;;
+        'hook run')
+            options='--types -h --help'
+            valued='--types:@types+'
+            arguments='@files...'
+            ;;
+        'hook show')
+            options='--install-from -h --help'
+            valued='--install-from:'
+            arguments='git,pre-commit,github,gitlab'
+            ;;
+        'allow')
+            options='--reason --owner --expires --types --baseline -f --format -h --help'
+            valued='--reason: --owner: --expires: --types:@types+ --baseline:@files -f:human,json --format:human,json'
+            arguments='-'
+            ;;
         'baseline')
             commands='create update audit prune import'
             options='-h --help'
@@ -157,22 +185,6 @@ _dlpctl_spec() {
             options='--baseline --owner --expires -f --format -h --help'
             valued='--baseline:@files --owner: --expires: -f:human,json --format:human,json'
             arguments='@files'
-            ;;
-        'hook')
-            commands='install uninstall show'
-            options='-h --help'
-            ;;
-        'hook install')
-            options='-h --help'
-            arguments='git'
-            ;;
-        'hook uninstall')
-            options='-h --help'
-            arguments='git'
-            ;;
-        'hook show')
-            options='-h --help'
-            arguments='git,pre-commit,github,gitlab'
             ;;
         'completions')
             options='-h --help'

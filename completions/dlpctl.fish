@@ -32,8 +32,9 @@ complete -c dlpctl -n '__dlpctl_exactly' -a explain -d 'say why something is fou
 complete -c dlpctl -n '__dlpctl_exactly' -a policy -d 'look into policies'
 complete -c dlpctl -n '__dlpctl_exactly' -a patterns -d 'list, show and test patterns'
 complete -c dlpctl -n '__dlpctl_exactly' -a config -d 'show settings and where they come from'
-complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept findings, by name and for a time'
-complete -c dlpctl -n '__dlpctl_exactly' -a hook -d 'keep sensitive data out of commits and pipelines'
+complete -c dlpctl -n '__dlpctl_exactly' -a hook -d 'keep secrets and sensitive data out of commits and pipelines'
+complete -c dlpctl -n '__dlpctl_exactly' -a allow -d 'accept one finding, for a reason and for a time'
+complete -c dlpctl -n '__dlpctl_exactly' -a baseline -d 'accept all that is found now, and look after what is accepted'
 complete -c dlpctl -n '__dlpctl_exactly' -a completions -d 'complete commands in a shell'
 complete -c dlpctl -n '__dlpctl_exactly' -a doctor -d 'say what is wrong with this installation, and what mends it'
 complete -c dlpctl -n '__dlpctl_exactly' -a help -d 'explain a topic'
@@ -94,12 +95,12 @@ complete -c dlpctl -n '__dlpctl_at unmask' -s h -l help -d 'Show this message an
 complete -c dlpctl -n '__dlpctl_at unmask' -F
 
 # dlpctl scan
-complete -c dlpctl -n '__dlpctl_at scan' -l types -r -f -a '(__dlpctl_list types)' -d 'Only these categories, types or patterns, joined by commas'
-complete -c dlpctl -n '__dlpctl_at scan' -s p -l policy -r -F -a '(dlpctl __complete policies)' -d 'Only what this policy masks or blocks'
+complete -c dlpctl -n '__dlpctl_at scan' -l types -r -f -a '(__dlpctl_list types)' -d 'Look only for these categories, types or patterns, joined by commas'
+complete -c dlpctl -n '__dlpctl_at scan' -s p -l policy -r -F -a '(dlpctl __complete policies)' -d 'Look only for what this policy masks or blocks'
 complete -c dlpctl -n '__dlpctl_at scan' -s d -l destination -r -f -a '(dlpctl __complete destinations)' -d 'Where the content goes'
 complete -c dlpctl -n '__dlpctl_at scan' -l min-score -x -d 'What a finding must score to count'
 complete -c dlpctl -n '__dlpctl_at scan' -l fail-on -x -d 'The score from which on a finding makes the exit status 20'
-complete -c dlpctl -n '__dlpctl_at scan' -l staged -d 'What git would commit, as it is in the index'
+complete -c dlpctl -n '__dlpctl_at scan' -l staged -d 'Scan what git would commit, as it is in the index'
 complete -c dlpctl -n '__dlpctl_at scan' -l history -d 'All that was ever committed, each content once'
 complete -c dlpctl -n '__dlpctl_at scan' -l diff -x -d 'Only lines that were added since this branch left BASE.'
 complete -c dlpctl -n '__dlpctl_at scan' -l include -x -d 'Only such files, as in .gitignore'
@@ -112,7 +113,7 @@ complete -c dlpctl -n '__dlpctl_at scan' -l no-archives -d 'Do not look into arc
 complete -c dlpctl -n '__dlpctl_at scan' -l keep-going -d 'Files that cannot be read do not make the exit status 1'
 complete -c dlpctl -n '__dlpctl_at scan' -s j -l jobs -x -d 'Workers at once'
 complete -c dlpctl -n '__dlpctl_at scan' -s f -l format -r -f -a 'human json jsonl sarif junit github gitlab html markdown' -d 'What stdout gets'
-complete -c dlpctl -n '__dlpctl_at scan' -l report -x -d 'Write a report, too'
+complete -c dlpctl -n '__dlpctl_at scan' -l report -x -d 'Also write a report'
 complete -c dlpctl -n '__dlpctl_at scan' -s v -l verbose -d 'List everything that was not scanned'
 complete -c dlpctl -n '__dlpctl_at scan' -s q -l quiet -d 'Write nothing to stdout'
 complete -c dlpctl -n '__dlpctl_at scan' -l show-values -d 'Show the values themselves'
@@ -266,6 +267,41 @@ complete -c dlpctl -n '__dlpctl_at config path' -s f -l format -r -f -a 'human j
 complete -c dlpctl -n '__dlpctl_at config path' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at config path' -f -a 'project user config data cache'
 
+# dlpctl hook
+complete -c dlpctl -n '__dlpctl_exactly hook' -a install -d 'Look for secrets in what is staged before each commit'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a uninstall -d 'Remove the hook, and put back the one that was there before'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a run -d 'Scan as the hooks do, and say how a finding that is none can be accepted'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a show -d 'Print a hook or a pipeline, to be put into a file of yours'
+complete -c dlpctl -n '__dlpctl_exactly hook' -s h -l help -d 'Show this message and exit'
+
+# dlpctl hook install
+complete -c dlpctl -n '__dlpctl_at hook install' -l types -r -f -a '(__dlpctl_list types)' -d 'Look for these categories, types or patterns'
+complete -c dlpctl -n '__dlpctl_at hook install' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook install' -f -a 'git'
+
+# dlpctl hook uninstall
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook uninstall' -f -a 'git'
+
+# dlpctl hook run
+complete -c dlpctl -n '__dlpctl_at hook run' -l types -r -f -a '(__dlpctl_list types)' -d 'Look for these categories, types or patterns'
+complete -c dlpctl -n '__dlpctl_at hook run' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook run' -F
+
+# dlpctl hook show
+complete -c dlpctl -n '__dlpctl_at hook show' -l install-from -x -d 'Where pipelines install dlpctl from, such as \'git+https://HOST/ORG/dlpctl@COMMIT\''
+complete -c dlpctl -n '__dlpctl_at hook show' -s h -l help -d 'Show this message and exit'
+complete -c dlpctl -n '__dlpctl_at hook show' -f -a 'git pre-commit github gitlab'
+
+# dlpctl allow
+complete -c dlpctl -n '__dlpctl_at allow' -l reason -x -d 'Why it may stay'
+complete -c dlpctl -n '__dlpctl_at allow' -l owner -x -d 'Who answers for them'
+complete -c dlpctl -n '__dlpctl_at allow' -l expires -x -d 'Until 2027-01-31, for 90d, or never'
+complete -c dlpctl -n '__dlpctl_at allow' -l types -r -f -a '(__dlpctl_list types)' -d 'The --types of the scan that found it, if it had any'
+complete -c dlpctl -n '__dlpctl_at allow' -l baseline -r -F -d 'The exceptions'
+complete -c dlpctl -n '__dlpctl_at allow' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
+complete -c dlpctl -n '__dlpctl_at allow' -s h -l help -d 'Show this message and exit'
+
 # dlpctl baseline
 complete -c dlpctl -n '__dlpctl_exactly baseline' -a create -d 'Accept all that is found now, so that only what is new counts'
 complete -c dlpctl -n '__dlpctl_exactly baseline' -a update -d 'Accept what is found and not accepted yet'
@@ -320,24 +356,6 @@ complete -c dlpctl -n '__dlpctl_at baseline import' -l expires -x -d 'Until 2027
 complete -c dlpctl -n '__dlpctl_at baseline import' -s f -l format -r -f -a 'human json' -d 'For people or for programs'
 complete -c dlpctl -n '__dlpctl_at baseline import' -s h -l help -d 'Show this message and exit'
 complete -c dlpctl -n '__dlpctl_at baseline import' -F
-
-# dlpctl hook
-complete -c dlpctl -n '__dlpctl_exactly hook' -a install -d 'Scan what is staged before each commit'
-complete -c dlpctl -n '__dlpctl_exactly hook' -a uninstall -d 'Remove the hook, and put back the one that was there before'
-complete -c dlpctl -n '__dlpctl_exactly hook' -a show -d 'Print what makes a hook or a pipeline scan, to be put into a file of yours'
-complete -c dlpctl -n '__dlpctl_exactly hook' -s h -l help -d 'Show this message and exit'
-
-# dlpctl hook install
-complete -c dlpctl -n '__dlpctl_at hook install' -s h -l help -d 'Show this message and exit'
-complete -c dlpctl -n '__dlpctl_at hook install' -f -a 'git'
-
-# dlpctl hook uninstall
-complete -c dlpctl -n '__dlpctl_at hook uninstall' -s h -l help -d 'Show this message and exit'
-complete -c dlpctl -n '__dlpctl_at hook uninstall' -f -a 'git'
-
-# dlpctl hook show
-complete -c dlpctl -n '__dlpctl_at hook show' -s h -l help -d 'Show this message and exit'
-complete -c dlpctl -n '__dlpctl_at hook show' -f -a 'git pre-commit github gitlab'
 
 # dlpctl completions
 complete -c dlpctl -n '__dlpctl_at completions' -s h -l help -d 'Show this message and exit'

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
     # By command: its commands and options with what they do, what options take, and its arguments.
     $specs = @{
         '' = @{
-            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'baseline' = 'accept findings, by name and for a time'; 'hook' = 'keep sensitive data out of commits and pipelines'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'help' = 'explain a topic'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
+            commands = @{ 'check' = 'decide whether content may go to a destination'; 'mask' = 'mask content, as a filter'; 'unmask' = 'restore masked tokens'; 'scan' = 'find sensitive data in files'; 'explain' = 'say why something is found, or is not'; 'policy' = 'look into policies'; 'patterns' = 'list, show and test patterns'; 'config' = 'show settings and where they come from'; 'hook' = 'keep secrets and sensitive data out of commits and pipelines'; 'allow' = 'accept one finding, for a reason and for a time'; 'baseline' = 'accept all that is found now, and look after what is accepted'; 'completions' = 'complete commands in a shell'; 'doctor' = 'say what is wrong with this installation, and what mends it'; 'help' = 'explain a topic'; 'init' = 'make a control plane to begin with'; 'org' = 'administer organizations'; 'group' = 'administer policy groups'; 'license' = 'administer and validate licenses'; 'token' = 'administer admin tokens'; 'analytics' = 'show what the checks came to'; 'audit' = 'search, export and verify the log of checks'; 'db' = 'look after the database'; 'serve' = 'answer checks over HTTP'; 'apply' = 'create and change organizations as a file says' }
             options = @{ '-V' = 'Print the version'; '--version' = 'Print the version'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()
@@ -31,7 +31,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
         }
         'scan' = @{
             commands = @{}
-            options = @{ '--types' = 'Only these categories, types or patterns, joined by commas'; '-p' = 'Only what this policy masks or blocks'; '--policy' = 'Only what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'What git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--no-names' = 'Look for no names and addresses, which take the longest to find'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Write a report, too'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            options = @{ '--types' = 'Look only for these categories, types or patterns, joined by commas'; '-p' = 'Look only for what this policy masks or blocks'; '--policy' = 'Look only for what this policy masks or blocks'; '-d' = 'Where the content goes'; '--destination' = 'Where the content goes'; '--min-score' = 'What a finding must score to count'; '--fail-on' = 'The score from which on a finding makes the exit status 20'; '--staged' = 'Scan what git would commit, as it is in the index'; '--history' = 'All that was ever committed, each content once'; '--diff' = 'Only lines that were added since this branch left BASE.'; '--include' = 'Only such files, as in .gitignore'; '--exclude' = 'No such files or folders'; '--no-ignore' = 'Scan what .gitignore and .dlpctlignore leave out, too'; '--no-names' = 'Look for no names and addresses, which take the longest to find'; '--max-size' = 'Skip larger files'; '--baseline' = 'What is accepted by name'; '--no-archives' = 'Do not look into archives'; '--keep-going' = 'Files that cannot be read do not make the exit status 1'; '-j' = 'Workers at once'; '--jobs' = 'Workers at once'; '-f' = 'What stdout gets'; '--format' = 'What stdout gets'; '--report' = 'Also write a report'; '-v' = 'List everything that was not scanned'; '--verbose' = 'List everything that was not scanned'; '-q' = 'Write nothing to stdout'; '--quiet' = 'Write nothing to stdout'; '--show-values' = 'Show the values themselves'; '--patterns' = 'Further patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--types' = '@types'; '-p' = '@policies'; '--policy' = '@policies'; '-d' = '@destinations'; '--destination' = '@destinations'; '--min-score' = '--min-score'; '--fail-on' = '--fail-on'; '--diff' = '--diff'; '--include' = '--include'; '--exclude' = '--exclude'; '--max-size' = '--max-size'; '--baseline' = '@files'; '-j' = '-j'; '--jobs' = '--jobs'; '-f' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--format' = 'human,json,jsonl,sarif,junit,github,gitlab,html,markdown'; '--report' = '--report'; '--patterns' = '@files' }
             arguments = @('@files')
         }
@@ -167,6 +167,42 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             valued = @{ '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('project,user,config,data,cache')
         }
+        'hook' = @{
+            commands = @{ 'install' = 'Look for secrets in what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'run' = 'Scan as the hooks do, and say how a finding that is none can be accepted'; 'show' = 'Print a hook or a pipeline, to be put into a file of yours' }
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @()
+        }
+        'hook install' = @{
+            commands = @{}
+            options = @{ '--types' = 'Look for these categories, types or patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--types' = '@types' }
+            arguments = @('git')
+        }
+        'hook uninstall' = @{
+            commands = @{}
+            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{}
+            arguments = @('git')
+        }
+        'hook run' = @{
+            commands = @{}
+            options = @{ '--types' = 'Look for these categories, types or patterns'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--types' = '@types' }
+            arguments = @('@files')
+        }
+        'hook show' = @{
+            commands = @{}
+            options = @{ '--install-from' = 'Where pipelines install dlpctl from, such as ''git+https://HOST/ORG/dlpctl@COMMIT'''; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--install-from' = '--install-from' }
+            arguments = @('git,pre-commit,github,gitlab')
+        }
+        'allow' = @{
+            commands = @{}
+            options = @{ '--reason' = 'Why it may stay'; '--owner' = 'Who answers for them'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '--types' = 'The --types of the scan that found it, if it had any'; '--baseline' = 'The exceptions'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
+            valued = @{ '--reason' = '--reason'; '--owner' = '--owner'; '--expires' = '--expires'; '--types' = '@types'; '--baseline' = '@files'; '-f' = 'human,json'; '--format' = 'human,json' }
+            arguments = @('')
+        }
         'baseline' = @{
             commands = @{ 'create' = 'Accept all that is found now, so that only what is new counts'; 'update' = 'Accept what is found and not accepted yet'; 'audit' = 'List the exceptions, where they apply, and which have expired or are of no use'; 'prune' = 'Remove the exceptions that have expired'; 'import' = 'Take over what another tool accepts' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
@@ -202,30 +238,6 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             options = @{ '--baseline' = 'The exceptions'; '--owner' = 'Who answers for them'; '--expires' = 'Until 2027-01-31, for 90d, or never'; '-f' = 'For people or for programs'; '--format' = 'For people or for programs'; '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{ '--baseline' = '@files'; '--owner' = '--owner'; '--expires' = '--expires'; '-f' = 'human,json'; '--format' = 'human,json' }
             arguments = @('@files')
-        }
-        'hook' = @{
-            commands = @{ 'install' = 'Scan what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'show' = 'Print what makes a hook or a pipeline scan, to be put into a file of yours' }
-            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{}
-            arguments = @()
-        }
-        'hook install' = @{
-            commands = @{}
-            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{}
-            arguments = @('git')
-        }
-        'hook uninstall' = @{
-            commands = @{}
-            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{}
-            arguments = @('git')
-        }
-        'hook show' = @{
-            commands = @{}
-            options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
-            valued = @{}
-            arguments = @('git,pre-commit,github,gitlab')
         }
         'completions' = @{
             commands = @{}
