@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from dlpctl.scan.results import Result, Summary
     from dlpctl.scan.scanner import Scan
 
+    Stopped = KeyboardInterrupt | SystemExit | DlpctlError
+
 CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL = "human", "jsonl"
 USUAL_PATH = "."
@@ -213,9 +215,6 @@ def _deliveries(
         stdout = stdout_output(for_people=form == HUMAN, at_once=form == JSONL)
         deliveries.append(delivery(form, shown, stdout))
     return deliveries
-
-
-Stopped = KeyboardInterrupt | SystemExit | DlpctlError
 
 
 def _deliver(

@@ -109,7 +109,7 @@ class Summary:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was scanned that should have been, so that no finding means none is there."""
+        """Whether everything was scanned that should have been."""
         return not (self.partial or self.failures or self.is_empty)
 
     def to_dict(self) -> dict[str, object]:
@@ -121,5 +121,6 @@ class Summary:
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},
             "partial": self.partial,
+            "complete": self.is_whole,
             "notes": self.notes,
         }

@@ -82,9 +82,14 @@ def waiting() -> list[str]:
     return ["src", "pipe", "--format", "jsonl", "--report", "json=report.json", "-j", "2"]
 
 
-@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "status", "closed"),
+    [
+        (signal.SIGINT, 130, False),
+        (signal.SIGINT, 130, True),
+        (signal.SIGTERM, 143, True),
+        (signal.SIGHUP, 129, False),
+    ],
 )
 def test_a_signal_leaves_a_partial_report_even_without_a_reader(waiting, number, status, closed):
     with start(*waiting) as process:

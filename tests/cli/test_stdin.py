@@ -46,9 +46,9 @@ def test_a_scan_without_a_path_scans_the_working_directory(stdin):
 @pytest.mark.parametrize(
     ("command", "stdin"),
     [
-        *(("check", stdin) for stdin in NOTHING),
-        ("mask", "an empty pipe"),
-        ("mask", "closed"),
+        ("check", "an empty pipe"),
+        ("check", "closed"),
+        ("mask", "empty file"),
         ("explain", "/dev/null"),
         ("unmask --vault v", "an empty pipe"),
     ],
@@ -129,7 +129,6 @@ class TestNothingScanned:
         assert "nothing found" not in result.out
         assert 'errors="1"' in Path("j.xml").read_text()
         assert '"executionSuccessful": false' in Path("s.sarif").read_text()
-        assert dlpctl("scan", *arguments, "--quiet").status == 1
 
     def test_of_what_the_settings_allow_is_fine(self, dlpctl):
         Path("a.txt").write_text(KEY)
