@@ -101,7 +101,7 @@ def run(
     ] = None,
     types: Types = None,
 ) -> None:
-    """Scan as the hooks do, and say how a finding that is none can be accepted."""
+    """Scan as the hooks do, and print the command that accepts a finding."""
     from dlpctl.cli import scanning
     from dlpctl.cli.narrowing import HOOK_TYPES
 
@@ -157,8 +157,9 @@ class _Advice:
             return
         lines = ["dlpctl: refused. Remove what was found, or accept a finding that is none:"]
         for one in self._found:
-            place = f"{one.type} in {printable(one.path)}:{one.line}"
-            lines.append(f"  {_program()} allow {one.identity}{self._options} --reason 'why'  # {place}")
+            # A path is none of the command's line, since not every shell takes '#' for a comment there.
+            lines.append(f"  {one.type} in {printable(one.path)}:{one.line}")
+            lines.append(f"    {_program()} allow {one.identity}{self._options} --reason 'why'")
         if self._more:
             lines.append(f"  ({self._more:,} more; name each by its place: dlpctl allow FILE:LINE ...)")
         lines.append("To commit without this check: git commit --no-verify")
