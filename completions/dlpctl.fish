@@ -270,7 +270,7 @@ complete -c dlpctl -n '__dlpctl_at config path' -f -a 'project user config data 
 # dlpctl hook
 complete -c dlpctl -n '__dlpctl_exactly hook' -a install -d 'Look for secrets in what is staged before each commit'
 complete -c dlpctl -n '__dlpctl_exactly hook' -a uninstall -d 'Remove the hook, and put back the one that was there before'
-complete -c dlpctl -n '__dlpctl_exactly hook' -a run -d 'Scan as the hooks do, and say how a finding that is none can be accepted'
+complete -c dlpctl -n '__dlpctl_exactly hook' -a run -d 'Scan as the hooks do, and print the command that accepts a finding'
 complete -c dlpctl -n '__dlpctl_exactly hook' -a show -d 'Print a hook or a pipeline, to be put into a file of yours'
 complete -c dlpctl -n '__dlpctl_exactly hook' -s h -l help -d 'Show this message and exit'
 

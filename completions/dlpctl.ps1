@@ -168,7 +168,7 @@ Register-ArgumentCompleter -Native -CommandName dlpctl -ScriptBlock {
             arguments = @('project,user,config,data,cache')
         }
         'hook' = @{
-            commands = @{ 'install' = 'Look for secrets in what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'run' = 'Scan as the hooks do, and say how a finding that is none can be accepted'; 'show' = 'Print a hook or a pipeline, to be put into a file of yours' }
+            commands = @{ 'install' = 'Look for secrets in what is staged before each commit'; 'uninstall' = 'Remove the hook, and put back the one that was there before'; 'run' = 'Scan as the hooks do, and print the command that accepts a finding'; 'show' = 'Print a hook or a pipeline, to be put into a file of yours' }
             options = @{ '-h' = 'Show this message and exit'; '--help' = 'Show this message and exit' }
             valued = @{}
             arguments = @()

@@ -18,6 +18,8 @@ _PACKAGE = "dlpctl"
 _SCHEMES = ("git+https://", "git+ssh://", "https://")
 _URL = re.compile(r"(?P<scheme>[a-z+]+://)(?:(?P<user>[^/@]+)@)?[^/@\s]+/[\w./~%+=@:#&,-]+")
 _REVISION = re.compile(r"(?P<repository>git\+.+/[^/@#]+)@(?P<revision>[^/@#]+)")
+_CREDENTIALS = re.compile(r"^((?:git\+)?https://)[^/@]*@")
+"""Some installers note them, and a template is no place for them."""
 _UNKNOWN = (
     "this installation does not say where it came from: pass --install-from"
     " 'git+https://HOST/ORG/dlpctl@COMMIT' with the repository that you have it from"
@@ -86,7 +88,7 @@ def _direct(distribution: metadata.Distribution) -> str | None:
         url = f"{url}#sha256={digest}" if digest else url
     else:
         return None
-    return url if url.startswith(_SCHEMES) else None
+    return _CREDENTIALS.sub(r"\1", url) if url.startswith(_SCHEMES) else None
 
 
 def _declared(distribution: metadata.Distribution) -> str | None:

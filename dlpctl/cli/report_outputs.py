@@ -9,13 +9,14 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dlpctl.cli.outputs import discard_stdout, is_stream, require_place, unwritable, writing
 from dlpctl.errors import OutputError, UsageError
+from dlpctl.scan.results import Skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from dlpctl.scan.reports import Report, Write
-    from dlpctl.scan.results import Result, Skip, Summary
+    from dlpctl.scan.results import Result, Summary
 
     Failure = OSError | OutputError
     MakeReport = Callable[[Write], Report]
@@ -110,8 +111,6 @@ class Delivery:
         self._attempt(lambda: self._start(make_report, output.write))
 
     def add(self, one: Result | Skip) -> None:
-        from dlpctl.scan.results import Skip
-
         report = self._report
         if report is not None:
             self._attempt(lambda: report.skip(one) if isinstance(one, Skip) else report.add(one))

@@ -175,7 +175,7 @@ class TestSource:
 
     def test_is_the_commit_that_was_installed(self, tmp_path):
         vcs = {"vcs": "git", "requested_revision": "main", "commit_id": COMMIT}
-        direct = {"url": "https://git.example/acme/dlpctl.git", "vcs_info": vcs}
+        direct = {"url": "https://jane:word@git.example/acme/dlpctl.git", "vcs_info": vcs}
         status, out, _ = self.show(tmp_path, "github", direct=direct)
         assert status == 0
         assert f"pip install git+https://git.example/acme/dlpctl.git@{COMMIT}\n" in out
