@@ -56,9 +56,14 @@ def discard_stdout() -> None:
 
 
 def is_stream(file: Path) -> bool:
-    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file."""
+    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file.
+
+    `/dev/stdout` is a link that must stay, even where the shell has led stdout into a file.
+    """
     try:
-        return file.exists() and not file.is_file() and not file.is_dir()
+        if not file.exists() or file.is_dir():
+            return False
+        return not file.is_file() or file.absolute().parts[1:2] in (("dev",), ("proc",))
     except OSError:
         return False
 

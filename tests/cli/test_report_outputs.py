@@ -137,3 +137,14 @@ def test_a_call_that_makes_no_report_leaves_all_files(dlpctl, arguments):
     result = dlpctl("scan", *arguments)
     assert (result.status, result.err.count("\n")) == (2, 1)
     assert (REPORT.read_text(), Path("src/00.txt").read_text()) == (OLD, before)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_a_link_to_stdout_is_written_to_where_stdout_is_a_file(tmp_path):
+    """So is /dev/stdout, which root could replace for all programs of the machine."""
+    with (
+        (tmp_path / "out.json").open("wb") as out,
+        start("src", "--quiet", "--report", "json=/proc/self/fd/1", stdout=out) as process,
+    ):
+        assert process.wait(60) == 20
+    assert json.loads((tmp_path / "out.json").read_text())["summary"]["files"] == 60
