@@ -29,7 +29,7 @@ def test_one_finding_is_accepted_by_its_place(dlpctl):
     assert 'EMAIL owner=jane expires=2099-01-31 reason="our own address"' in FILE.read_text()
     assert found(dlpctl) == [(2, 4)]
     before = FILE.read_text()
-    assert "is accepted already" in dlpctl("allow", "a.txt:1", *WHY).out
+    assert "0 added, 0 removed" in dlpctl("allow", "a.txt:1", *WHY).out
     assert FILE.read_text() == before
 
 
@@ -66,6 +66,14 @@ def test_an_expired_exception_is_replaced(dlpctl):
     assert len(found(dlpctl)) == 3
     assert "1 added, 1 removed" in dlpctl("allow", "a.txt:1", *WHY).out
     assert found(dlpctl) == [(2, 4)]
+
+
+@pytest.mark.parametrize("command", [["allow", "a.txt:1", *WHY], ["baseline", "update"]])
+def test_an_empty_file_of_exceptions_gets_a_key(dlpctl, command):
+    FILE.touch()
+    result = dlpctl(*command, "--format", "json")
+    assert (result.status, json.loads(result.out)["removed"]) == (0, 0)
+    assert (1, 10) not in found(dlpctl)
 
 
 def test_in_a_repository_the_file_is_at_its_root(dlpctl):

@@ -12,7 +12,6 @@ import typer
 
 from dlpctl.cli import exceptions, options
 from dlpctl.cli.accepting import Expires, File, Owner, entry_template, save, scan_of
-from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import InputError, UsageError
@@ -64,11 +63,9 @@ def allow(
     found = lookup.fingerprint(finding) if _FINGERPRINT.fullmatch(finding) else lookup.place(finding)
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)
     acceptance = Acceptance(baseline, exceptions.today())
-    if acceptance.accepts(found):
-        Printer().line(f"{baseline.file}: {found.path}:{found.line} is accepted already")
-        return
-    expired = set(acceptance.expired)
-    save(baseline, [entry, *(one for one in baseline.entries if one not in expired)], form, begun=begun)
+    added = [] if acceptance.accepts(found) else [entry]
+    kept = [one for one in baseline.entries if one not in acceptance.expired]
+    save(baseline, [*added, *kept], form, begun=begun)
 
 
 def _baseline(named: Path | None) -> tuple[Baseline, bool]:
