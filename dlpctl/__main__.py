@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 
@@ -17,7 +18,24 @@ def _interrupt(_number: int, _frame: object) -> None:
     raise Interrupted
 
 
+def _keep_closed() -> None:
+    """Keep closed standard streams closed: a file that is opened later must not take the number of one.
+
+    Reading such a stdin and writing to such a stdout fails; what goes to such a stderr is lost.
+    """
+    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # it takes the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
 def main() -> None:
+    _keep_closed()
     # Imports make no garbage, and looking for it a dozen times on the way costs a start some percent.
     gc.set_threshold(50_000)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -226,7 +226,7 @@ def _database(folder: Path) -> Iterator[Verdict]:
                     "database",
                     State.ERROR,
                     f"a newer dlpctl has written {file}",
-                    "pip install --upgrade dlpctl",
+                    "install a newer dlpctl from where you have this one",
                 )
                 return
             yield Verdict("database", State.OK, f"{file}, whole, {file.stat().st_size / 1e6:.1f} MB")
@@ -361,6 +361,8 @@ def _readers() -> Iterator[Verdict]:
             sys.platform, "sudo apt-get install tesseract-ocr"
         )
         yield Verdict("tesseract", State.NOTE, "not installed: words in pictures are not read", install)
+    from dlpctl.cli.provenance import extra_packages
+
     for extra, module, what in _EXTRAS:
         if find_spec(module) is None:
-            yield Verdict(extra, State.NOTE, f"{what} cannot be read", f"pip install 'dlpctl[{extra}]'")
+            yield Verdict(extra, State.NOTE, f"{what} cannot be read", f"pip install {extra_packages(extra)}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
 import sys
 from collections.abc import Iterator
 
-from dlpctl.errors import InputError
+from dlpctl.errors import InputError, UsageError
 from dlpctl.formats.recognition import starts_like_pdf, starts_like_rtf
 from dlpctl.regular import NotRegularError, open_regular
 
@@ -19,12 +20,14 @@ _SETTLED = 0.005
 """Seconds without more input after which what has come is worth handing on."""
 
 
-def read_chunks(name: str) -> Iterator[bytes]:
-    """The content of a file, or of stdin for `-`, as it comes; an empty chunk says that the source has paused."""
+def read_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
+    """Yield the content of a file, or of stdin for `-`, as it comes; an empty chunk marks a pause.
+
+    `required` refuses a stdin without a byte. It is for commands that read stdin because no file is
+    named: a CI runner's empty stdin must not pass for a text without findings.
+    """
     if name == STDIN:
-        if sys.stdin is None or sys.stdin.isatty():
-            sys.stderr.write("dlpctl: reading from the terminal; end with Ctrl-D\n")
-        yield from _chunks(0, "stdin")
+        yield from _stdin(required=required)
         return
     try:
         descriptor = open_regular(name)
@@ -42,9 +45,40 @@ def read_chunks(name: str) -> Iterator[bytes]:
         os.close(descriptor)
 
 
-def peeked(name: str) -> tuple[bytes, Iterator[bytes]]:
-    """The first piece of a content, and all of its pieces."""
-    chunks = read_chunks(name)
+def _stdin(*, required: bool) -> Iterator[bytes]:
+    require_open_stdin()
+    is_terminal = os.isatty(0)
+    if is_terminal:
+        sys.stderr.write("dlpctl: reading from the terminal; end with Ctrl-D\n")
+    is_empty = True
+    for chunk in _chunks(0, "stdin"):
+        is_empty = is_empty and not chunk
+        yield chunk
+    if is_empty and required and not is_terminal:
+        raise UsageError("stdin is empty: name a file, or pass '-' if an empty stdin is meant")
+
+
+def require_open_stdin() -> None:
+    """Refuse a stdin that is closed."""
+    try:
+        os.read(0, 0)
+    except OSError as problem:
+        if problem.errno == errno.EBADF:
+            raise UsageError("stdin is closed: name a file") from None
+
+
+def may_hold_content() -> bool:
+    """Whether something may come from stdin that the caller wants to be read: it is a pipe, a socket or a file."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def peeked(name: str, *, required: bool = False) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first piece of a content, and all of its pieces."""
+    chunks = read_chunks(name, required=required)
     first = next((chunk for chunk in chunks if chunk), b"")
 
     def pieces() -> Iterator[bytes]:
@@ -55,19 +89,19 @@ def peeked(name: str) -> tuple[bytes, Iterator[bytes]]:
     return first, pieces()
 
 
-def read_text_chunks(name: str) -> Iterator[bytes]:
-    """The same, refused where it is no text."""
+def read_text_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
+    """Yield the content of a text; refuse one that is binary."""
     seen = False
-    for chunk in read_chunks(name):
+    for chunk in read_chunks(name, required=required):
         if chunk and not seen:
             _refuse_binary(name, chunk)
             seen = True
         yield chunk
 
 
-def read_text(name: str) -> str:
-    """All of it; a byte that is not UTF-8 is kept as a lone surrogate, and written back as it was."""
-    return b"".join(read_text_chunks(name)).decode("utf-8", "surrogateescape")
+def read_text(name: str, *, required: bool = False) -> str:
+    """Return a whole text; a byte that is not UTF-8 becomes a lone surrogate, and is written back as it was."""
+    return b"".join(read_text_chunks(name, required=required)).decode("utf-8", "surrogateescape")
 
 
 def _chunks(descriptor: int, name: str) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from dlpctl import __version__
+from dlpctl.cli.outputs import discard_stdout
 from dlpctl.errors import DlpctlError, did_you_mean, fault
 
 COMMANDS = {
@@ -35,8 +36,9 @@ COMMANDS = {
     "db": "look after the database",
     "serve": "answer checks over HTTP",
     "apply": "create and change organizations as a file says",
-    "baseline": "accept findings, by name and for a time",
-    "hook": "keep sensitive data out of commits and pipelines",
+    "allow": "accept one finding, for a reason and for a time",
+    "baseline": "accept all that is found now, and look after what is accepted",
+    "hook": "keep secrets and sensitive data out of commits and pipelines",
     "completions": "complete commands in a shell",
     "doctor": "say what is wrong with this installation, and what mends it",
     "help": "explain a topic: ci, prompts, files, policies, security, ...",
@@ -44,7 +46,7 @@ COMMANDS = {
 SECTIONS = {
     "Content": ("check", "mask", "unmask", "scan", "explain"),
     "What is found and what happens to it": ("policy", "patterns", "config"),
-    "Repositories, shells and help": ("baseline", "hook", "completions", "doctor", "help"),
+    "Repositories, shells and help": ("hook", "allow", "baseline", "completions", "doctor", "help"),
 }
 """How the help groups the commands; what is in none of them runs the control plane."""
 _CONTROL_PLANE = "Control plane"
@@ -132,12 +134,12 @@ def run(arguments: Sequence[str]) -> int:
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         return _fail("usage", f"{_plainly(error)}{hint}", 2, arguments)
     except BrokenPipeError:
-        _drop_output()  # whoever read it has seen enough
+        discard_stdout()  # whoever read it has seen enough
         return 1
     except OSError as problem:
         where = problem.filename
         if where is None and problem.errno in _NOT_WRITTEN:
-            _drop_output()
+            discard_stdout()
             where = "stdout"
         place = f"{os.fsdecode(where)}: " if where else ""
         return _fail("output", f"{place}{problem.strerror or type(problem).__name__}", 1, arguments)
@@ -150,11 +152,6 @@ def run(arguments: Sequence[str]) -> int:
             "error", f"a mistake of dlpctl, not of yours: {fault(problem)}; please report it", 1, arguments
         )
     return status if isinstance(status, int) else 0
-
-
-def _drop_output() -> None:
-    """What is still buffered must not raise again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _plainly(error: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,10 +41,20 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
         raise unwritable(file, problem) from None
 
 
+def discard_stdout() -> None:
+    """Lead stdout nowhere, so that what is still buffered does not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def is_stream(file: Path) -> bool:
-    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file."""
+    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file.
+
+    `/dev/stdout` is a link that must stay, even where the shell has led stdout into a file.
+    """
     try:
-        return file.exists() and not file.is_file() and not file.is_dir()
+        if not file.exists() or file.is_dir():
+            return False
+        return not file.is_file() or file.absolute().parts[1:2] in (("dev",), ("proc",))
     except OSError:
         return False
 

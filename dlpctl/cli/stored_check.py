@@ -41,12 +41,15 @@ class StoredCheck:
         self._key = _key(key_file)
         self._destination = parse_destination(destination or session.config.destination).value
 
-    def run(self, names: Sequence[str], output: Path | None, *, force: bool) -> list[Answer]:
-        """The answers of the interface; those to files also say where the masked copy was put."""
+    def run(self, names: Sequence[str], output: Path | None, *, force: bool, required: bool) -> list[Answer]:
+        """Return the answers of the interface; those to files also say where the masked copy was put.
+
+        `required` refuses a stdin without a byte.
+        """
         with backend(self._config.server or "local") as control:
             opened = self._opened(control)
             return [
-                _check_stdin(opened, output, force=force)
+                _check_stdin(opened, output, force=force, required=required)
                 if name == inputs.STDIN
                 else self._check_file(opened, name, output, force=force)
                 for name in names
@@ -101,8 +104,8 @@ class _Opened(NamedTuple):
         return self.control.masked_file(self.key, url)
 
 
-def _check_stdin(opened: _Opened, output: Path | None, *, force: bool) -> Answer:
-    data = b"".join(inputs.read_text_chunks(inputs.STDIN))
+def _check_stdin(opened: _Opened, output: Path | None, *, force: bool, required: bool) -> Answer:
+    data = b"".join(inputs.read_text_chunks(inputs.STDIN, required=required))
     answer = opened.check_text(data.decode("utf-8", "replace"))
     masked = answer["masked_content"]
     if output is not None and masked is not None:

@@ -141,6 +141,11 @@ def _separated(text: str) -> list[str]:
     return [item for item in text.split(os.pathsep) if item.strip()]
 
 
+def split_names(text: str) -> list[str]:
+    """Return the names of a list that commas separate, as in `--types EMAIL,SSN`."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
@@ -148,6 +153,7 @@ def _lines(text: str) -> list[str]:
 TEXT = Kind(_text)
 TEXTS = Kind(_texts, _lines)
 SERVER = Kind(_server)
+NAMES = Kind(_texts, split_names)
 PATHS = Kind(_paths, _separated)
 POLICY = Kind(_policy)
 DESTINATION = Kind(_destination)

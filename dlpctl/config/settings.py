@@ -9,7 +9,19 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import DESTINATION, PATHS, POLICY, SERVER, TEXT, TEXTS, Kind, choice, number, whole
+from dlpctl.config.kinds import (
+    DESTINATION,
+    NAMES,
+    PATHS,
+    POLICY,
+    SERVER,
+    TEXT,
+    TEXTS,
+    Kind,
+    choice,
+    number,
+    whole,
+)
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
@@ -72,6 +84,7 @@ class Config(NamedTuple):
     """All settings of one run. Built once and passed; nothing in it can change."""
 
     patterns: tuple[Path, ...] = ()
+    types: tuple[str, ...] = ()
     min_score: float = 0.5
     destination: Destination = Destination.AI_TOOL
     policy: str = "default"
@@ -112,9 +125,10 @@ SETTINGS = {
     each.key: each
     for each in (
         Setting("patterns", PATHS, "Further pattern files."),
-        Setting("min_score", number(0, 1), "What a finding must score for 'scan' to list it."),
+        Setting("types", NAMES, "The only categories, types or patterns that 'scan' and hooks look for."),
+        Setting("min_score", number(0, 1), "What a finding must score for 'scan' and hooks to list it."),
         Setting("destination", DESTINATION, "Where content goes if no flag says so."),
-        Setting("policy", POLICY, "A policy file, or the name of a built-in policy."),
+        Setting("policy", POLICY, "A policy file or built-in policy; if set, 'scan' lists what it acts on."),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
         Setting(

@@ -1,4 +1,4 @@
-"""Parquet files, where pyarrow is installed (`pip install dlpctl[parquet]`)."""
+"""Parquet files, where pyarrow is installed."""
 
 from __future__ import annotations
 

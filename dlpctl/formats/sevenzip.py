@@ -1,4 +1,4 @@
-"""7z archives, where py7zr is installed (`pip install dlpctl[7z]`)."""
+"""7z archives, where py7zr is installed."""
 
 from __future__ import annotations
 

@@ -111,7 +111,9 @@ class Baseline(NamedTuple):
             raise BaselineError(f"{file}: is not UTF-8 at byte {problem.start}") from None
         salts, entries = _parse(file.name, text)
         key = _key_from(environ)
-        if entries and not salts and not key:
+        if not salts and not key:
+            if not entries:
+                return cls.begin(file, environ)
             raise BaselineError(
                 f"{file}: was made with a key that is kept elsewhere; set {KEY_VARIABLE} to it"
             )

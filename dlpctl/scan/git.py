@@ -132,6 +132,11 @@ class Repository:
         except ValueError:
             raise UsageError(f"{place}: is not in the repository {self.root}") from None
 
+    def has_path(self, inside: str) -> bool:
+        """Whether the index or the last commit holds a file at or below this path."""
+        listed = self._answer("ls-files", "--", inside)
+        return bool(listed or self._answer("ls-tree", "--name-only", "HEAD", "--", inside))
+
     def _exists(self, revision: str) -> bool:
         return bool(
             self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")

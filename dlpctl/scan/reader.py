@@ -80,7 +80,10 @@ class Reader:
             for path, shown in items:
                 self._file(path, shown)
         elif kind == STREAM:
-            self._stream(*items)
+            try:
+                self._stream(*items)
+            except OSError as problem:
+                self._skipped.append(Skip(items[1], Why.UNREADABLE, problem.strerror or ""))
         else:
             self._blobs(items)
         return Outcome(self._files, self._bytes, self._accepted, self._results, self._skipped)

@@ -90,6 +90,8 @@ class Summary:
         self.worst: float | None = None
         self.partial = False
         """Whether the scan was stopped before its end."""
+        self.is_empty = False
+        """Whether no file was scanned although some should have been."""
         self.notes: list[str] = []
         """What people should know of how the scan went, one sentence each."""
 
@@ -106,6 +108,11 @@ class Summary:
     def failures(self) -> int:
         return sum(self.skipped.get(why, 0) for why in FAILURES)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was scanned that should have been."""
+        return not (self.partial or self.failures or self.is_empty)
+
     def to_dict(self) -> dict[str, object]:
         return {
             "files": self.files,
@@ -115,5 +122,6 @@ class Summary:
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},
             "partial": self.partial,
+            "complete": self.is_whole,
             "notes": self.notes,
         }

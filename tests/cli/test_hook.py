@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ from dlpctl.detect.validators.secrets_examples import pem_key
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hooks are shell scripts")
-KEY = pem_key(Random(3))
+KEY, OTHER = pem_key(Random(3)), pem_key(Random(4))
+PERSON = "Written by Jane Doe <jane.doe@acme-corp.com>\n"
 
 
 def git(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -80,7 +82,7 @@ def test_hooks_are_where_git_looks_for_them(dlpctl, repository, tmp_path):
     git("config", "core.hooksPath", str(tmp_path / "everybody"))
     result = dlpctl("hook", "install", "git")
     assert result.status == 2
-    assert "add 'dlpctl scan --staged'" in result.err
+    assert "add 'dlpctl hook run'" in result.err
     assert not (tmp_path / "everybody").exists()
     git("config", "--unset", "core.hooksPath")
     assert commits("b.txt", "nothing\n")
@@ -96,12 +98,159 @@ def test_without_a_repository_there_is_nothing_to_do(dlpctl):
     assert "git init" in result.err
 
 
-def test_templates_are_what_they_should_be(dlpctl):
-    for name in ("pre-commit", "github", "gitlab"):
-        out = dlpctl("hook", "show", name).out
-        assert yaml.safe_load(out)
-        assert "@VERSION@" not in out
-    subprocess.run(["sh", "-n"], input=dlpctl("hook", "show", "git").out, text=True, check=True, timeout=60)
+@pytest.fixture
+def hooked(repository, dlpctl) -> Path:
+    """A repository with the hook in it."""
+    assert dlpctl("hook", "install", "git").status == 0
+    return repository
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_commit_may_name_a_person_but_bring_no_key():
+    assert commits("authors.txt", PERSON)
+    assert not commits("deploy.pem", KEY)
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        ("", {"deploy.pem"}),
+        ('types = ["PII"]', {"authors.txt"}),
+        ('types = ["FINANCIAL", "SECRETS"]', {"card.txt", "deploy.pem"}),
+        ('policy = "pci-dss"', {"authors.txt", "card.txt", "deploy.pem"}),
+        ('types = ["PII", "SECRETS"]\nmin_score = 0.97', {"authors.txt", "deploy.pem"}),
+        ('types = ["FINANCIAL", "SECRETS"]\nmin_score = 0.99', set()),
+    ],
+)
+def test_settings_say_what_hooks_look_for(dlpctl, settings, refused):
+    contents = {"authors.txt": PERSON, "card.txt": "card 4111 1111 1111 1111\n", "deploy.pem": KEY}
+    for name, content in contents.items():
+        Path(name).write_text(content)
+    git("add", ".")
+    Path("dlpctl.toml").write_text(settings)
+    result = dlpctl("hook", "run")
+    assert set(printed_advice(result.err)) == refused
+    assert result.status == (20 if refused else 0)
+
+
+@pytest.mark.usefixtures("repository")
+def test_the_types_of_a_hook_are_chosen_when_it_is_installed(dlpctl):
+    assert dlpctl("hook", "install", "git", "--types", "PII,SECRET").status == 2
+    assert not Path(".git/hooks/pre-commit").exists()
+    assert dlpctl("hook", "install", "git", "--types", "PII,SECRETS").status == 0
+    assert not commits("authors.txt", PERSON)
+    assert not commits("deploy.pem", KEY)
+
+
+def printed_advice(stderr: str) -> dict[str, str]:
+    """The command that a refused commit prints for each file."""
+    assert "baseline update" not in stderr
+    found = re.findall(r"^  \S+ in (.+):\d+\n    (.*dlpctl allow [0-9a-f]{32} .*)$", stderr, re.MULTILINE)
+    return dict(found)
+
+
+def advice_of(*names: str) -> dict[str, str]:
+    git("add", *names)
+    refused = git("commit", "-qm", "refused", check=False)
+    assert refused.returncode
+    return printed_advice(refused.stderr)
+
+
+def follow(command: str) -> None:
+    """Does what was printed, in a shell, as it was printed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["sh", "-c", command], check=True, timeout=60, env={**os.environ, "PATH": path})
+
+
+@pytest.mark.usefixtures("hooked")
+def test_the_advice_of_a_refused_commit_accepts_one_finding_and_no_other():
+    Path("sample.pem").write_text(KEY)
+    Path("real.pem").write_text(OTHER)
+    advice = advice_of("sample.pem", "real.pem")
+    assert set(advice) == {"sample.pem", "real.pem"}
+    follow(advice["sample.pem"])
+    remaining = advice_of("sample.pem", "real.pem")
+    assert set(remaining) == {"real.pem"}
+    git("rm", "-q", "--cached", "real.pem")
+    assert git("commit", "-qm", "sample").returncode == 0
+    follow(remaining["real.pem"])
+    assert commits("real.pem", OTHER)
+
+
+@pytest.mark.usefixtures("hooked")
+def test_the_advice_holds_for_what_is_staged_and_beside_what_else_is_in_the_line():
+    Path("a.txt").write_text(f"jane.doe@acme-corp.com {KEY}")
+    git("add", "a.txt")
+    Path("a.txt").write_text("changed since\n")
+    git("config", "user.name", "t")
+    git("config", "user.email", "t@example.com")
+    refused = git("commit", "-qm", "a", check=False)
+    follow(printed_advice(refused.stderr)["a.txt"])
+    assert git("commit", "-qm", "a").returncode == 0
+
+
+@pytest.mark.usefixtures("hooked")
+def test_many_findings_give_short_advice():
+    names = [f"{number}.pem" for number in range(8)]
+    for number, name in enumerate(names):
+        Path(name).write_text(pem_key(Random(number)))
+    assert len(advice_of(*names)) == 5
+
+
+@pytest.mark.usefixtures("hooked")
+def test_no_name_of_a_file_becomes_part_of_a_command():
+    name = "x; touch owned; #.pem"
+    Path(name).write_text(KEY)
+    (command,) = advice_of(name).values()
+    assert "owned" not in command
+    follow(command)
+    assert git("commit", "-qm", "strange").returncode == 0
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
+    assert dlpctl("hook", "install", "git").status == 0
+    Path("dlpctl").mkdir()  # no package of the repository is taken for the program
+    Path("dlpctl/__main__.py").write_text("raise SystemExit(0)\n")
+    Path("a.pem").write_text(KEY)
+    git("add", "a.pem")
+    path = os.pathsep.join(
+        folder for folder in os.environ["PATH"].split(os.pathsep) if not Path(folder, "dlpctl").exists()
+    )
+    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "a"]
+    environ = {**os.environ, "PATH": path}
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environ, check=False)
+    assert refused.returncode
+    advice = printed_advice(refused.stderr)
+    subprocess.run(["sh", "-c", advice["a.pem"]], check=True, timeout=60, env=environ)
+    subprocess.run(command, check=True, timeout=60, env=environ)
+
+
+def test_files_that_are_named_are_scanned_instead_of_what_is_staged(dlpctl):
+    Path("-").write_text(KEY)
+    Path("authors.txt").write_text(PERSON)
+    assert dlpctl("hook", "run", "--", "authors.txt").status == 0
+    result = dlpctl("hook", "run", "--", "authors.txt", "-")
+    assert (result.status, "PRIVATE_KEY" in result.out) == (20, True)
+    Path("dlpctl.toml").write_text("min_score = 0.0\n")
+    Path("weak.txt").write_text("nothing\n")
+    assert dlpctl("hook", "run", "weak.txt").status == 0
+
+
+def test_what_pre_commit_runs_finds_keys(dlpctl, repository):
+    """The entries of the manifest are run as pre-commit runs them, with the files at the end."""
+    hooks = {each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    Path("authors.txt").write_text(PERSON)
+    git("add", "authors.txt")
+    staged = hooks["dlpctl-scan"]["entry"].split()[1:]
+    files = hooks["dlpctl-scan-files"]["entry"].split()[1:]
+    assert dlpctl(*staged).status == 0
+    assert dlpctl(*files, "authors.txt").status == 0
+    Path("a.pem").write_text(KEY)
+    git("add", "a.pem")
+    assert dlpctl(*staged).status == 20
+    assert dlpctl(*files, "authors.txt", "a.pem").status == 20
 
 
 def test_what_pre_commit_and_github_read() -> None:

@@ -63,6 +63,33 @@ def written(form: str, *results: Result, partial: bool = False, skips: tuple[Ski
 ALL = (RESULT, NEWLINE, INNER, OLD)
 
 
+SAID_OF_NOTHING = {
+    "human": "No file was scanned (1 ignored).\n",
+    "json": '"complete": false',
+    "jsonl": '"complete": false',
+    "sarif": '"executionSuccessful": false',
+    "junit": '<error message="No file was scanned (1 ignored)."/>',
+    "github": "::error title=dlpctl::No file was scanned (1 ignored).",
+    "gitlab": '"severity": "major"',
+    "html": "<strong>No file was scanned</strong>",
+    "markdown": "**No file was scanned**",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_calls_a_scan_of_nothing_clean(form: str) -> None:
+    out: list[str] = []
+    report = report_named(form, out.append, Setting("1.2.3", 0.5))
+    summary = Summary()
+    summary.skip(Skip("x.bin", Why.IGNORED))
+    summary.is_empty = True
+    summary.notes.append("No file was scanned (1 ignored).")
+    report.finish(summary)
+    said = "".join(out)
+    assert SAID_OF_NOTHING[form] in said
+    assert "nothing found" not in said.lower()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_written_with_and_without_findings(form: str) -> None:
     assert written(form, *ALL).encode("utf-8", "backslashreplace")

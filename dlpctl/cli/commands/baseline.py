@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import exceptions, options
+from dlpctl.cli.accepting import Expires, File, Owner, Reason, counted, entry_template, save, scan_of
+from dlpctl.cli.narrowing import Search, everything, search
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
 from dlpctl.regular import read_regular
-from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry, merged_by_union
+from dlpctl.scan.baseline import Acceptance, Baseline, Entry
+from dlpctl.scan.results import FAILURES, Skip
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
@@ -33,15 +36,6 @@ _SHOWN = 12
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="[PATH]...", help="Files and folders to scan; this folder.")
 ]
-File = Annotated[
-    Path | None,
-    typer.Option(
-        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {EXCEPTIONS_FILE}, here or above."
-    ),
-]
-Owner = Annotated[str | None, typer.Option(metavar="NAME", help="Who answers for them; your login name.")]
-Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why they may stay.")]
-Expires = Annotated[str, typer.Option(metavar="WHEN", help="Until 2027-01-31, for 90d, or never.")]
 Types = Annotated[
     str | None,
     typer.Option(metavar="LIST", help="Only these categories, types or patterns, joined by commas."),
@@ -75,9 +69,10 @@ def create(
     if target.exists():
         raise UsageError(f"{target} exists; 'dlpctl baseline update' adds to it")
     baseline = Baseline.begin(target, os.environ)
-    template = _template(owner, reason, expires, destination)
-    results = _scan(baseline, paths, types, min_score)
-    _write(baseline, _entries(results, baseline, template, with_paths), form, begun=True)
+    template = entry_template(owner, reason, expires, destination)
+    session = Session.begin()
+    results = _scan(baseline, paths, session, search(session, types=types, min_score=min_score))
+    save(baseline, _entries(results, baseline, template, with_paths), form, begun=True)
 
 
 @app.command()
@@ -98,9 +93,11 @@ def update(
 ) -> None:
     """Accept what is found and not accepted yet. What is there stays as it is."""
     baseline = _load(file)
-    template = _template(owner, reason, expires, destination)
+    template = entry_template(owner, reason, expires, destination)
     known = Acceptance(baseline, exceptions.today(), template.destination or None)
-    new = [one for one in _scan(baseline, paths, types, min_score) if not known.accepts(one)]
+    session = Session.begin()
+    wanted = search(session, types=types, min_score=min_score)
+    new = [one for one in _scan(baseline, paths, session, wanted) if not known.accepts(one)]
     renewed = {
         entry: entry._replace(owner=template.owner, reason=template.reason, expires=template.expires)
         for entry in (known.expired if renew else ())
@@ -110,7 +107,7 @@ def update(
     if not renew:
         for note in known.notes():
             sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
-    _write(baseline, [*(renewed.get(one, one) for one in baseline.entries), *added], form)
+    save(baseline, [*(renewed.get(one, one) for one in baseline.entries), *added], form)
 
 
 @app.command()
@@ -120,7 +117,8 @@ def audit(paths: Paths = None, file: File = None, form: options.Format = options
     today = exceptions.today()
     acceptance = Acceptance(baseline, today)
     places: dict[Entry, list[str]] = {}
-    for one in _scan(baseline, paths, None, 0.0):
+    session = Session.begin()
+    for one in _scan(baseline, paths, session, everything(session)):
         for entry in acceptance.concerned(one):
             places.setdefault(entry, []).append(f"{one.path}:{one.line}")
     rows = [_audited(entry, today, places.get(entry, [])) for entry in baseline.entries]
@@ -135,7 +133,7 @@ def audit(paths: Paths = None, file: File = None, form: options.Format = options
         printer.table(cells, head=[name.upper() for name in columns])
         states = Counter(str(row["state"]) for row in rows)
         listed = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        printer.line(printer.style(_count(len(rows)) + (f": {listed}" if listed else ""), "bold"))
+        printer.line(printer.style(counted(len(rows)) + (f": {listed}" if listed else ""), "bold"))
     raise typer.Exit(1 if any(row["state"] == "expired" for row in rows) else 0)
 
 
@@ -154,9 +152,11 @@ def prune(
     if unused:
         folder = str(baseline.file.parent)
         acceptance = Acceptance(baseline, today)
-        found = {entry for one in _scan(baseline, [folder], None, 0.0) for entry in acceptance.concerned(one)}
+        session = Session.begin()
+        scanned = _scan(baseline, [folder], session, everything(session))
+        found = {entry for one in scanned for entry in acceptance.concerned(one)}
         kept = [entry for entry in kept if entry in found]
-    _write(baseline, kept, form)
+    save(baseline, kept, form)
 
 
 @app.command("import")
@@ -180,7 +180,7 @@ def import_(
     target = exceptions.found(file) or Path(EXCEPTIONS_FILE)
     begun = not target.exists()
     baseline = Baseline.begin(target, os.environ) if begun else Baseline.load(target, os.environ)
-    template = _template(owner, "", expires, None)
+    template = entry_template(owner, "", expires, None)
     detector = Session.begin().detector()
     entries: list[Entry] = []
     for claim in claims:
@@ -193,7 +193,7 @@ def import_(
             sys.stderr.write(f"dlpctl: {claim.place}: nothing is found there now; left out\n")
     known = {(one.fingerprint, one.type) for one in baseline.entries}
     new = [one for one in entries if (one.fingerprint, one.type) not in known]
-    _write(baseline, [*baseline.entries, *new], form, begun=begun)
+    save(baseline, [*baseline.entries, *new], form, begun=begun)
 
 
 def _load(file: Path | None) -> Baseline:
@@ -205,47 +205,10 @@ def _load(file: Path | None) -> Baseline:
     return Baseline.load(target, os.environ)
 
 
-def _template(owner: str | None, reason: str, expires: str, destination: str | None) -> Entry:
-    """What new exceptions have in common."""
-    from dlpctl.preflight import parse_destination
-
-    where = parse_destination(destination).value if destination else ""
-    try:
-        until = expiry(expires, exceptions.today())
-    except ValueError as problem:
-        raise UsageError(f"--expires {expires}: {problem}") from None
-    if owner is not None and not owner.strip():
-        raise UsageError("--owner is empty; name who answers for them")
-    return Entry("", "", owner or _login(), until, reason, destination=where)
-
-
-def _login() -> str:
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        raise UsageError("nobody knows who you are here; say --owner NAME") from None
-
-
-def _scan(
-    baseline: Baseline, paths: Sequence[str] | None, types: str | None, min_score: float | None
-) -> list[Result]:
-    """What is found, with fingerprints. What cannot be read ends it, since nobody can answer for that."""
-    from dlpctl.scan.content import Examiner
-    from dlpctl.scan.results import FAILURES, Skip
-    from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.walk import Selection
-
-    session = Session.begin()
-    detector = session.detector()
-    if types:
-        detector = detector.for_types(name.strip() for name in types.split(",") if name.strip())
-    score = session.config.min_score if min_score is None else min_score
-    allow = session.allow_list()
-    selection = Selection(allowed=allow.skips if session.config.allow.paths else None)
+def _scan(baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search) -> list[Result]:
+    """Return what is found, with fingerprints; refuse what cannot be read, since nobody can answer for that."""
     results = []
-    for one in Scan(Examiner(detector, score, allow, keys=baseline.keys), selection).files(paths or ["."]):
+    for one in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
         if not isinstance(one, Skip):
             results.append(one)
         elif one.why in FAILURES:
@@ -295,38 +258,6 @@ def _audited(entry: Entry, today: date, places: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _write(
-    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, begun: bool = False
-) -> None:
-    new = baseline.with_entries(entries)
-    before, after = set(baseline.entries), set(new.entries)
-    if begun or before != after:
-        new.save()
-    by_union = begun and _in_git(new.file) and merged_by_union(new.file)
-    added, removed = len(after - before), len(before - after)
-    printer = Printer()
-    if form is options.Output.JSON:
-        printer.json({"file": str(new.file), "exceptions": len(after), "added": added, "removed": removed})
-        return
-    types = Counter(entry.type for entry in after)
-    listed = ", ".join(f"{count} {name}" for name, count in sorted(types.items()))
-    printer.line(
-        f"{_shown(new.file)}: {_count(len(after))}{f' ({listed})' if listed else ''}; {added} added, {removed} removed"
-    )
-    if by_union:
-        printer.line(
-            f"{_shown(new.file.with_name('.gitattributes'))}: {new.file.name} merges by union; commit both"
-        )
-
-
-def _shown(file: Path) -> str:
-    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
-
-
-def _in_git(file: Path) -> bool:
-    return any((folder / ".git").exists() for folder in file.absolute().parents)
-
-
 def _looked_up(claim: Claim, root: Path, detector: Detector, baseline: Baseline) -> list[tuple[str, str]]:
     """Fingerprints and types of what a claim means."""
     from dlpctl.cli.places import Lines
@@ -359,7 +290,3 @@ def _text_of(claim: Claim, root: Path) -> str | None:
         check=False,
     )
     return None if shown.returncode else shown.stdout.decode("utf-8", "surrogateescape")
-
-
-def _count(number: int) -> str:
-    return f"{number:,} exception{'' if number == 1 else 's'}"

@@ -33,7 +33,8 @@ _PLAIN_TEXT = "text"
 @app.command()
 def check(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of any format; '-' is stdin.")
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Files of any format; '-' is stdin, as is none."),
     ] = None,
     destination: options.Destination = None,
     policy: options.Policy = None,
@@ -88,7 +89,7 @@ def check(
                 "a check by the control plane takes only --destination, --policy and where output goes"
             )
         stored = StoredCheck(session, org, policy, api_key_file, destination)
-        answered = stored.run(names, output, force=force)
+        answered = stored.run(names, output, force=force, required=not files)
         show(
             names,
             answered,
@@ -98,7 +99,7 @@ def check(
         )
         raise typer.Exit(max(EXIT_STATUS[Decision(one["decision"])] for one in answered))
     secret = documents.password(ask=password, file=password_file)
-    wanted = _Wanted(output, force, decision_only, secret, on_uninspected, before_after)
+    wanted = _Wanted(output, force, decision_only, secret, on_uninspected, before_after, not files)
     checking = _Checking(session, session.checker(destination, policy, operator), wanted)
     printer = session.printer(quiet=quiet)
     answers = []
@@ -137,6 +138,8 @@ class _Wanted(NamedTuple):
     password: str | None
     on_uninspected: str | None
     before_after: Path | None
+    required: bool
+    """Whether a stdin without a byte is refused."""
 
 
 class _Answer(NamedTuple):
@@ -172,7 +175,7 @@ class _Checking:
         self._wanted = wanted
 
     def check(self, name: str) -> _Answer:
-        head, chunks = inputs.peeked(name)
+        head, chunks = inputs.peeked(name, required=self._wanted.required)
         if not documents.is_plain(name, head):
             return self._file(name, documents.whole(chunks, self._session.config.limits.input_bytes))
         shown = self._shown(name)

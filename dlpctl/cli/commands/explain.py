@@ -19,7 +19,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def explain(
-    file: Annotated[str, typer.Argument(help="A text file; '-' is stdin.")] = inputs.STDIN,
+    file: Annotated[
+        str | None, typer.Argument(help="A text file; '-' is stdin, as is no file at all.")
+    ] = None,
     min_score: options.MinScore = None,
     misses: Annotated[int, typer.Option(min=0, help="How many near misses to show.")] = 5,
     form: options.Format = options.Output.HUMAN,
@@ -31,7 +33,7 @@ def explain(
     session = Session.begin(patterns)
     detector = session.detector()
     score = session.config.min_score if min_score is None else min_score
-    text = inputs.read_text(file)
+    text = inputs.read_text(file or inputs.STDIN, required=file is None)
     found = detector.scan(text, score)
     allowed = set(found) - set(session.allow_list().remaining(text, found))
     say_gaps(detector)

@@ -24,7 +24,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def mask(
-    file: Annotated[str, typer.Argument(help="A file of any format; '-' is stdin.")] = inputs.STDIN,
+    file: Annotated[
+        str | None, typer.Argument(help="A file of any format; '-' is stdin, as is no file at all.")
+    ] = None,
     destination: options.Destination = None,
     policy: options.Policy = None,
     operator: options.Operator = None,
@@ -47,8 +49,9 @@ def mask(
     checker = session.checker(destination, policy, operator or ("token" if vault else None))
     store = session.vault(vault, create=True) if vault else None
     counts: Counter[str] = Counter()
-    head, chunks = inputs.peeked(file)
-    if documents.is_plain(file, head):
+    name = file or inputs.STDIN
+    head, chunks = inputs.peeked(name, required=file is None)
+    if documents.is_plain(name, head):
         with writing(output) as write:
             for piece in _masked(chunks, checker, store, counts):
                 write(piece)
@@ -56,10 +59,10 @@ def mask(
         secret = documents.password(ask=password, file=password_file)
         data = documents.whole(chunks, session.config.limits.input_bytes)
         masking = session.file_checker(checker, on_uninspected)
-        shown = "stdin" if file == inputs.STDIN else documents.without_values(Path(file).name, checker)
+        shown = "stdin" if name == inputs.STDIN else documents.without_values(Path(name).name, checker)
         with documents.cleaning_up():
             with opened(store, checker) as masker, documents.progress(shown) as stage:
-                report = masking.mask(data, Path(file).name, secret, masker=masker, stage=stage)
+                report = masking.mask(data, Path(name).name, secret, masker=masker, stage=stage)
             assert report.masked is not None
             if output is None and b"\0" in report.masked and sys.stdout.isatty():
                 raise UsageError("the masked copy is no text for a terminal; name a file with -o")

@@ -168,7 +168,10 @@ def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sam
 
     if not corpus.is_dir():
         raise InputError(f"{corpus}: is not a directory; name one with the texts to compare on")
-    for file in sorted(path for path in corpus.rglob("*") if path.is_file()):
+    files = sorted(path for path in corpus.rglob("*") if path.is_file())
+    if not files:
+        raise InputError(f"{corpus}: holds no file; name a folder with the texts to compare on")
+    for file in files:
         text = inputs.read_text(str(file))
         yield Sample(str(file.relative_to(corpus)), detector.scan(text, min_score), _values_in(text))
 

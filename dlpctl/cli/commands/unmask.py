@@ -19,7 +19,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def unmask(
     vault: Annotated[Path, typer.Option(help="The vault that 'dlpctl mask --vault' filled.")],
-    file: Annotated[str, typer.Argument(help="A text file; '-' is stdin.")] = inputs.STDIN,
+    file: Annotated[
+        str | None, typer.Argument(help="A text file; '-' is stdin, as is no file at all.")
+    ] = None,
     output: options.OutputFile = None,
 ) -> None:
     """Replace tokens such as <EMAIL_1> by their values, also where a model has changed them slightly."""
@@ -27,9 +29,10 @@ def unmask(
 
     unmasker = Unmasker(Session.begin().vault(vault, create=False))
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
-    first, chunks = inputs.peeked(file)
+    name = file or inputs.STDIN
+    first, chunks = inputs.peeked(name, required=file is None)
     if inputs.is_binary(first):
-        shown = "stdin" if file == inputs.STDIN else file
+        shown = "stdin" if name == inputs.STDIN else name
         raise InputError(f"{shown}: is no text, and tokens are put back in text alone; copy it out first")
     with writing(output) as write:
         for chunk in chunks:

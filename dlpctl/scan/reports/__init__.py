@@ -20,6 +20,8 @@ class Setting(NamedTuple):
     coloured: bool = False
     verbose: bool = False
     """Whether everything that was skipped is to be listed, not only what could not be read."""
+    limits: str = ""
+    """What alone was looked for, for people; empty if everything was."""
 
 
 class Report(Protocol):
@@ -70,6 +72,19 @@ def fell_short(summary: Summary) -> list[str]:
     if summary.failures:
         said.append(f"{counted(summary.failures, 'file')} could not be read.")
     return said
+
+
+def headline(summary: Summary) -> tuple[str, str]:
+    """What was found, and where: `Nothing found` and ` in 3 files, 1.2 KB`."""
+    if not summary.files and not summary.findings:
+        return "No file was scanned", ""
+    found = counted(summary.findings, "finding") if summary.findings else "Nothing found"
+    return found, f" in {counted(summary.files, 'file')}, {size_of(summary.bytes)}"
+
+
+def skipped_by_reason(summary: Summary) -> str:
+    """What was not scanned, such as `3 ignored, 1 symbolic link`."""
+    return ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
 
 
 def counted(number: int, noun: str) -> str:

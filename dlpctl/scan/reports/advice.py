@@ -26,5 +26,8 @@ _BY_CATEGORY = {
 
 
 def advice(result: Result) -> str:
-    accepted = "A line that holds 'dlpctl:allow' is accepted, as is what the configuration's [allow] lists."
+    accepted = (
+        "To accept this finding: dlpctl allow FILE:LINE --reason TEXT. A line that holds 'dlpctl:allow' is"
+        " accepted, as is what the configuration's [allow] lists."
+    )
     return f"{_BY_CATEGORY[result.category]} {accepted}"

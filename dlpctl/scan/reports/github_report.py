@@ -27,8 +27,9 @@ class GitHub:
             self._write(f"::error file={_property(skip.path)},title=not scanned::{_message(said)}\n")
 
     def finish(self, summary: Summary) -> None:
+        level = "warning" if summary.is_whole else "error"
         for sentence in fell_short(summary):
-            self._write(f"::warning title=dlpctl::{_message(sentence)}\n")
+            self._write(f"::{level} title=dlpctl::{_message(sentence)}\n")
         total = f"{counted(summary.findings, 'finding')} in {counted(summary.files, 'file')}"
         self._write(f"::notice title=dlpctl::{total}\n")
 

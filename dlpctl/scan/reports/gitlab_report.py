@@ -41,8 +41,9 @@ class GitLab:
             self._entry("unreadable", said, f"unreadable:{skip.path}", "major", skip.path, 1, 1)
 
     def finish(self, summary: Summary) -> None:
+        severity = "info" if summary.is_whole else "major"
         for sentence in fell_short(summary):
-            self._entry("incomplete", sentence, f"incomplete:{sentence}", "info", ".", 1, 1)
+            self._entry("incomplete", sentence, f"incomplete:{sentence}", severity, ".", 1, 1)
         self._write("\n]\n")
 
     def _entry(

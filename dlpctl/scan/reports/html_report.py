@@ -6,7 +6,7 @@ import base64
 import hashlib
 from html import escape
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, size_of
+from dlpctl.scan.reports import Setting, Write, fell_short, headline, level_of, skipped_by_reason
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _STYLE = """
@@ -102,18 +102,15 @@ class Html:
             self._unread.append(skip)
 
     def finish(self, summary: Summary) -> None:
-        total = counted(summary.findings, "finding") if summary.findings else "Nothing found"
-        self._write(
-            f"</tbody>\n</table>\n<p><strong>{total}</strong> in {counted(summary.files, 'file')}, {size_of(summary.bytes)}.</p>\n"
-        )
+        found, where = headline(summary)
+        self._write(f"</tbody>\n</table>\n<p><strong>{found}</strong>{where}.</p>\n")
         for sentence in fell_short(summary):
             self._write(f'<p class="short">{_shown(sentence)}</p>\n')
         for skip in self._unread:
             self._write(
                 f'<p class="short"><code>{_shown(skip.path)}</code>: {_shown(skip.detail or skip.why.value)}</p>\n'
             )
-        skipped = ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
-        if skipped:
+        if skipped := skipped_by_reason(summary):
             self._write(f'<p class="dim">Not scanned: {_shown(skipped)}.</p>\n')
         self._write(f"<script>{_SCRIPT}</script>\n</body>\n</html>\n")
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, printable, size_of
+from dlpctl.scan.reports import (
+    Setting,
+    Write,
+    counted,
+    fell_short,
+    printable,
+    size_of,
+    skipped_by_reason,
+)
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
@@ -36,12 +44,14 @@ class Human:
             for name, count in rows:
                 self._write(f"{name:{width}}  {count:,}\n")
             self._write("\n")
-        self._write(self._style(_total(summary, self._files), "bold") + "\n")
+        if not summary.is_empty:  # else a note says so
+            self._write(self._style(_total(summary, self._files), "bold") + "\n")
         if summary.accepted:
             self._write(f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n")
         if summary.skipped:
-            listed = ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
-            self._write(f"not scanned: {listed}\n")
+            self._write(f"not scanned: {skipped_by_reason(summary)}\n")
+        if self._setting.limits:
+            self._write(f"looked only for {self._setting.limits}\n")
         for sentence in fell_short(summary):
             self._write(self._style(sentence, "yellow") + "\n")
 
@@ -76,6 +86,8 @@ def _heading(result: Result) -> str:
 
 
 def _total(summary: Summary, files: int) -> str:
+    if not summary.files and not summary.findings:
+        return "no file was scanned"
     looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
     if not summary.findings:
         return f"nothing found in {looked}"

@@ -41,11 +41,13 @@ class JUnit:
                     f'<error message="{said}"/></testcase>\n'
                 )
             self._write("  </testsuite>\n")
-        account = [f"{counted(summary.files, 'file')} scanned", *fell_short(summary)]
-        self._write('  <testsuite name="dlpctl scan" tests="1" failures="0" errors="0">\n')
-        self._write('    <testcase name="scan" classname="dlpctl"/>\n')
+        short = " ".join(fell_short(summary))
+        account = [f"{counted(summary.files, 'file')} scanned", short]
+        error = "" if summary.is_whole else f'<error message="{_attribute(short)}"/>'
+        self._write(f'  <testsuite name="dlpctl scan" tests="1" failures="0" errors="{int(bool(error))}">\n')
+        self._write(f'    <testcase name="scan" classname="dlpctl">{error}</testcase>\n')
         self._write(
-            f"    <system-out>{_text(' '.join(account))}</system-out>\n  </testsuite>\n</testsuites>\n"
+            f"    <system-out>{_text(' '.join(filter(None, account)))}</system-out>\n  </testsuite>\n</testsuites>\n"
         )
 
     def _end_group(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, printable, size_of
+from dlpctl.scan.reports import Setting, Write, fell_short, headline, level_of, printable
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _MOST_ROWS = 200
@@ -44,8 +44,8 @@ class Markdown:
             self._write(f"\n... and {self._rows - _MOST_ROWS:,} more.\n")
         if self._rows:
             self._write("\n")
-        total = counted(summary.findings, "finding") if summary.findings else "Nothing found"
-        self._write(f"**{total}** in {counted(summary.files, 'file')}, {size_of(summary.bytes)}.\n")
+        found, where = headline(summary)
+        self._write(f"**{found}**{where}.\n")
         for skip in self._unread:
             self._write(
                 f"\n- {_code(skip.path)} could not be read{f': {_plain(skip.detail)}' if skip.detail else ''}"

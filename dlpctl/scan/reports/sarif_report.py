@@ -59,7 +59,7 @@ class Sarif:
     def finish(self, summary: Summary) -> None:
         notes = [*self._notes, *(_note(sentence, "warning") for sentence in fell_short(summary))]
         invocation = {
-            "executionSuccessful": not summary.partial and not summary.failures,
+            "executionSuccessful": summary.is_whole,
             "toolExecutionNotifications": notes,
         }
         driver = {

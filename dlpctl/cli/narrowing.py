@@ -1,0 +1,126 @@
+"""What a scan looks for: what flags ask for, else what the settings do, else the command's default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.config import Layer
+from dlpctl.config.kinds import split_names
+from dlpctl.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dlpctl.cli.session import Session
+    from dlpctl.detect.engine import Detector
+    from dlpctl.policy.model import Policy
+
+
+HOOK_TYPES = ("SECRETS",)
+"""What hooks look for if neither flags nor settings say so, since nearly every commit names a person."""
+
+
+class Search(NamedTuple):
+    """A detector for what is wanted alone, and the score from which its findings count."""
+
+    detector: Detector
+    min_score: float
+    limits: str = ""
+    """What the search is limited to, for people; empty if it looks for everything."""
+
+
+def search(
+    session: Session,
+    *,
+    types: str | None = None,
+    policy: str | None = None,
+    destination: str | None = None,
+    min_score: float | None = None,
+    default_types: Sequence[str] = (),
+) -> Search:
+    """Return the search for these flags; `default_types` hold if nothing names types or a policy."""
+    config = session.config
+    detector, score = session.detector(), config.min_score
+    chosen = policy or (config.policy if _is_set(session, "policy") else None)
+    names = _names(session, types, default_types if chosen is None else ())
+    limits = [", ".join(names)] if names else []
+    wanted: set[str] | None = None
+    if chosen is not None:
+        loaded = session.policy(chosen)
+        detector, wanted, floor = _by_policy(session, detector, loaded, destination)
+        limits.append(f"what the policy {loaded.name} masks or blocks")
+        score = score if _is_set(session, "min_score") else floor
+    if names:
+        named = _named(session, detector, names)
+        wanted = named if wanted is None else named & wanted
+        if not wanted:
+            raise UsageError(
+                f"nothing to look for: the policy {chosen} neither masks nor blocks"
+                f" {', '.join(names)}; change --types or --policy"
+            )
+    if wanted is not None:
+        detector = detector.for_known(wanted)
+    return Search(detector, score if min_score is None else min_score, "; ".join(limits))
+
+
+def everything(session: Session) -> Search:
+    """Return a search that misses no value that an exception may be for, whatever the settings limit it to."""
+    detector = session.detector()
+    if _is_set(session, "policy"):
+        detector = _with_patterns(detector, session.policy(session.config.policy))
+    return Search(detector, 0.0)
+
+
+def _is_set(session: Session, key: str) -> bool:
+    return session.config.origin(key).layer is not Layer.DEFAULT
+
+
+def _names(session: Session, types: str | None, default: Sequence[str]) -> Sequence[str]:
+    if types is not None:
+        return split_names(types)
+    return session.config.types if _is_set(session, "types") else default
+
+
+def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[str]:
+    """The patterns of these names; an unknown name of a settings file is reported with that file."""
+    try:
+        detector.for_types(names)
+    except UsageError as unknown:
+        origin = session.config.origin("types")
+        if names is not session.config.types or origin.layer is Layer.DEFAULT:
+            raise
+        raise ConfigError(f"{origin.place('types')}: {unknown.message}") from None
+    return _ids(detector, names)
+
+
+def _by_policy(
+    session: Session, detector: Detector, policy: Policy, destination: str | None
+) -> tuple[Detector, set[str] | None, float]:
+    """A detector with the patterns of a policy, the ids of those that matter, and its lowest threshold."""
+    from dlpctl.policy.decide import relevant_selectors
+    from dlpctl.preflight import parse_destination
+
+    detector = _with_patterns(detector, policy)
+    where = parse_destination(destination or session.config.destination)
+    relevant = relevant_selectors(policy, where, decision_only=True)
+    if relevant.selectors is None:
+        return detector, None, relevant.min_score
+    return detector, _ids(detector, relevant.selectors), relevant.min_score
+
+
+def _with_patterns(detector: Detector, policy: Policy) -> Detector:
+    from dlpctl.preflight import custom_patterns
+
+    if not policy.custom_patterns:
+        return detector
+    return detector.extended(custom_patterns(policy.custom_patterns, policy.name))
+
+
+def _ids(detector: Detector, selectors: Iterable[str]) -> set[str]:
+    """The patterns that these categories, types and ids name."""
+    wanted = {selector.upper() for selector in selectors}
+    return {
+        pattern.id
+        for pattern in detector.known
+        if not wanted.isdisjoint((pattern.id.upper(), pattern.type.upper(), pattern.category.value))
+    }

@@ -1,0 +1,148 @@
+"""The reports of a scan and where each goes. An output that fails does not take the others with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from dlpctl.cli.outputs import discard_stdout, is_stream, require_place, unwritable, writing
+from dlpctl.errors import OutputError, UsageError
+from dlpctl.scan.results import Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from dlpctl.scan.reports import Report, Write
+    from dlpctl.scan.results import Result, Summary
+
+    Failure = OSError | OutputError
+    MakeReport = Callable[[Write], Report]
+
+_PART = 1 << 20
+
+
+class Output(NamedTuple):
+    """A place that a report is written to."""
+
+    write: Callable[[str], object]
+    complete: Callable[[], object]
+    """Is called after the last byte of the report."""
+    abandon: Callable[[], object]
+    """Is called where writing failed, or was not needed any more."""
+    is_file: bool = False
+
+
+def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
+    """Return the output for stdout: what programs read is UTF-8 everywhere."""
+    if for_people:
+        return Output(sys.stdout.write, sys.stdout.flush, discard_stdout)
+    sys.stdout.flush()
+    stdout = sys.stdout.buffer
+
+    def write(text: str) -> None:
+        stdout.write(_encoded(text))
+        if at_once:
+            stdout.flush()
+
+    return Output(write, sys.stdout.flush, discard_stdout)
+
+
+def file_output(file: Path) -> Output:
+    """Return the output for a file, which has its new content whole, or does not exist.
+
+    The report of an earlier run is removed at once: whatever ends this run, a SIGKILL included, nobody can take
+    the old report for the new one. The content is collected in a file without a name in the same folder, so that
+    a scan of this folder does not meet it and nothing remains of a run that is killed.
+    """
+    import tempfile
+
+    require_place(file)
+    try:
+        folder = None if is_stream(file) else file.parent
+        content: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        if folder is not None:
+            file.unlink(missing_ok=True)
+    except OSError as problem:
+        raise unwritable(file, problem) from None
+
+    def write(text: str) -> None:
+        try:
+            content.write(_encoded(text))
+        except OSError as problem:
+            raise unwritable(file, problem) from None
+
+    def complete() -> None:
+        with content, writing(file) as write_whole:
+            content.seek(0)
+            while part := content.read(_PART):
+                write_whole(part)
+
+    def abandon() -> None:
+        with suppress(OSError):  # closing writes what is buffered
+            content.close()
+
+    return Output(write, complete, abandon, is_file=True)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def require_distinct(files: Iterable[Path], scanned: Sequence[str]) -> None:
+    """Refuse two reports for one file, and a report in the place of a file that is to be scanned."""
+    named: set[str] = {os.path.realpath(path) for path in scanned}
+    for file in files:
+        real = os.path.realpath(file)
+        if real in named and not is_stream(file):
+            raise UsageError(f"--report {file}: this file is named twice; name another one")
+        named.add(real)
+
+
+class Delivery:
+    """A report on its way to its output; after a failure nothing more is written."""
+
+    def __init__(self, make_report: MakeReport, output: Output) -> None:
+        self.output = output
+        self.failure: Failure | None = None
+        self._report: Report | None = None
+        self._attempt(lambda: self._start(make_report, output.write))
+
+    def add(self, one: Result | Skip) -> None:
+        report = self._report
+        if report is not None:
+            self._attempt(lambda: report.skip(one) if isinstance(one, Skip) else report.add(one))
+
+    def finish(self, summary: Summary) -> None:
+        report = self._report
+        if report is not None:
+            self._attempt(lambda: report.finish(summary))
+        if self.failure is None:
+            self._attempt(self.output.complete)
+
+    def _start(self, make_report: MakeReport, write: Write) -> None:
+        self._report = make_report(write)
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except (OSError, OutputError) as problem:
+            self.failure = problem
+            self._report = None
+            self.output.abandon()
+
+
+def failure_of(deliveries: Sequence[Delivery]) -> Failure | None:
+    """The failure to report of those that there were.
+
+    A reader of stdout that has seen enough, such as `head`, is none where every report in a file is whole.
+    """
+    failures = [one.failure for one in deliveries if one.failure is not None]
+    has_file = any(one.output.is_file for one in deliveries)
+    return next((one for one in failures if not (has_file and isinstance(one, BrokenPipeError))), None)
+
+
+def all_failed(deliveries: Sequence[Delivery]) -> bool:
+    return bool(deliveries) and all(one.failure is not None for one in deliveries)

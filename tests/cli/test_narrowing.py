@@ -1,0 +1,79 @@
+"""What `scan` looks for: flags, then settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+TEXT = "mail jane.roe@acme-corp.com, card 4111 1111 1111 1111, 219-09-9999\n"
+
+
+@pytest.fixture(autouse=True)
+def _tree(_own_home):
+    Path("a.txt").write_text(TEXT)
+
+
+def types(dlpctl, *arguments: str) -> set[str]:
+    findings = json.loads(dlpctl("scan", "a.txt", "-f", "json", *arguments).out)["findings"]
+    return {one["type"] for one in findings}
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "expected"),
+    [
+        ("", [], {"EMAIL", "CREDIT_CARD", "SSN"}),
+        ('types = ["EMAIL", "ssn"]', [], {"EMAIL", "SSN"}),
+        ('types = ["EMAIL"]', ["--types", "SSN"], {"SSN"}),
+        ('types = ["EMAIL"]', ["--types", ""], {"EMAIL", "CREDIT_CARD", "SSN"}),
+        ("types = []", [], {"EMAIL", "CREDIT_CARD", "SSN"}),
+        ('policy = "pci-dss"', [], {"CREDIT_CARD"}),
+        ('policy = "pci-dss"', ["--policy", "default"], {"EMAIL", "CREDIT_CARD", "SSN"}),
+        ('policy = "default"\ntypes = ["SSN", "SECRETS"]', [], {"SSN"}),
+        ("min_score = 0.95", [], {"CREDIT_CARD"}),
+        ('policy = "default"\nmin_score = 0.95', [], {"CREDIT_CARD"}),
+        ("min_score = 0.95", ["--min-score", "0.5"], {"EMAIL", "CREDIT_CARD", "SSN"}),
+    ],
+)
+def test_settings_hold_unless_flags_say_otherwise(dlpctl, settings, arguments, expected):
+    Path("dlpctl.toml").write_text(settings)
+    assert types(dlpctl, *arguments) == expected
+
+
+def test_the_report_says_what_alone_was_looked_for(dlpctl):
+    Path("dlpctl.toml").write_text('types = ["SECRETS"]\npolicy = "default"\n')
+    result = dlpctl("scan", "a.txt")
+    assert result.status == 0
+    assert "looked only for SECRETS; what the policy default masks or blocks\n" in result.out
+
+
+def test_the_environment_beats_the_project(dlpctl, monkeypatch):
+    Path("dlpctl.toml").write_text('types = ["SECRETS"]\n')
+    monkeypatch.setenv("DLPCTL_TYPES", "EMAIL, SSN")
+    assert types(dlpctl) == {"EMAIL", "SSN"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "said"),
+    [
+        ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is no category"),
+        ('types = "EMAIL"', [], "dlpctl.toml: types is not a list"),
+        ('policy = "secrets-only"', ["--types", "EMAIL"], "nothing to look for"),
+        ('policy = "nowhere.toml"', [], "nowhere.toml"),
+    ],
+)
+def test_what_cannot_hold_is_an_error(dlpctl, settings, arguments, said):
+    Path("dlpctl.toml").write_text(settings)
+    result = dlpctl("scan", "a.txt", *arguments)
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+    assert said in result.err
+
+
+def test_a_baseline_accepts_what_a_scan_finds(dlpctl):
+    Path("dlpctl.toml").write_text('types = ["EMAIL"]\n')
+    assert "1 exception (1 EMAIL)" in dlpctl("baseline", "create").out
+    Path("dlpctl.toml").unlink()
+    assert types(dlpctl) == {"CREDIT_CARD", "SSN"}
+    Path("dlpctl.toml").write_text('types = ["SSN"]\n')
+    assert "0 removed" in dlpctl("baseline", "prune", "--unused").out
