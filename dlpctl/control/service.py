@@ -82,7 +82,7 @@ class ControlPlane:
         limits: Limits | None = None,
         issuer: str = ISSUER,
     ) -> ControlPlane:
-        """Open the one in a folder, made where there is none. The detector is made when it is needed first."""
+        """Open the one in a folder, or create it. The detector is made at its first use."""
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)

@@ -204,3 +204,39 @@ def test_apply_says_what_is_wrong_and_changes_nothing_of_it(dlpctl, old, new):
     status, _, err = dlpctl("apply", "-f", "org.toml", "--dry-run")
     assert status == 2
     assert err.count("\n") == 1
+
+
+_UNUSABLE = """
+name = "badges"
+[[rules]]
+dataTypes = ["BADGE"]
+destinations = ["VENDOR"]
+action = "BLOCK"
+[[customPatterns]]
+id = "badge"
+type = "BADGE"
+category = "CUSTOM"
+label = "Badge"
+regex = "a*"
+score = 0.8
+"""
+
+
+def test_a_policy_with_an_unusable_pattern_is_saved_by_no_command(dlpctl, answer):
+    org = answer("org", "create", "Acme")["org_id"]
+    (policy,) = answer("policy", "stored", org)
+    Path("badges.toml").write_text(_UNUSABLE)
+    Path("all.toml").write_text(
+        '[[organization]]\nslug = "acme"\nname = "Acme"\n'
+        '[[organization.policy]]\nname = "badges"\nsource = "badges.toml"\n'
+    )
+    for command in (
+        ("policy", "create", "acme", "badges.toml"),
+        ("policy", "update", "acme", policy["policy_id"], "badges.toml"),
+        ("apply", "-f", "all.toml"),
+    ):
+        status, _, err = dlpctl(*command)
+        assert status == 1
+        assert "pattern 'badge': regex: matches the empty text" in err
+        assert len(err.splitlines()) == 1
+    assert answer("policy", "stored", org) == [policy]
