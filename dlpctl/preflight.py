@@ -329,7 +329,7 @@ def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
 
 
 def interface_detections(report: Report) -> tuple[Detection, ...]:
-    """Return what was detected as the service's interface has it: health data is one type, without a sample."""
+    """Return what was detected, with health data as one type without a sample."""
     health = Counter(one.type for one in report.findings if one.category is Category.PHI)
     if not health:
         return report.detected

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 LARGEST_NUMBER = 2**53 - 1
-"""The largest integer that every JSON reader reads exactly: the bound of all numbers that come in or are answered."""
+"""The largest integer that every JSON reader reads exactly: the bound of all numbers."""
 
 
 class Category(StrEnum):

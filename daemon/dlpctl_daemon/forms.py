@@ -1,4 +1,6 @@
-"""Reads a form with a file. What was sent is kept in memory alone: nothing of it comes to lie on a disk."""
+"""Reads a form with a file. What was sent is kept in memory alone: nothing of it comes to lie on a
+disk.
+"""
 
 from __future__ import annotations
 

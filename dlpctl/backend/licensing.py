@@ -141,7 +141,7 @@ class LicenseClient:
     def _verified(self, known: dict[str, Any]) -> Grant:
         """Raises `LicenseError` where anything is not as the server's key has signed it for now.
 
-        The key says who issued a token: it is of this server, and kept. What name the server gives itself is a setting.
+        The key, which is pinned, says who issued a token; the issuer's name is a setting of the server.
         """
         answer = known["answer"]
         token = _token(answer)

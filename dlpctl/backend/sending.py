@@ -28,7 +28,7 @@ _IDLE_SECONDS = 5.0
 def send(spool: Spool, server: RemoteBackend, license_key: str) -> dict[str, Any] | None:
     """Report all that waits, batch by batch; return the server's last answer.
 
-    A check that the server refuses stays for a later one, which may know what it says, and keeps no other waiting.
+    A check that the server refuses stays, since a newer server may take it, and delays no other.
     """
     receipt = None
     refused: dict[Path, DlpctlError] = {}
@@ -51,7 +51,7 @@ def _report(
     checks: dict[Path, dict[str, Any]],
     refused: dict[Path, DlpctlError],
 ) -> dict[str, Any] | None:
-    """Report checks; where they are refused, those of each half, until the guilty ones are alone."""
+    """Report checks; where they are refused, split them until the guilty ones are alone."""
     try:
         return server.report_usage(license_key, list(checks.values()))
     except (InputError, RequestError, TooLargeError) as error:

@@ -36,7 +36,7 @@ class Spool:
         return True
 
     def waiting(self, at_most: int, without: Container[Path] = ()) -> dict[Path, dict[str, Any]]:
-        """Return the checks that wait, the oldest first. A file that holds none, as after a power cut, is removed."""
+        """Return the checks that wait, the oldest first; remove files that hold none."""
         found: list[tuple[int, Path]] = []
         for file in self.folder.glob("pf_*.json"):
             if file in without:

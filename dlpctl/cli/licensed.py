@@ -47,6 +47,8 @@ class Licensed:
         self, decision: Decision, destination: Destination, report: Report | None, *, size: int, is_file: bool
     ) -> None:
         """To be told; by a policy that is none of the organization's nothing is."""
+        from dlpctl.preflight import interface_detections
+
         if self._policy is None:
             return
         policy_id, policy = self._policy
@@ -62,7 +64,8 @@ class Licensed:
             "bytes": size,
             "is_file": is_file,
             "detected": [
-                {"type": one.type, "count": one.occurrences} for one in (report.detected if report else ())
+                {"type": one.type, "count": one.occurrences}
+                for one in (interface_detections(report) if report else ())
             ],
         }
         if not self._spool.put(check):

@@ -66,7 +66,8 @@ _BY_ORG = _Way.of(
     "phrase_counts WHERE org_id = :org_id", "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id"
 )
 _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
-# An index of three characters at a time knows no shorter words: those are looked for in what is left.
+# An index of three characters at a time knows no shorter words: those are looked for in what is
+# left.
 _HOLDS_SHORT = """
     NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE NOT instr(lower(
         phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' ' || phrases.org_slug

@@ -1,7 +1,8 @@
-"""Sums that a client's library reports of the checks it has made under a license: numbers by decision, type and destination.
+"""Sums that a client's library reports of the checks it has made under a license: numbers by
+decision, type and destination.
 
-They count against the license's month and in analytics, on the day on which their period ends. The audit log lists single checks, and so
-none of these.
+They count against the license's month and in analytics, on the day on which their period ends.
+The audit log lists single checks, and so none of these.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Detection for the control plane: one detector, and a checker for each policy and destination in use.
+"""Detection for the control plane: one detector, and a checker for each policy and destination in
+use.
 
-No lock is held while anything is compiled or read: a policy that is slow to prepare delays its own checks alone.
+No lock is held while anything is compiled or read: a policy that is slow to prepare delays its
+own checks alone.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ class Engine:
     def policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
         """Read a policy that is to be saved, and compile its patterns.
 
-        Raises `PolicyError` for names that do not exist, and `PatternError` for patterns that are unusable or too costly.
+        Raises `PolicyError` for unknown names, `PatternError` for unusable or too costly patterns.
         """
         from dlpctl.preflight import custom_patterns
 

@@ -130,7 +130,7 @@ class Ledger:
             self._events.append(row)
 
     def add_sums(self, license_id: str, org_id: str, day: str, added: Sums) -> None:
-        """Count checks that are not listed. What was masked or blocked of their bytes and findings is taken by share."""
+        """Count checks that are not listed; bytes and findings are protected in proportion."""
         month = day[:7]
         self._used[license_id, month] = self.checks(license_id, month) + added.checks
         sums = self._days.setdefault((org_id, day), [0] * 6)

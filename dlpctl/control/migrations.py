@@ -221,7 +221,8 @@ def _files(db: Database) -> None:
 
 
 def _bounded_sums(db: Database) -> None:
-    # Sums that were reported up to the limit of 64 bits would make every further check of their day fail.
+    # Sums that were reported up to the limit of 64 bits would make every further check of their day
+    # fail.
     bound = (2**53 - 1,)
     db.execute(
         "UPDATE daily SET bytes = min(bytes, ?1), bytes_protected = min(bytes_protected, ?1),"
@@ -232,7 +233,8 @@ def _bounded_sums(db: Database) -> None:
 
 
 def _policy_owners(db: Database) -> None:
-    # Which organization a policy belongs to, or belonged to: clients report checks by policies that were deleted since.
+    # Which organization a policy belongs to, or belonged to: clients report checks by policies that
+    # were deleted since.
     db.execute("""
         CREATE TABLE policy_owners (
             policy_id TEXT PRIMARY KEY,

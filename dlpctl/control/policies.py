@@ -84,7 +84,8 @@ class Policies:
         groups = fields.texts("groups") if "groups" in fields else None
         stored = self.get(access, org, policy_id)
         if any(field in fields for field in _CONTENT):
-            # Patterns are compiled here, so that nobody waits for them with the write lock, or at a check.
+            # Patterns are compiled here, so that nobody waits for them with the write lock, or at a
+            # check.
             self._policy(_merged(stored.policy.to_dict(), body), stored.org_id)
 
         def job(batch: Batch) -> Row:
@@ -220,7 +221,7 @@ def _stored(row: Row) -> Policy:
 
 
 def _default_content(connection: sqlite3.Connection, org_id: str) -> dict[str, Any]:
-    """Return how the organization's default policy decides, or the built-in one where it has none."""
+    """Return how the default policy of the organization decides, or else the built-in one."""
     row = connection.execute(_DEFAULT, (org_id,)).fetchone()
     content = json.loads(row["body"]) if row else Policy.builtin().to_dict()
     return {key: content[key] for key in _DECIDING if key in content}

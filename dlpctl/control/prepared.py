@@ -1,7 +1,8 @@
 """Detectors for policies that bring patterns of their own, compiled when the policy is saved.
 
-A check reads what was compiled: from memory, or from the cache. Only where neither has it, on a new machine or for a new version of the
-engine, it is compiled again, once, while other checks of that organization wait.
+A check reads what was compiled: from memory, or from the cache. Only where neither has it, on a
+new machine or for a new version of the engine, it is compiled again, once, while other checks of
+that organization wait.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _KEPT = 256
 _MOST_WAITING = 4
-"""Requests of one organization that wait at once for patterns; more would keep others from being answered."""
+"""Requests of one organization that may wait for patterns; more would starve the others."""
 _Key = tuple[Any, ...]
 
 
@@ -46,7 +47,7 @@ class PreparedDetectors:
         self._lock = threading.Lock()
 
     def get(self, policy: Policy, org_id: str) -> Detector:
-        """Return a detector with the policy's patterns; raises `PatternError` where they cannot be used."""
+        """Return a detector with the policy's patterns; raises `PatternError` for unusable ones."""
         if not policy.custom_patterns:
             return self._base()
         patterns = _patterns(policy)

@@ -90,7 +90,7 @@ class ControlPlane:
         issuer: str = ISSUER,
         inspector: Inspector | None = None,
     ) -> ControlPlane:
-        """Open the one in a folder, made where there is none. The detector is made when it is needed first.
+        """Open the one in a folder, or create it. The detector is made at its first use.
 
         An `inspector` takes large texts and files off this process.
         """

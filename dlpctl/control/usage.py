@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
 
 CLOCK_TOLERANCE = TOKEN_LIFETIME
-"""A client works on for so long after a license was revoked, and believes a token while its clock errs by less."""
+"""How long a client goes on after a license was revoked, and by how much its clock may err."""
 MAX_CHECKS = 500
 MAX_TYPES = 200
 MAX_FINDINGS = 1_000_000_000
@@ -61,8 +61,9 @@ class Usage:
     def report(self, license_key: str | None, body: Mapping[str, Any]) -> UsageReceipt:
         """Count each check once, however often it is reported.
 
-        A check is part of the log even where its license has expired or its policy was deleted since. It must have been made in the
-        license's life, `CLOCK_TOLERANCE` more or less, and by a policy that the organization has or had.
+        A check is recorded even where its license has expired or its policy was deleted since. It
+        must be of the license's life, give or take `CLOCK_TOLERANCE`, and by a policy that the
+        organization has or had.
         """
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
@@ -92,7 +93,7 @@ class Life(NamedTuple):
     now: datetime
 
     def moment(self, fields: Fields, field: str) -> datetime:
-        """Return a moment of the license's life; one that a fast clock has put into the future is now."""
+        """Return a moment of the license's life; one in the future, by a fast clock, is now."""
         return min(self.checked(field, datetime.fromisoformat(fields.moment(field))), self.now)
 
     def checked(self, field: str, moment: datetime) -> datetime:

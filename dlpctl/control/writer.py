@@ -1,10 +1,13 @@
 """Whoever writes shares a transaction with all who wait to write.
 
-A job is put in a queue, and its ticket says what came of it. Whoever asks a ticket while nobody writes does all jobs of the queue, its
-own and others', in one transaction, and commits once; then it wakes those who wait for one of these, and hands the writing on to one
-whose job came meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for nobody.
+A job is put in a queue, and its ticket says what came of it. Whoever asks a ticket while nobody
+writes does all jobs of the queue, its own and others', in one transaction, and commits once; then
+it wakes those who wait for one of these, and hands the writing on to one whose job came
+meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for
+nobody.
 
-Where a transaction fails, each half of its jobs gets one of its own, and so on: whatever a job does, it fails alone.
+Where a transaction fails, each half of its jobs gets one of its own, and so on: whatever a job
+does, it fails alone.
 """
 
 from __future__ import annotations
@@ -167,10 +170,10 @@ class Writer:
                     ticket.woken.release()
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
-        """Commit all jobs together; where that fails, the halves, until the guilty ones are alone."""
+        """Commit all jobs together; where that fails, split them until the guilty ones are alone."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as problem:  # another process writes, or the file is gone: no job is guilty
+        except sqlite3.Error as problem:  # no job is guilty
             for ticket in tickets:
                 ticket.error = self._error(problem)
             return
@@ -204,7 +207,7 @@ class Writer:
 
 
 def _do(ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
-    """Do a job. A refusal that comes before anything is written leaves the transaction to the others."""
+    """Do a job. A refusal before anything is written does not undo the transaction."""
     ticket.value = ticket.error = None
     before = batch.changes()
     try:

@@ -221,7 +221,7 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
-    """Return the patterns of a policy as `keep_packed` left them; None where it has not, or for another version."""
+    """Return a policy's patterns as `keep_packed` left them; None where they are missing or stale."""
     return _kept(_key(_content(patterns)), cache, _OF_POLICIES)
 
 

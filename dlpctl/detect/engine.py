@@ -109,7 +109,7 @@ class Detector:
         self._of_others = frozenset(range(len(self.first_pass.sets))) - self._of_selected
 
     def extended(self, patterns: Sequence[Pattern], compiled: Compiled | None = None) -> Detector:
-        """Return a detector that also finds what these patterns describe, compiled already or compiled now."""
+        """Return a detector with further patterns; without `compiled`, they are compiled now."""
         unique([*self.known, *patterns])
         wider = self._copy()
         further = compiled or from_patterns(patterns, self.cache)

@@ -1,8 +1,10 @@
-"""`python -m dlpctl.detect.packer MEMORY_BYTES SECONDS DATABASE_BYTES`: compiles patterns that may be hostile.
+"""`python -m dlpctl.detect.packer MEMORY_BYTES SECONDS DATABASE_BYTES`: compiles patterns that may
+be hostile.
 
-It reads a JSON list of patterns from stdin and writes JSON objects to stdout, one a line: `{"at": N}` before it compiles pattern N by
-itself, `{"seconds": S, "bytes": B}` after it, and at the end `{"problem": TEXT}`, or `{"records": R, "database": D}` followed by so many
-bytes of each where the database is not too large. `packing` starts it, and checks all that it says.
+It reads a JSON list of patterns from stdin and writes JSON objects to stdout, one a line: `{"at":
+N}` before it compiles pattern N by itself, `{"seconds": S, "bytes": B}` after it, and at the end
+`{"problem": TEXT}`, or `{"records": R, "database": D}` followed by so many bytes of each where
+the database is not too large. `packing` starts it, and checks all that it says.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ def _confine(memory_bytes: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    # macOS takes the call and does not hold it: there, the time limit is what ends a growing process.
+    # macOS takes the call and does not hold it: there, the time limit is what ends a growing
+    # process.
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 

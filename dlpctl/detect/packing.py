@@ -1,6 +1,8 @@
-"""Compiles patterns in a process of their own: an expression of a few characters can take minutes and gigabytes.
+"""Compiles patterns in a process of their own: an expression of a few characters can take minutes
+and gigabytes.
 
-The process is started afresh, never forked from this one, and says what it made as plain data, which is looked at before it is used.
+The process is started afresh, never forked from this one, and says what it made as plain data,
+which is looked at before it is used.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ PACKER = (sys.executable, "-P", "-m", "dlpctl.detect.packer")
 
 
 def pack_apart(patterns: Sequence[Pattern], limits: PackLimits, command: Sequence[str] = PACKER) -> Block:
-    """Compile patterns; raises `PatternError`, which names one, where they are unusable or too costly."""
+    """Compile patterns; raises `PatternError`, which names the unusable or costly one."""
     request = json.dumps([fields_of(pattern) for pattern in patterns]).encode()
     most = limits.database_bytes + _RECORD_BYTES * (len(request) + 1_000) + 3 * _LINE_BYTES * len(patterns)
     reply, status = _ask(command, request, limits, most)

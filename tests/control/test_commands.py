@@ -240,3 +240,39 @@ def test_the_key_file_is_replaced_by_a_command(dlpctl, tmp_path):
     Path("note.txt").write_text("write to jane.doe@corp.example.net")
     assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
     assert dlpctl("audit", "verify", "--head", head.strip())[0] == 0
+
+
+_UNUSABLE = """
+name = "badges"
+[[rules]]
+dataTypes = ["BADGE"]
+destinations = ["VENDOR"]
+action = "BLOCK"
+[[customPatterns]]
+id = "badge"
+type = "BADGE"
+category = "CUSTOM"
+label = "Badge"
+regex = "a*"
+score = 0.8
+"""
+
+
+def test_a_policy_with_an_unusable_pattern_is_saved_by_no_command(dlpctl, answer):
+    org = answer("org", "create", "Acme")["org_id"]
+    (policy,) = answer("policy", "stored", org)
+    Path("badges.toml").write_text(_UNUSABLE)
+    Path("all.toml").write_text(
+        '[[organization]]\nslug = "acme"\nname = "Acme"\n'
+        '[[organization.policy]]\nname = "badges"\nsource = "badges.toml"\n'
+    )
+    for command in (
+        ("policy", "create", "acme", "badges.toml"),
+        ("policy", "update", "acme", policy["policy_id"], "badges.toml"),
+        ("apply", "-f", "all.toml"),
+    ):
+        status, _, err = dlpctl(*command)
+        assert status == 1
+        assert "pattern 'badge': regex: matches the empty text" in err
+        assert len(err.splitlines()) == 1
+    assert answer("policy", "stored", org) == [policy]

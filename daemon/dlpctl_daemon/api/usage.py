@@ -29,5 +29,5 @@ def report_usage(call: Call) -> object:
     fails=(429,),
 )
 def report_metrics(call: Call) -> object:
-    """Count checks of which a client's library tells sums alone; they are in analytics, not in the log"""
+    """Count checks that a client library reports as sums: in analytics, not in the log"""
     return call.control.client_metrics.report(call.key, call.body).to_dict()
