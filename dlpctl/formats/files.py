@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
-from dlpctl.formats.interface import Document, Edit, Format, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.interface import BINARY, Document, Edit, Format, Limits, NotThisFormatError, Uninspected
 from dlpctl.formats.recognition import CATCH_ALL, leads_with_pdf, readings
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
@@ -62,9 +62,12 @@ class Node:
 
     def uninspected(self) -> Iterator[Uninspected]:
         """What nobody looked at, in this file and all within it."""
-        for node in self.walk():
-            for part in node.document.uninspected:
-                yield Uninspected(" > ".join(filter(None, (node.trail, part.place))), part.reason)
+        for part in self.document.uninspected:
+            yield Uninspected(" > ".join(filter(None, (self.trail, part.place))), part.reason)
+        named = {part.place for part in self.document.uninspected}
+        for child, node in zip(self.document.children, self.children, strict=True):
+            if child.key not in named or node.document.format != BINARY:
+                yield from node.uninspected()
 
 
 class Files:

@@ -61,7 +61,7 @@ class Why(StrEnum):
     GONE = "gone before it was read"
     UNREADABLE = "unreadable"
     UNINSPECTED = "in part unreadable"
-    BINARY = "binary, not inspected but for secrets"
+    BINARY = "binary (strings searched for secrets)"
 
 
 FAILURES = frozenset({Why.UNREADABLE})

@@ -148,6 +148,19 @@ def test_text_of_any_encoding_passes_the_quick_check(encoding: str) -> None:
     assert recognize(text.encode(encoding), "a").name == "text"
 
 
+PRINTER = "Printer of Jane".encode("utf-16-le").ljust(64, b"\0") + b"\1\4\0\6" + bytes(range(150)) * 2
+
+
+def test_settings_of_a_printer_keep_no_spreadsheet_back() -> None:
+    with Files() as files:
+        node = files.open(PRINTER, "xl/printerSettings/printerSettings1.bin")
+        assert node.document.format == "office part"
+        assert not list(node.uninspected())
+        assert "Printer of Jane" in "".join(segment.text for segment in node.document.segments)
+        for data, name in ((PRINTER, "a.bin"), (bytes(range(256)), "printerSettings1.bin")):
+            assert files.open(data, name).document.format == BINARY
+
+
 def test_zeros_are_no_text() -> None:
     with Files() as files:
         node = files.open(b"\0" * 4096, "a")

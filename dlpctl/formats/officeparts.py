@@ -1,0 +1,34 @@
+"""Binary parts of Office files that programs write beside the document, and that hold no part of it.
+
+All their text, such as the name of a printer, is in their strings, which are searched as text is.
+"""
+
+from __future__ import annotations
+
+from dlpctl.formats.binary import Binary
+
+_PRINTER = "printersettings"
+_PRINTER_VERSIONS = (b"\x00\x03", b"\x00\x04", b"\x01\x04")
+_PRINTER_VERSION_AT = 64
+_LAYOUT = "layout-cache"
+_LAYOUT_VERSION = b"\x01\x00\x01\x00"
+
+
+class OfficePart(Binary):
+    """Windows' settings of a printer (DEVMODE), and where LibreOffice last broke the pages."""
+
+    name = "office part"
+    rank = 85
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        file = name.lower().rpartition("/")[2]
+        if file == _LAYOUT:
+            return head.startswith(_LAYOUT_VERSION)
+        return file.startswith(_PRINTER) and head.startswith(_PRINTER_VERSIONS, _PRINTER_VERSION_AT)
+
+    def why_not_inspected(self, data: bytes) -> str:
+        del data
+        return ""
+
+
+FORMAT = OfficePart()
