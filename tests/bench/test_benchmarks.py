@@ -50,3 +50,9 @@ def test_files() -> None:
     measured = figures("files.py")
     assert len(measured) == 5
     assert all(each["cpu s"] > 0 for each in measured.values())
+
+
+def test_customers() -> None:
+    measured = figures("customers.py")
+    assert set(measured) == {"scan", "scan to JSON", "check", "mask"}
+    assert all(each["cpu s"] > 0 for each in measured.values())
