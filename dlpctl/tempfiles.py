@@ -63,16 +63,30 @@ def private_folder() -> Iterator[Path]:
         folder.remove()
 
 
+def temporary_root() -> str:
+    """Return the folder of temporary files without writing to it.
+
+    `tempfile.gettempdir` tries it with a file, which stays where the process is killed at that moment.
+    """
+    if tempfile.tempdir is not None:
+        return tempfile.gettempdir()
+    named = [os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    for folder in (*named, "/tmp", "/var/tmp"):  # noqa: S108 -- only private folders are made there
+        if Path(folder).is_absolute() and Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    return tempfile.gettempdir()
+
+
 def sweep() -> None:
     """Remove the folders of this user whose processes are dead."""
-    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+    with suppress(OSError), os.scandir(temporary_root()) as entries:
         for entry in entries:
             if _NAME.fullmatch(entry.name):
                 _remove_abandoned(Path(entry.path))
 
 
 def _new_path() -> Path:
-    return Path(tempfile.gettempdir(), _PREFIX + os.urandom(8).hex())
+    return Path(temporary_root(), _PREFIX + os.urandom(8).hex())
 
 
 def _remove_abandoned(folder: Path) -> None:

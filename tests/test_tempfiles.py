@@ -6,14 +6,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from dlpctl.tempfiles import private_folder, sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_folder_is_private_and_goes() -> None:
@@ -53,6 +50,23 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next(temporary: Path) ->
     with private_folder() as folder:
         assert scratch(temporary) == [folder.name]
     assert not scratch(temporary)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the folders of Windows are its own")
+def test_finding_the_folder_of_temporary_files_writes_nothing_there(tmp_path: Path) -> None:
+    """What tries it with a file leaves that file where it is killed at that moment."""
+    code = (
+        "import os\nfrom dlpctl.tempfiles import PrivateFolder\nmade = []\nreal = os.open\n"
+        "os.open = lambda path, *rest, **more: made.append(os.fspath(path)) or real(path, *rest, **more)\n"
+        "import tempfile\ntempfile._os.open = os.open\n"
+        "folder = PrivateFolder().make()\nprint(folder, *made)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    folder, *opened = done.stdout.split()
+    assert Path(folder).parent == tmp_path
+    assert set(opened) == {folder}
 
 
 def test_a_folder_that_is_held_is_left_alone(temporary: Path) -> None:

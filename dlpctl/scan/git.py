@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 
 from dlpctl.errors import InputError, UsageError
 from dlpctl.scan.results import Skip, Why
+from dlpctl.tempfiles import temporary_root
 
 _SAFE = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 _ENVIRONMENT = {
@@ -163,7 +164,7 @@ class Repository:
     def _stream(self, *arguments: str) -> Iterator[BufferedReader]:
         """The output of a command as it comes; raises `InputError` where the command fails."""
         with (
-            tempfile.TemporaryFile() as errors,
+            tempfile.TemporaryFile(dir=temporary_root()) as errors,
             subprocess.Popen(
                 self._command(*arguments),
                 stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ import struct
 from array import array
 from itertools import accumulate, pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,12 +55,14 @@ class Source:
         return int(length)
 
 
-class Kind(Protocol[T]):
+class Kind(Generic[T]):
     """The declared type of a value."""
 
-    def write(self, out: list[bytes], value: T, /) -> None: ...
+    def write(self, out: list[bytes], value: T, /) -> None:
+        raise NotImplementedError
 
-    def read(self, source: Source, /) -> T: ...
+    def read(self, source: Source, /) -> T:
+        raise NotImplementedError
 
     def write_all(self, out: list[bytes], values: Sequence[T], /) -> None:
         """Write a column: the values of one field of many records, without their number."""
@@ -190,7 +192,7 @@ LINE: Kind[str] = _Line()
 NUMBERS: Kind[array[int]] = _Numbers()
 
 
-class Maybe(Kind["T | None"], Generic[T]):
+class Maybe(Kind["T | None"]):
     """A value or None."""
 
     def __init__(self, kind: Kind[T]) -> None:
@@ -205,7 +207,7 @@ class Maybe(Kind["T | None"], Generic[T]):
         return self._kind.read(source) if FLAG.read(source) else None
 
 
-class Several(Kind[list[T]], Generic[T]):
+class Several(Kind[list[T]]):
     """A list of values of one kind."""
 
     def __init__(self, kind: Kind[T]) -> None:
@@ -219,7 +221,7 @@ class Several(Kind[list[T]], Generic[T]):
         return list(self._kind.read_all(source, source.length()))
 
 
-class Record(Kind[T], Generic[T]):
+class Record(Kind[T]):
     """A named tuple, by the kinds of its fields in their order."""
 
     def __init__(self, record: type[T], *kinds: Kind[Any]) -> None:
