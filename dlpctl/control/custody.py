@@ -84,9 +84,9 @@ def adopt(core: Core) -> None:
             ends = read_ends(connection, core.ring.current)
     if is_unsealed:
         core.store.run(lambda batch: _seal(batch, core))
-        core.chain.noted.keep(anyway=True)
-    else:
-        core.chain.noted.replace(core.chain.head(ends))
+        with core.store.reading() as connection:
+            ends = read_ends(connection, core.ring.current)
+    core.chain.noted.replace(core.chain.head(ends))
 
 
 def _is_unsealed(connection: sqlite3.Connection) -> bool:
