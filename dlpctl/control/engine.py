@@ -57,7 +57,7 @@ class Engine:
             if checker is None:
                 from dlpctl.preflight import Checker
 
-                checker = Checker(self.detector, load(), destination, key=self._make_key())
+                checker = Checker(self.detector, load(), destination, key=self._make_key(), on=today)
                 self._checkers[key] = checker
                 if len(self._checkers) > _KEPT_CHECKERS:
                     self._checkers.popitem(last=False)
