@@ -24,9 +24,13 @@ _json = json.JSONEncoder(separators=(",", ":")).encode
 _READ = (
     "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal FROM chain"
 )
-_WRITE = (
-    "INSERT OR REPLACE INTO chain (only, first_seq, first_link, last_seq, last_link, first_event, last_event,"
-    " root, clock, seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_UPDATE = (
+    "UPDATE chain SET first_seq = ?, first_link = ?, last_seq = ?, last_link = ?, first_event = ?,"
+    " last_event = ?, root = ?, clock = ?, seal = ?"
+)
+_INSERT = (
+    "INSERT INTO chain (only, first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock,"
+    " seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _VERIFY = "see 'dlpctl audit verify', and restore a backup with 'dlpctl db restore'"
 
@@ -81,7 +85,8 @@ class Chain:
         secrets = secrets or self._ring.current
         ends = ends._replace(clock=self._clock.observe(ends.clock))
         row = (*ends, ends.signature(secrets))
-        connection.execute(_WRITE, row)
+        if not connection.execute(_UPDATE, row).rowcount:
+            connection.execute(_INSERT, row)
         self._written = (secrets, row)
         self.noted.pending = (ends, secrets)
 

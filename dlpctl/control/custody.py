@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from dlpctl.control.core import Core
 
 
+_KEY = "SELECT value FROM state WHERE name = 'key'"
+
+
 class Custody:
     """Follows the key that the database is sealed with, and notes the head of each transaction."""
 
@@ -29,7 +32,7 @@ class Custody:
 
     def begun(self, connection: sqlite3.Connection) -> None:
         self._noted.pending = None
-        row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+        row = connection.execute(_KEY).fetchone()
         if row is not None and self._ring.follow(row["value"]):
             self._ring.retired = retired_keys(connection, self._ring.current)
 
