@@ -30,6 +30,8 @@ from dlpctl.types import (
 )
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from dlpctl.detect.stream import Piece
     from dlpctl.masking.standing import Barred
     from dlpctl.masking.tokens import TokenStore
@@ -93,9 +95,10 @@ class Checker:
         usual_operator: str = DEFAULT_OPERATOR,
         key: bytes | None = None,
         labels: Labels | None = None,
+        on: date | None = None,
     ) -> None:
         """`operator` goes over those that the rules name, and they over the usual one; `key` is for operators and
-        exceptions that need one.
+        exceptions that need one; `on` is the day that exceptions expire by, today by default.
         """
         for name in filter(None, (operator, usual_operator)):
             check_operator(name)
@@ -103,7 +106,7 @@ class Checker:
             detector = detector.extended(custom_patterns(policy.custom_patterns, policy.name))
         self._detector = detector
         self._policy = policy
-        self._decider = Decider(policy, destination, key=key)
+        self._decider = Decider(policy, destination, on=on, key=key)
         self._destination = destination
         self._operator = operator
         self._usual_operator = usual_operator

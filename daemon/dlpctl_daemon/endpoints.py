@@ -177,10 +177,10 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
         body = read_json(environ) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
         if path:
-            noted.concerns(path)
+            noted.asks_for(path)
         answered = handler(Call(service, access, key, body, query, noted), **path)
         if isinstance(answered, dict):
-            noted.concerns(answered)
+            noted.gives(answered)
         if path.get("org_id") and "org_id" not in noted.objects:
             noted.objects["org_id"] = path["org_id"]  # a slug, which exists: it was found
         return answered

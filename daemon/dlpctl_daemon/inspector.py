@@ -15,6 +15,7 @@ import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,8 @@ class _Inspector:
             policy = Policy.from_dict(json.loads(body))
             destination = Destination(head["destination"])
             own_key = bytes.fromhex(head["key"])
-            checker = self._detectors.checker(policy, destination, head["policy_id"], own_key)
+            day = date.fromisoformat(head["day"])
+            checker = self._detectors.checker(policy, destination, head["policy_id"], own_key, day)
             self._checkers[key] = checker
             if len(self._checkers) > _KEPT_CHECKERS:
                 self._checkers.popitem(last=False)

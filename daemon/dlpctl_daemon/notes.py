@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flask import request
@@ -46,7 +47,7 @@ class Note:
 
     def __init__(self, request_id: str, client: str = "") -> None:
         self.request_id = request_id
-        self.client = client if _ADDRESS.fullmatch(client) else ""
+        self.client = _address(client)
         """The address that the request came from, or that the trusted proxy says it came from."""
         self.began = time.perf_counter()
         self.status = 0
@@ -70,12 +71,22 @@ class Note:
         self.is_admitted = False
         """Whether its headers allow to read its body."""
 
-    def concerns(self, fields: Mapping[str, object]) -> None:
-        """Note the ids among the parameters of a path or the fields of an answer."""
+    def asks_for(self, path: Mapping[str, str]) -> None:
+        """Note the ids among the parameters of a path."""
         for name in _OBJECTS:
-            value = fields.get(name)
-            if isinstance(value, str) and _ID.fullmatch(value):
-                self.objects[name] = value
+            if name in path and _ID.fullmatch(path[name]):
+                self.objects[name] = path[name]
+
+    def gives(self, answer: Mapping[str, object]) -> None:
+        """Note the ids in an answer."""
+        for name in _OBJECTS:
+            if value := answer.get(name):
+                self.objects[name] = str(value)
+
+
+@lru_cache(maxsize=1024)
+def _address(client: str) -> str:
+    return client if _ADDRESS.fullmatch(client) else ""
 
 
 def note() -> Note:

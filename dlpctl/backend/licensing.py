@@ -89,8 +89,8 @@ class LicenseClient:
             self._write({"keys": _keys(kept)})
             raise
         except (ServerError, StoreError, RateLimitError):
-            if grant is not None:
-                self._write(kept | {"tried_at": now})
+            if "answer" in kept:
+                self._write(kept | {"tried_at": max(now, _number(kept, "tried_at"))})
             return grant
 
     def spent(self, until: datetime, limit: int) -> None:
@@ -150,7 +150,8 @@ class LicenseClient:
             raise LicenseError("the license token was signed by a key that nobody has vouched for")
         claims = token.claims(pinned)
         now = self._now()
-        if _number(claims, "exp") + GRACE_SECONDS <= now:
+        # A clock that was set back since the server was last tried does not revive a token.
+        if _number(claims, "exp") + GRACE_SECONDS <= max(now, _number(known, "tried_at")):
             raise LicenseError("the license token has expired; check this machine's clock")
         if _number(claims, "iat") > now + SKEW_SECONDS:
             raise LicenseError("the license token is from the future; set this machine's clock")

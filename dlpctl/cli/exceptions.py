@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,28 @@ if TYPE_CHECKING:
     from dlpctl.scan.baseline import Acceptance
 
 
-def today() -> date:
-    from datetime import UTC, datetime
+_CLOCK_FILE = "clock"
+"""In the user's data folder: what was seen of this machine's clock."""
+_NOTED_SECONDS = 600
 
-    return datetime.now(UTC).date()
+
+def today() -> date:
+    """Return the day by which exceptions expire: a clock that was set back revives none."""
+    from dlpctl.config.places import locate
+    from dlpctl.control.clock import ClockHistory, utc_now
+
+    now = utc_now()
+    file = locate(os.environ).data / _CLOCK_FILE
+    try:
+        before = ClockHistory.load(file.read_text("ascii"))
+    except (OSError, ValueError, TypeError):
+        before = None
+    history = (before or ClockHistory(now, now)).observe(now)
+    if before is None or abs((now - before.latest).total_seconds()) >= _NOTED_SECONDS:
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file.write_text(history.dump(), "ascii")
+    return max(now, history.trusted).date()
 
 
 def found(named: Path | None) -> Path | None:

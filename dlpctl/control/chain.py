@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dlpctl.control.clock import ClockHistory, TrustedClock
+from dlpctl.control.clock import TrustedClock
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.errors import StoreError
@@ -21,6 +21,17 @@ from dlpctl.errors import StoreError
 START = bytes(32)
 """The link before the first."""
 _json = json.JSONEncoder(separators=(",", ":")).encode
+_READ = (
+    "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal FROM chain"
+)
+_UPDATE = (
+    "UPDATE chain SET first_seq = ?, first_link = ?, last_seq = ?, last_link = ?, first_event = ?,"
+    " last_event = ?, root = ?, clock = ?, seal = ?"
+)
+_INSERT = (
+    "INSERT INTO chain (only, first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock,"
+    " seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _VERIFY = "see 'dlpctl audit verify', and restore a backup with 'dlpctl db restore'"
 
 
@@ -37,18 +48,26 @@ class Ends(NamedTuple):
     """The sum of the seals of all rows, see `seals`."""
     clock: str = ""
 
-    def is_behind(self, head: SignedHead) -> bool:
-        return self.last_seq < head.seq or self.last_event < head.event
+    def is_behind(self, seq: int, event: int) -> bool:
+        return self.last_seq < seq or self.last_event < event
 
     def signature(self, secrets: Secrets) -> bytes:
-        said = _json([one.hex() if isinstance(one, bytes) else one for one in self])
+        said = (
+            f"{self.first_seq}:{self.first_link.hex()}:{self.last_seq}:{self.last_link.hex()}"
+            f":{self.first_event}:{self.last_event}:{self.root.hex()}:{self.clock}"
+        )
         return secrets.mac("chain-head", said.encode())
+
+
+_Written = tuple[Secrets, tuple[Any, ...]]
 
 
 class Chain:
     def __init__(self, ring: KeyRing, clock: TrustedClock, noted: NotedHead) -> None:
         self._ring = ring
         self._clock = clock
+        self._written: _Written | None = None
+        """The last row that this process has written, and with which secrets."""
         self.noted = noted
 
     def link(self, before: bytes, said: Sequence[Any], secrets: Secrets | None = None) -> bytes:
@@ -56,7 +75,7 @@ class Chain:
 
     def read(self, connection: sqlite3.Connection) -> Ends:
         """Return the ends; raises `StoreError` where records are missing at the end, or everything is."""
-        ends = read_ends(connection, self._ring.current)
+        ends = read_ends(connection, self._ring.current, self._written)
         if self.noted.is_ahead_of(ends):
             raise StoreError(f"the end of the audit log is missing: the database is an older one; {_VERIFY}")
         return ends
@@ -64,34 +83,34 @@ class Chain:
     def write(self, connection: sqlite3.Connection, ends: Ends, secrets: Secrets | None = None) -> None:
         """Write the ends, signed with the current secrets or with those that are about to replace them."""
         secrets = secrets or self._ring.current
-        stored = ClockHistory.load(ends.clock) if ends.clock else None
-        ends = ends._replace(clock=self._clock.observe(stored).dump())
-        connection.execute(
-            "INSERT OR REPLACE INTO chain (only, first_seq, first_link, last_seq, last_link, first_event,"
-            " last_event, root, clock, seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*ends, ends.signature(secrets)),
-        )
-        self.noted.pending = self.head(ends, secrets)
+        ends = ends._replace(clock=self._clock.observe(ends.clock))
+        row = (*ends, ends.signature(secrets))
+        if not connection.execute(_UPDATE, row).rowcount:
+            connection.execute(_INSERT, row)
+        self._written = (secrets, row)
+        self.noted.pending = (ends, secrets)
 
     def observe(self, connection: sqlite3.Connection) -> None:
         """Take up what other processes have seen of the clock, and add a reading."""
         self.write(connection, self.read(connection))
 
-    def head(self, ends: Ends, secrets: Secrets | None = None) -> SignedHead:
-        return SignedHead.sign(
-            secrets or self._ring.current, ends.last_seq, ends.last_event, ends.last_link, self._clock()
-        )
+    def head(self, ends: Ends) -> SignedHead:
+        return SignedHead.of(ends, self._ring.current, self._clock())
 
 
 def link(secrets: Secrets, before: bytes, said: Sequence[Any]) -> bytes:
     return secrets.mac("chain", before + _json(said).encode())
 
 
-def read_ends(connection: sqlite3.Connection, secrets: Secrets) -> Ends:
-    row = connection.execute("SELECT * FROM chain").fetchone()
+def read_ends(connection: sqlite3.Connection, secrets: Secrets, written: _Written | None = None) -> Ends:
+    """Read and verify the ends; what this process has `written` itself needs no second look."""
+    row = connection.execute(_READ).fetchone()
     if row is None:
         raise StoreError(f"the end of the audit log's chain is missing; {_VERIFY}")
-    ends = Ends(*(row[name] for name in Ends._fields))
-    if not hmac.compare_digest(ends.signature(secrets), row["seal"]):
+    values = tuple(row)
+    ends = Ends(*values[:-1])
+    if written is not None and written[0] is secrets and written[1] == values:
+        return ends
+    if not hmac.compare_digest(ends.signature(secrets), values[-1]):
         raise StoreError(f"the end of the audit log's chain is not what was written; {_VERIFY}")
     return ends

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from dlpctl.control.core import Core
 
 
+_KEY = "SELECT value FROM state WHERE name = 'key'"
+
+
 class Custody:
     """Follows the key that the database is sealed with, and notes the head of each transaction."""
 
@@ -29,7 +32,7 @@ class Custody:
 
     def begun(self, connection: sqlite3.Connection) -> None:
         self._noted.pending = None
-        row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+        row = connection.execute(_KEY).fetchone()
         if row is not None and self._ring.follow(row["value"]):
             self._ring.retired = retired_keys(connection, self._ring.current)
 
@@ -84,9 +87,9 @@ def adopt(core: Core) -> None:
             ends = read_ends(connection, core.ring.current)
     if is_unsealed:
         core.store.run(lambda batch: _seal(batch, core))
-        core.chain.noted.keep(anyway=True)
-    else:
-        core.chain.noted.replace(core.chain.head(ends))
+        with core.store.reading() as connection:
+            ends = read_ends(connection, core.ring.current)
+    core.chain.noted.replace(core.chain.head(ends))
 
 
 def _is_unsealed(connection: sqlite3.Connection) -> bool:

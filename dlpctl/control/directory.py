@@ -61,17 +61,23 @@ class _Known(NamedTuple):
     standings: dict[str, Standing]
     used: dict[tuple[str, str], int]
     """Checks of a license in a month when they were counted last: there may be more by now."""
+    sealed: dict[tuple[str, str], tuple[int, bytes]]
+    """The same as this process has written it, with its seal."""
 
 
 class Directory:
     def __init__(self, ring: KeyRing) -> None:
         self._ring = ring
-        self._known = _Known(b"", {}, {}, {})
+        self._known = _Known(b"", {}, {}, {}, {})
 
     def remembered(self, generation: bytes, lookup: bytes) -> Standing | None:
         """What stands behind a key, where that is known and holds for this generation of the store."""
         known = self._known
         return known.standings.get(known.policies.get(lookup, "")) if known.generation == generation else None
+
+    @property
+    def sealed(self) -> dict[tuple[str, str], tuple[int, bytes]]:
+        return self._known.sealed
 
     def used(self, license_id: str, month: str) -> int:
         return self._known.used.get((license_id, month), 0)
@@ -106,7 +112,7 @@ class Directory:
         ).fetchone()[0]
         known = self._known
         if known.generation != generation:
-            known = self._known = _Known(generation, {}, {}, {})
+            known = self._known = _Known(generation, {}, {}, {}, {})
         return known
 
 

@@ -82,7 +82,7 @@ class Engine:
             if checker is not None:
                 self._checkers.move_to_end(key)
                 return checker
-        checker = self._detectors.checker(load(), destination, org_id, self._make_key())
+        checker = self._detectors.checker(load(), destination, org_id, self._make_key(), today)
         with self._lock:
             checker = self._checkers.setdefault(key, checker)
             if len(self._checkers) > _KEPT_CHECKERS:

@@ -24,6 +24,8 @@ LOCAL_ACTOR = "local"
 SERVICE_ACTOR = "service"
 KEY_USED = "key.used"
 """The first use of a key on a day, in UTC."""
+_MOST_USED = 10_000
+_LAST_USE = "SELECT number FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _INSERT = (
     "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link)"
@@ -80,29 +82,31 @@ def insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> N
     connection.executemany(_INSERT, rows)
 
 
-def was_used(connection: sqlite3.Connection, subject: str, day: str) -> bool:
-    """Tell whether the use of a key is in the log for a day already."""
-    sql = "SELECT 1 FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
-    return connection.execute(sql, (subject, day)).fetchone() is not None
+def last_use(connection: sqlite3.Connection, subject: str, day: str) -> int | None:
+    """Return the event that tells of the use of a key on a day, if it is in the log already."""
+    row = connection.execute(_LAST_USE, (subject, day)).fetchone()
+    return row["number"] if row else None
+
+
+def remember_use(core: Core, use: tuple[str, str]) -> None:
+    if len(core.used) >= _MOST_USED:
+        core.used.clear()
+    core.used.add(use)
 
 
 def note_use(core: Core, subject: str, org_id: str) -> None:
     """Record the first use of a key on a day, outside of checks, which record theirs with themselves."""
     now = core.now()
-    if (subject, now[:10]) in core.used:
+    use = (subject, now[:10])
+    if use in core.used:
         return
     with core.store.reading() as connection:
-        known = was_used(connection, subject, now[:10])
-    if not known:
+        known = last_use(connection, *use)
+    if known is None:
 
         def job(batch: Batch) -> None:
-            if not was_used(batch.connection, subject, now[:10]):
+            if last_use(batch.connection, *use) is None:
                 append(batch.connection, core, Event(now, subject, KEY_USED, org_id, subject))
 
         core.store.run(job)
-    if len(core.used) >= _MOST_USED:
-        core.used.clear()
-    core.used.add((subject, now[:10]))
-
-
-_MOST_USED = 10_000
+    remember_use(core, use)

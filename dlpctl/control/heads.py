@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hmac
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.control.clock import written
+from dlpctl.control.clock import utc_now, written
 from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -35,8 +36,9 @@ class SignedHead(NamedTuple):
     signature: bytes
 
     @classmethod
-    def sign(cls, secrets: Secrets, seq: int, event: int, link: bytes, moment: datetime) -> SignedHead:
-        head = cls(seq, event, link, written(moment).replace("-", "").replace(":", ""), b"")
+    def of(cls, ends: Ends, secrets: Secrets, moment: datetime) -> SignedHead:
+        compact = written(moment).replace("-", "").replace(":", "")
+        head = cls(ends.last_seq, ends.last_event, ends.last_link, compact, b"")
         return head._replace(signature=head._mac(secrets))
 
     @classmethod
@@ -67,40 +69,75 @@ class SignedHead(NamedTuple):
 class NotedHead:
     """The latest head, in a file beside the key file: what this machine has seen of the database."""
 
-    def __init__(self, file: Path, ring: KeyRing) -> None:
+    def __init__(self, file: Path, ring: KeyRing, clock: Callable[[], datetime] = utc_now) -> None:
         self.file = file
         self._ring = ring
-        self.pending: SignedHead | None = None
-        """What the transaction that is under way makes the head."""
-        self.latest: SignedHead | None = None
+        self._clock = clock
+        self.pending: tuple[Ends, Secrets] | None = None
+        """What the transaction that is under way makes the end of the chain."""
+        self._latest: tuple[Ends, Secrets] | None = None
+        """The same of the last transaction; the head is signed when it is written to the file."""
+        self._known: SignedHead | None = None
+        """What the file said when it was last read."""
         self._kept_at = -_NOTE_SECONDS
 
     def load(self) -> None:
-        self.latest = self.read()
+        self._known = self.read()
 
     def is_ahead_of(self, ends: Ends) -> bool:
-        if self.latest is None or not ends.is_behind(self.latest):
+        if not self._is_ahead(ends):
             return False
         # Another process may have restored a backup, and noted that.
-        self.latest = self.read() or self.latest
-        return ends.is_behind(self.latest)
+        known = self.read()
+        if known is not None:
+            self._known, self._latest = known, None
+        return self._is_ahead(ends)
+
+    def _is_ahead(self, ends: Ends) -> bool:
+        if self._latest is not None:
+            latest = self._latest[0]
+            return ends.is_behind(latest.last_seq, latest.last_event)
+        return self._known is not None and ends.is_behind(self._known.seq, self._known.event)
+
+    def has_committed(self, event: int) -> bool:
+        """Tell whether an event is part of a transaction that this process has seen to its end."""
+        return self._latest is not None and event <= self._latest[0].last_event
 
     def committed(self) -> None:
-        """Take up the head of a transaction; the file follows at most once a second, and with every event."""
-        head, self.pending = self.pending, None
-        if head is None:
+        """Take up the end of a transaction; the file follows at most once a second, and with every event."""
+        made, self.pending = self.pending, None
+        if made is None:
             return
-        before, self.latest = self.latest, head
+        before, self._latest = self._latest, made
         now = time.monotonic()
-        if now - self._kept_at >= _NOTE_SECONDS or before is None or before.event != head.event:
+        if (
+            now - self._kept_at >= _NOTE_SECONDS
+            or before is None
+            or before[0].last_event != made[0].last_event
+        ):
             self._kept_at = now
             self.keep()
 
-    def keep(self, *, anyway: bool = False) -> None:
-        """Write the file, unless it holds a later head; `anyway` is for a backup that was restored."""
-        head, kept = self.latest, self.read()
-        if head is None or (kept and not anyway and (kept.seq > head.seq or kept.event > head.event)):
+    def keep(self) -> None:
+        """Write the file, unless it holds a later head."""
+        if self._latest is None:
             return
+        kept, (ends, secrets) = self.read(), self._latest
+        if kept is None or not ends.is_behind(kept.seq, kept.event):
+            self._write(SignedHead.of(ends, secrets, self._clock()))
+
+    def replace(self, head: SignedHead) -> None:
+        """Note an earlier head than before, since a backup was restored."""
+        self._known, self._latest = head, None
+        self._write(head)
+
+    def latest(self) -> SignedHead | None:
+        if self._latest is None:
+            return self._known
+        ends, secrets = self._latest
+        return SignedHead.of(ends, secrets, self._clock())
+
+    def _write(self, head: SignedHead) -> None:
         with suppress(OSError):
             with NamedTemporaryFile(
                 "w", dir=self.file.parent, prefix=f".{self.file.name}.", delete=False
@@ -110,11 +147,6 @@ class NotedHead:
                 Path(temporary.name).replace(self.file)
             except OSError:
                 Path(temporary.name).unlink()
-
-    def replace(self, head: SignedHead) -> None:
-        """Note an earlier head than before, since a backup was restored."""
-        self.latest = head
-        self.keep(anyway=True)
 
     def read(self) -> SignedHead | None:
         """Return the head in the file, if it is one of this control plane."""

@@ -124,7 +124,14 @@ class Ledger:
         if subject in self._uses:
             return
         self._uses.add(subject)
-        if not events.was_used(self._db, subject, moment[:10]):
+        use = (subject, moment[:10])
+        if use in self._core.used:
+            return
+        number = events.last_use(self._db, *use)
+        if number is not None:
+            if self._chain.noted.has_committed(number):
+                events.remember_use(self._core, use)
+        else:
             event = events.Event(moment, subject, events.KEY_USED, org_id, subject)
             row, self._ends = event.linked(self._chain, self._ends)
             self._events.append(row)
@@ -200,8 +207,9 @@ class Ledger:
 
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
-            secrets = self._core.ring.current
-            self._used[license_id, month] = checks_of_month(self._db, secrets, license_id, month)
+            self._used[license_id, month] = checks_of_month(
+                self._db, self._core.ring.current, license_id, month, self._directory.sealed
+            )
         return self._used[license_id, month]
 
     def _phrase(self, standing: Standing, entry: Entry) -> int:
@@ -249,15 +257,7 @@ class Ledger:
             self._flush_rows()
         if not self._days:
             return
-        self._db.executemany(
-            "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET checks = excluded.checks, mac = excluded.mac",
-            (
-                (*key, checks, usage_mac(self._core.ring.current, *key, checks))
-                for key, checks in ((key, _saturated(checks)) for key, checks in self._used.items())
-                if checks
-            ),
-        )
+        self._flush_usage()
         self._db.executemany(
             _ADD_TO_DAY,
             ((*key, *map(_saturated, sums), LARGEST_NUMBER) for key, sums in self._days.items()),
@@ -267,9 +267,21 @@ class Ledger:
             ((*key, _saturated(found), LARGEST_NUMBER) for key, found in self._types.items()),
         )
 
+    def _flush_usage(self) -> None:
+        secrets = self._core.ring.current
+        counted = {key: _saturated(checks) for key, checks in self._used.items() if checks}
+        sealed = {key: (checks, usage_mac(secrets, *key, checks)) for key, checks in counted.items()}
+        self._directory.sealed.update(sealed)
+        self._db.executemany(
+            "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET checks = excluded.checks, mac = excluded.mac",
+            ((*key, *values) for key, values in sealed.items()),
+        )
+
     def _flush_rows(self) -> None:
         self._chain.write(self._db, self._ends)
-        events.insert(self._db, self._events)
+        if self._events:
+            events.insert(self._db, self._events)
         self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
         if self._files:
             self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
@@ -283,14 +295,25 @@ def _saturated(number: int) -> int:
     return min(number, LARGEST_NUMBER)
 
 
-def checks_of_month(connection: sqlite3.Connection, secrets: Secrets, license_id: str, month: str) -> int:
-    """Return how many checks of a license were counted in a month; raises `TamperedError`."""
+def checks_of_month(
+    connection: sqlite3.Connection,
+    secrets: Secrets,
+    license_id: str,
+    month: str,
+    written: Mapping[tuple[str, str], tuple[int, bytes]] | None = None,
+) -> int:
+    """Return how many checks of a license were counted in a month; raises `TamperedError`.
+
+    What this process has `written` itself needs no second look.
+    """
     row = connection.execute(
         "SELECT checks, mac FROM usage WHERE license_id = ? AND month = ?", (license_id, month)
     ).fetchone()
     if row is None:
         return 0
     checks: int = row["checks"]
+    if written is not None and written.get((license_id, month)) == (checks, row["mac"]):
+        return checks
     if not hmac.compare_digest(row["mac"], usage_mac(secrets, license_id, month, checks)):
         raise TamperedError.of("usage", f"{license_id} {month}")
     return checks

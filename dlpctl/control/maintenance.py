@@ -73,7 +73,7 @@ class Maintenance:
             with self._core.store.reading() as connection:
                 return chain.head(chain.read(connection))
         except StoreError:
-            return chain.noted.latest
+            return chain.noted.latest()
 
     def _accept(self, source: Path, backup: sqlite3.Connection) -> None:
         try:

@@ -51,7 +51,7 @@ class Evidence:
     def head(self) -> AuditHead:
         ends = read_ends(self._db, self._ring.current)
         seen = ClockHistory.load(ends.clock).latest
-        made = SignedHead.sign(self._ring.current, ends.last_seq, ends.last_event, ends.last_link, seen)
+        made = SignedHead.of(ends, self._ring.current, seen)
         return AuditHead(str(made), ends.last_seq, ends.last_event, written(seen))
 
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.errors import PatternError, StoreError
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.engine import Detector
     from dlpctl.detect.packing import PackLimits
@@ -60,12 +62,15 @@ class PreparedDetectors:
             raise PatternError(found.message)
         return found
 
-    def checker(self, policy: Policy, destination: Destination, org_id: str, key: bytes) -> Checker:
+    def checker(
+        self, policy: Policy, destination: Destination, org_id: str, key: bytes, day: date
+    ) -> Checker:
+        """Return a checker for a day, on which some exceptions have ended."""
         from dlpctl.preflight import Checker
 
         detector = self.get(policy, org_id)
         # The detector has them already: compiled again here, they would delay whoever waits for the processor.
-        return Checker(detector, policy._replace(custom_patterns=()), destination, key=key)
+        return Checker(detector, policy._replace(custom_patterns=()), destination, key=key, on=day)
 
     def forget_refusal(self, policy: Policy) -> None:
         """Let patterns that were refused be tried again."""

@@ -44,7 +44,6 @@ def rotate(core: Core, path: Path) -> KeyRotation:
     file.settle(key)
     with core.store.reading():
         pass  # follows the new key
-    core.chain.noted.keep(anyway=True)
     return done
 
 

@@ -75,7 +75,7 @@ def row_key(table: str, row: Mapping[str, Any] | sqlite3.Row) -> str:
 
 def usage_mac(secrets: Secrets, license_id: str, month: str, checks: int) -> bytes:
     """Seal a counter, which changes with every check: its seal is in its own row."""
-    return _mac(secrets, "usage", (license_id, month, checks))
+    return secrets.mac("usage", f"{license_id} {month} {checks}".encode())
 
 
 def check_rows(

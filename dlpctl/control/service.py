@@ -97,8 +97,8 @@ class ControlPlane:
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
         store = Store(database)
-        noted = NotedHead(folder / HEAD_FILE, ring)
         trusted = TrustedClock(clock)
+        noted = NotedHead(folder / HEAD_FILE, ring, trusted)
         core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())
         try:
             store.observe(Custody(ring, noted))

@@ -90,9 +90,7 @@ class Verifier:
         self._check_rows(ends)
         self._check_sums(ends)
         seen = ClockHistory.load(ends.clock).latest
-        head = SignedHead.sign(
-            self._ring.current, reached.last_seq, reached.last_event, reached.last_link, seen
-        )
+        head = SignedHead.of(reached, self._ring.current, seen)
         return ChainReport(
             not self._problems,
             reached.last_seq - reached.first_seq,
@@ -114,7 +112,7 @@ class Verifier:
     def _may_be_found(self, where: str, head: SignedHead, ends: Ends) -> bool:
         if not head.is_signed_by(self._ring):
             self._problem(f"{where}: was not signed with the key of this database")
-        elif ends.is_behind(head):
+        elif ends.is_behind(head.seq, head.event):
             checks, events = max(0, head.seq - ends.last_seq), max(0, head.event - ends.last_event)
             self._problem(f"{where}: {checks} checks and {events} events that it stands for are missing")
         elif (head.seq, head.event) < (ends.first_seq, ends.first_event):

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
@@ -176,3 +177,17 @@ def test_a_baseline_of_detect_secrets(dlpctl):
     assert dlpctl("baseline", "import", ".secrets.baseline").out.endswith("0 added, 0 removed\n")
     Path("broken.json").write_text('{"results": [1]}')
     assert "is not a baseline of detect-secrets" in dlpctl("baseline", "import", "broken.json").err
+
+
+def test_a_clock_that_is_set_back_revives_no_exception(dlpctl, monkeypatch):
+    def at(moment):
+        monkeypatch.setattr("dlpctl.control.clock.utc_now", lambda: moment)
+
+    start = datetime(2026, 3, 10, 20, tzinfo=UTC)
+    at(start)
+    dlpctl("baseline", "create", "--expires", "2026-03-10")
+    for minutes in range(0, 300, 50):
+        at(start + timedelta(minutes=minutes))
+        dlpctl("baseline", "audit")
+    at(start - timedelta(days=100))
+    assert "1 exception: 1 expired" in dlpctl("baseline", "audit").out

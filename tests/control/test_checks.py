@@ -82,6 +82,46 @@ def test_another_organizations_check_is_not_found(control, acme, key):
             control.checks.get(given, preflight_id)
 
 
+def test_a_key_reads_what_its_policy_has_checked_and_what_it_asked_for(control, acme, key):
+    (policy,) = control.policies.list(LOCAL, acme)
+    other = control.policies.create(LOCAL, acme, {"name": "other", "rules": []})
+    third = control.policies.create(LOCAL, acme, {"name": "third", "rules": []})
+    own = control.checks.check_file(key, EMAIL.encode(), "a.txt", "VENDOR")
+    asked = control.checks.check_text(key, EMAIL, "VENDOR", policy_id=other.policy_id)
+    for one in (own, asked):
+        assert control.checks.get(key, one.preflight_id).preflight_id == one.preflight_id
+    assert control.checks.get(other.api_key, asked.preflight_id).decision == "ALLOWED"
+    query = _query(own.masked_file_url)
+    for stranger, made in ((other, own), (third, own), (third, asked)):
+        with pytest.raises(NotFoundError, match="no such check"):
+            control.checks.get(stranger.api_key, made.preflight_id)
+        with pytest.raises(NotFoundError):
+            control.checks.file(stranger.api_key, made.preflight_id, **query)
+    assert control.checks.file(key, own.preflight_id, **query).name == "a.txt"
+    assert control.audit.verify(LOCAL).problems == ()
+    control.policies.update(LOCAL, acme, policy.policy_id, {"is_active": False})
+    for call in (
+        lambda: control.checks.get(key, own.preflight_id),
+        lambda: control.checks.file(key, own.preflight_id, **query),
+    ):
+        with pytest.raises(ForbiddenError, match="not active"):
+            call()
+
+
+def test_a_revoked_license_ends_reading_and_a_spent_quota_does_not(control, acme, key):
+    made = control.checks.check_text(key, EMAIL, "VENDOR")
+    (license_,) = control.licenses.list(LOCAL, acme)
+    control.licenses.extend(LOCAL, acme, license_.license_id, {"max_checks_per_month": 0})
+    assert control.checks.get(key, made.preflight_id).decision == made.decision
+    control.licenses.revoke(LOCAL, acme, license_.license_id)
+    with pytest.raises(ForbiddenError, match="not active"):
+        control.checks.get(key, made.preflight_id)
+    (policy,) = control.policies.list(LOCAL, acme)
+    control.policies.update(LOCAL, acme, policy.policy_id, {"is_active": True})
+    with pytest.raises(ForbiddenError, match="revoked"):
+        control.checks.get(key, made.preflight_id)
+
+
 def test_destination_and_size_are_checked(control, acme, key):
     with pytest.raises(RequestError, match="destination"):
         control.checks.check_text(key, "x", "MOON")

@@ -391,8 +391,9 @@ def test_a_folder_that_cannot_be_written_is_verified(control, acme, key, is_open
     if is_root:  # whom no mode stops
         for one in (folder, *folder.rglob("*")):
             os.chown(one, _NOBODY, _NOBODY)
-        for parent in list(folder.parents)[:3]:
-            parent.chmod(parent.stat().st_mode | 0o011)
+        for parent in folder.parents:
+            if "pytest" in str(parent):
+                parent.chmod(parent.stat().st_mode | 0o011)
         os.seteuid(_NOBODY)
     folder.chmod(0o500)
     try:

@@ -291,11 +291,22 @@ def test_a_proxy_that_is_trusted_says_who_asks(start):
         assert service.ask("GET", "/healthz", **forwarded).status == 200
         evil = forwarded | {"X_Forwarded_Host": "evil.example"}
         assert service.ask("GET", "/healthz", **evil).status == 400
+        assert _clients(service) == ["10.0.0.9"] * 2
 
 
 def test_what_others_say_of_a_proxy_does_not_count(start):
     with start() as service:
         assert service.ask("GET", "/healthz", X_Forwarded_Host="evil.example").status == 200
+        assert service.ask("GET", "/healthz", X_Forwarded_For="10.0.0.9").status == 200
+        assert _clients(service) == ["127.0.0.1"] * 2
+
+
+def _clients(service):
+    """The addresses in the lines of all requests."""
+    service.process.terminate()
+    assert service.process.wait(timeout=20) == 0
+    lines = [json.loads(line) for line in service.log.read_text("utf-8").splitlines()]
+    return [line["client"] for line in lines if line["event"] == "request"]
 
 
 class TestCommand:

@@ -332,6 +332,40 @@ def test_the_log_holds_no_content_and_no_keys(caller):
         assert hidden not in logged
 
 
+def test_a_line_names_the_client_and_the_objects(caller, control):
+    made = caller.check().json["preflight_id"]
+    caller.get(f"/api/preflight/{made}")
+    policy_id = control.policies.list(LOCAL, "acme")[0].policy_id
+    org_id = control.organizations.get(LOCAL, "acme").org_id
+    caller("PATCH", f"/api/orgs/acme/policies/{policy_id}", {"tags": ["a"]})
+    token_id = caller("POST", "/api/tokens", {"role": "auditor"}).json["token_id"]
+    caller("DELETE", f"/api/tokens/{token_id}")
+    caller("DELETE", "/api/tokens/jane.doe@corp.example.net")
+    caller("GET", "/api/organizations/123-45-6789")
+    caller("DELETE", "/api/organizations/acme")
+    lines = [json.loads(line) for line in caller.log.getvalue().splitlines()]
+    named = [{key: one[key] for key in one if key.endswith("_id") and key != "request_id"} for one in lines]
+    assert named == [
+        {"preflight_id": made},
+        {"preflight_id": made},
+        {"policy_id": policy_id, "org_id": org_id},
+        {"token_id": token_id},
+        {"token_id": token_id},
+        {},
+        {},
+        {"org_id": "acme"},
+    ]
+    assert {one["client"] for one in lines} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    "said", ["jane.doe@corp.example.net", "1.2.3.4 decision=ALLOWED", '"}{', "", "::1%eth0"]
+)
+def test_what_is_no_address_is_not_logged_as_one(caller, said):
+    caller.client.get("/healthz", environ_overrides={"REMOTE_ADDR": said})
+    assert "client" not in json.loads(caller.log.getvalue())
+
+
 def test_lines_for_people(control):
     log = io.StringIO()
     client = create_app(control, Options(), Log(log)).test_client()

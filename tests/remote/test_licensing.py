@@ -278,6 +278,19 @@ def test_a_clock_that_goes_back_does_not_keep_a_token_fresh(client, service, clo
     assert "validate" in _asked(service)
 
 
+def test_a_clock_that_goes_back_does_not_revive_a_token(client, service, clock) -> None:
+    client.grant()
+    service.stop()
+    try:
+        clock.forward(hours=25)
+        assert client.grant() is None
+        clock.forward(hours=-24)
+        assert client.grant() is None
+    finally:
+        service.start()
+    assert client.grant() is not None
+
+
 def test_a_quota_that_is_used_up(client, service, clock) -> None:
     from dlpctl.control.clock import next_month
 

@@ -73,7 +73,7 @@ def check_file(call: Call) -> object:
 
 @resource.endpoint("GET", _ONE, answer="PreflightResult", guard=Guard.POLICY_KEY, fails=_RATE)
 def get_check(call: Call, preflight_id: str) -> object:
-    """Show an earlier check of the key's organization"""
+    """Show an earlier check by the key's policy, or one that the key asked for"""
     return call.control.checks.get(call.key, preflight_id).to_dict(base_url(call.service.options))
 
 
