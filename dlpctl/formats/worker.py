@@ -300,9 +300,7 @@ def _serve_connection(connection: Connection, memory_bytes: int, folder: str) ->
 
 def _confine(memory_bytes: int) -> None:
     os.umask(0o077)
-    # Linux may share the processor out among sessions first: let the worker's own weigh what the worker does.
-    with contextlib.suppress(OSError, AttributeError):
-        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
+    apply_priority_to_session()
     if sys.platform != "win32":
         import resource
 
@@ -311,6 +309,12 @@ def _confine(memory_bytes: int) -> None:
         # macOS takes the call and does not hold it: there, the time limit is what ends a growing worker.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+
+def apply_priority_to_session() -> None:
+    """Give the session the priority of its process: Linux may share the processor out among sessions first."""
+    with contextlib.suppress(OSError, AttributeError):
+        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 
 
 def _limit_processor_time(seconds: float) -> None:
