@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
-from dlpctl_daemon.bodies import check_form, check_json, read_json, read_query, refuse_larger
+from dlpctl_daemon.bodies import check_form, check_json, read_json, read_query, read_texts, refuse_larger
 from dlpctl_daemon.callers import bearer_of
 from dlpctl_daemon.notes import HEADERS_ONLY, Note, note
 from dlpctl_daemon.schemas import Schema, ref
@@ -166,6 +166,7 @@ _UNREAD_BODY = 1 << 10
 def answerer(endpoint: Endpoint, service: Service) -> Answerer:
     handler, guard = endpoint.handler, endpoint.guard
     check_body, limit = _body_rules(endpoint, service.options)
+    read = read_texts if guard is Guard.POLICY_KEY else read_json
 
     def answer(environ: WSGIEnvironment, noted: Note, **path: str) -> object:
         noted.route, noted.guard = endpoint.path, guard
@@ -174,7 +175,7 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
         if HEADERS_ONLY in environ:
             noted.is_admitted, noted.body_limit = True, limit
             return {}
-        body = read_json(environ) if endpoint.body else {}
+        body = read(environ) if endpoint.body else {}
         query = read_query(request, endpoint.query) if endpoint.query else {}
         if path:
             noted.asks_for(path)

@@ -160,7 +160,7 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environ,
-            **_GROUP,
+            start_new_session=True,
         )
         self.is_last = False
         """Whether it has answered for the last time."""
@@ -230,11 +230,6 @@ class _Process:
                     os.killpg(self._process.pid, signal.SIGKILL)
                 else:
                     self._process.kill()
-
-
-_GROUP: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}
-"""A group of its own, so that it can be ended with all that it has started; but in the same session, since
-Linux may share the processor out among sessions before it looks at priorities."""
 
 
 def _head(policy: StoredPolicy) -> dict[str, Any]:

@@ -35,7 +35,8 @@ _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
 _TURN_SECONDS = 1.0
 _SWEEP_SECONDS = 1.0
-_ACCEPTED_AT_ONCE = 64
+_ACCEPTED_AT_ONCE = 4
+"""More wait for the next turn, so that a flood of connections delays no request by much."""
 _SPARE_DESCRIPTORS = 200
 """Files, pipes and database connections that are no connections of clients."""
 _UNLIMITED = 1 << 62

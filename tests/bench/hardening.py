@@ -60,13 +60,13 @@ class Target(NamedTuple):
         )
 
 
-def _in_parallel(work: Callable[[], object], times: int) -> None:
+def _in_parallel(work: Callable[[], object], times: int, pause: float = 0.1) -> None:
     """Keep so many threads at work, until this process is ended."""
 
     def repeat() -> None:
         while True:
             work()
-            time.sleep(0.1)
+            time.sleep(pause)
 
     threads = [threading.Thread(target=repeat, daemon=True) for _ in range(times)]
     for thread in threads:
@@ -91,26 +91,26 @@ def files(target: Target) -> None:
 
 
 def dripping(target: Target) -> None:
-    """1,100 connections that send a byte a second"""
-    connections: list[socket.socket] = []
+    """1,100 connections that send a byte a second, and are opened again when they are closed"""
+    connections: list[socket.socket | None] = [None] * 1_100
     while True:
-        alive = []
-        for connection in connections:
-            with contextlib.suppress(OSError):
-                connection.send(b"x")
-                alive.append(connection)
-        while len(alive) < 1_100:
-            made = socket.create_connection(("127.0.0.1", target.port))
-            made.sendall(b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nX: ")
-            alive.append(made)
-        connections = alive
-        time.sleep(1)
+        for place, connection in enumerate(connections):
+            time.sleep(1 / len(connections))
+            try:
+                if connection is None:
+                    connection = socket.create_connection(("127.0.0.1", target.port))
+                    connection.sendall(b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nX: ")
+                else:
+                    connection.sendall(b"x")
+            except OSError:
+                connection = None
+            connections[place] = connection
 
 
 def anonymous_bodies(target: Target) -> None:
     """10 anonymous requests of 49 MB"""
     body = http("POST", "/api/preflight", bytes(49 << 20), Content_Type="multipart/form-data; boundary=b")
-    _in_parallel(lambda: target.send(body), 10)
+    _in_parallel(lambda: target.send(body), 10, pause=1.0)
 
 
 def usage_reports(target: Target) -> None:
@@ -214,6 +214,7 @@ class Victim:
             "POST", _CHECK, body.encode(), Content_Type="application/json", X_Service_API_Key=key
         )
         self._port = port
+        self._kept: socket.socket | None = None
 
     def measure(self, seconds: float, rate: float) -> tuple[list[float], int]:
         """Milliseconds of each check in order of their length, and how many failed."""
@@ -228,13 +229,19 @@ class Victim:
         return sorted(times), failed
 
     def _check(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=60) as connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        """Whether a check is answered; like any client, once more where the service has closed an idle connection."""
+        for connection in (self._kept, None):
+            try:
+                if connection is None:
+                    connection = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connection.sendall(self._request)
-                return connection.recv(65536).startswith(b"HTTP/1.1 200")
-        except OSError:
-            return False
+                if answer := connection.recv(65536):
+                    self._kept = connection
+                    return answer.startswith(b"HTTP/1.1 200")
+            except OSError:
+                continue
+        return False
 
 
 @contextlib.contextmanager

@@ -64,6 +64,25 @@ def test_texts_that_cannot_be_taken(caller, body, status, words):
     assert_refused(answer, status, *words)
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"text": [' + b"0," * 500_000 + b'0], "destination": "VENDOR"}', 422),
+        (b"{" + b'"text": "a", ' * 100_000 + b'"destination": "VENDOR"}', 422),
+        (b"[" + b"0," * 500_000 + b"0]", 422),
+        (b'{"text": "' + b"a" * 1_000_000, 400),
+        (b'{"text": "' + b"a" * 1_000_000 + b'" "destination": "VENDOR"}', 400),
+        (b"x" * 1_000_000, 400),
+        (b'{"text": "' + b"\\u0061" * 150_000 + b'", "policy_id": null , "destination" : "VENDOR" }', 200),
+    ],
+)
+def test_large_bodies_are_objects_of_texts(caller, body, status):
+    answer = caller.client.post(
+        TEXT, data=body, headers={"X-Service-API-Key": caller.key}, content_type="application/json"
+    )
+    assert answer.status_code == status, answer.text[:200]
+
+
 @pytest.mark.parametrize("text", ["\\ud83d\\ude00 a", "\\u0000", "\U0001f600", "e\\u0301", ""])
 def test_unusual_texts_are_checked(caller, text):
     body = f'{{"text": "{text}", "destination": "VENDOR"}}'.encode()

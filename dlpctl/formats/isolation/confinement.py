@@ -21,9 +21,7 @@ def environment(folder: str) -> dict[str, str]:
 def confine(memory_bytes: int) -> None:
     """Limit memory, files and what files show to others, until the process ends."""
     os.umask(0o077)
-    # Linux may share the processor out among sessions first: let the session of its own weigh what it does.
-    with contextlib.suppress(OSError, AttributeError):
-        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
+    apply_priority_to_session()
     if sys.platform != "win32":
         import resource
         import signal
@@ -39,6 +37,12 @@ def confine(memory_bytes: int) -> None:
         for kind, most in limits.items():
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(kind, (most, most))
+
+
+def apply_priority_to_session() -> None:
+    """Give the session the priority of its process: Linux may share the processor out among sessions first."""
+    with contextlib.suppress(OSError, AttributeError):
+        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 
 
 def limit_processor_time(seconds: float) -> None:
