@@ -68,15 +68,8 @@ def settle(core: Core) -> None:
         if not is_unsealed:
             with suppress(StoreError):  # what is wrong with it is said where it is needed
                 core.clock.take_up(read_ends(connection, core.ring.current).clock)
-    if not is_unsealed:
-        return
-    if core.chain.noted.file.exists():
-        file = core.chain.noted.file
-        raise StoreError(
-            f"{file}: notes records that the database beside it has lost; restore a backup with"
-            f" 'dlpctl db restore', or remove {file.name} to start a new log"
-        )
-    core.store.run(lambda batch: _seal(batch, core))
+    if is_unsealed:
+        core.store.run(lambda batch: _seal_new(batch, core))
 
 
 def adopt(core: Core) -> None:
@@ -96,10 +89,20 @@ def _is_unsealed(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM seals WHERE tbl = 'unsealed'").fetchone() is not None
 
 
+def _seal_new(batch: Batch, core: Core) -> None:
+    if not _is_unsealed(batch.connection):
+        return  # another process was faster
+    file = core.chain.noted.file
+    if file.exists():
+        raise StoreError(
+            f"{file}: notes records that the database beside it has lost; restore a backup with"
+            f" 'dlpctl db restore' in another folder, or remove {file.name} to start a new log"
+        )
+    _seal(batch, core)
+
+
 def _seal(batch: Batch, core: Core) -> None:
     connection, secrets = batch.connection, core.ring.current
-    if not _is_unsealed(connection):
-        return  # another process was faster
     connection.execute("INSERT OR IGNORE INTO state VALUES ('key', ?)", (secrets.check,))
     root, mentions = seal_all(connection, secrets)
     ends, problem = _earlier_ends(connection, secrets)

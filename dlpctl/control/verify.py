@@ -114,7 +114,7 @@ class Verifier:
             self._problem(f"{where}: was not signed with the key of this database")
         elif ends.is_behind(head.seq, head.event):
             checks, events = max(0, head.seq - ends.last_seq), max(0, head.event - ends.last_event)
-            self._problem(f"{where}: {checks} checks and {events} events that it stands for are missing")
+            self._problem(f"{where}: {checks} checks and {events} events up to it are missing")
         elif (head.seq, head.event) < (ends.first_seq, ends.first_event):
             self._problem(f"{where}: is older than what was pruned, so it shows nothing; note a newer one")
         else:

@@ -223,7 +223,7 @@ def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_pat
         assert dlpctl("audit", "verify", "--head", noted)[0] == 0
         assert dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key", key)[0] == 0
     status, out, _ = dlpctl("audit", "verify", "--head", "later.txt", "--database", "early.db", "--key", key)
-    assert (status, "1 checks and 0 events that it stands for are missing" in out) == (1, True)
+    assert (status, "1 checks and 0 events up to it are missing" in out) == (1, True)
     assert dlpctl("audit", "verify", "--head", "note.txt")[0] == 2
     status, out, _ = dlpctl("audit", "events", "--format", "json")
     assert [one["action"] for one in json.loads(out)["items"]][:2] == ["key.used", "organization.created"]

@@ -502,3 +502,23 @@ def test_a_backup_that_is_restored_is_an_event_and_the_log_goes_on(control, acme
         copy.execute("UPDATE chain SET last_seq = 7")
     with pytest.raises(StoreError, match="not what was written"):
         control.maintenance.restore(tmp_path / "copy.db")
+
+
+def test_processes_that_open_a_new_folder_at_once_seal_it_once(tmp_path, detector):
+    problems, barrier = [], threading.Barrier(4)
+
+    def start():
+        barrier.wait()
+        try:
+            ControlPlane.open(tmp_path / "new", lambda: detector).close()
+        except Exception as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    with ControlPlane.open(tmp_path / "new", lambda: detector) as control:
+        assert [one.action for one in control.audit.events(LOCAL).items] == ["log.started"]
