@@ -25,7 +25,7 @@ from dlpctl.control.service import ControlPlane
 posix = pytest.mark.skipif(os.name != "posix", reason="signals, modes and sockets of POSIX")
 
 
-def raw(port, data, *, wait=10.0):
+def raw(port, data, *, wait=60.0):
     """What comes back on a connection of its own until it is closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=wait) as connection:
         connection.sendall(data)
