@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.preflight import Checker, Report
 
-_NICE = 15
+_NICE = 10
 _KEPT_CHECKERS = 64
 _LARGE_MEMORY = 512 << 20
 """A process that has grown beyond is replaced, since it gives little of it back."""

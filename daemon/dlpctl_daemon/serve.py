@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _WARMING = "jane.doe@example.com"
-_SWITCH_SECONDS = 0.005
-"""How long one thread may keep the interpreter from others, so that none notices what another computes."""
 
 
 def serve(
@@ -37,7 +35,6 @@ def serve(
         from dlpctl_daemon.server import Server, serving
 
         detector = make_detector()
-        sys.setswitchinterval(_SWITCH_SECONDS)
         with (
             closing(
                 Inspectors(inspector, lambda problem: log.error("inspection", problem=problem))

@@ -76,7 +76,7 @@ def test_clients_that_do_not_read_hold_no_thread(service, victim, attacker, conn
 )
 def test_what_takes_too_long_to_arrive_is_refused(service, connect, sent, stage):
     connection = connect(sent)
-    assert _read_until_closed(connection).startswith(b"HTTP/1.1 408 Request Timeout"), stage
+    assert b" 408 Request Timeout\r\n" in _read_until_closed(connection), stage
     assert '"status": 408' in service.log.read_text("utf-8")
 
 
