@@ -1,4 +1,7 @@
-"""Opening files by name without waiting: a pipe, a device or a socket under the name is refused at once."""
+"""Open files by name without waiting: a pipe, a device or a socket under the name is refused at once.
+
+Secrets alone may come from a pipe as well, since shells make one of `<(pass show acme)`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ _FLAGS = (
     | getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
     | getattr(os, "O_NOCTTY", 0)
 )
+_LARGEST_SECRET = 1 << 16
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
@@ -63,6 +67,27 @@ def read_regular(path: str | os.PathLike[str], *, follow: bool = True) -> bytes:
     """Return the content of a regular file."""
     with os.fdopen(open_regular(path, follow=follow), "rb") as opened:
         return opened.read()
+
+
+def read_secret(path: str | os.PathLike[str]) -> bytes:
+    """Return the secret in a file, or in a pipe that somebody writes to."""
+    try:
+        return read_regular(path)
+    except NotRegularError:
+        if not Path(path).is_fifo():
+            raise
+    descriptor = os.open(path, _FLAGS)
+    with os.fdopen(descriptor, "rb", buffering=0) as pipe:
+        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            raise _refusal(os.fstat(descriptor).st_mode)
+        first = pipe.read(1)
+        if first == b"":  # nobody writes to it, and nobody may ever
+            raise _refusal(os.fstat(descriptor).st_mode)
+        os.set_blocking(descriptor, True)
+        secret = first or b""
+        while len(secret) < _LARGEST_SECRET and (part := pipe.read(_LARGEST_SECRET)):
+            secret += part
+        return secret
 
 
 def why_not_regular(mode: int) -> str:

@@ -14,7 +14,7 @@ from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
 from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
-from dlpctl.regular import open_file, read_regular
+from dlpctl.regular import open_file, read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -99,7 +99,7 @@ def password(*, ask: bool, file: Path | None) -> str | None:
     """Of an encrypted file: from a prompt, a file or the environment, since other users see what arguments a process has."""
     if file is not None:
         try:
-            lines = read_regular(file).decode("utf-8").splitlines()
+            lines = read_secret(file).decode("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             raise InputError(f"{file}: no password can be read from it") from None
         return lines[0] if lines else ""

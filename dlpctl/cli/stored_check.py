@@ -13,7 +13,7 @@ from dlpctl.cli import documents, inputs
 from dlpctl.cli.stored import backend
 from dlpctl.errors import InputError, UsageError
 from dlpctl.preflight import parse_destination
-from dlpctl.regular import read_regular
+from dlpctl.regular import read_secret
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _key(file: Path | None) -> str:
     if file is None:
         return os.environ.get(API_KEY, "").strip()
     try:
-        key = read_regular(file).decode("utf-8").strip()
+        key = read_secret(file).decode("utf-8").strip()
     except OSError as problem:
         raise InputError(f"{file}: cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:

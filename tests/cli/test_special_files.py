@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -122,6 +125,13 @@ def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "stat", lambda *_, **__: real)
     with pytest.raises(NotRegularError):
         read_regular("pipe")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_a_password_may_come_from_the_pipe_of_another_program(tmp_path: Path) -> None:
+    code = f"'{sys.executable}' -m dlpctl check text.txt --decision-only --password-file <(sleep 0.2; echo secret)"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("ALLOWED\n", "", 0)
 
 
 @pytest.mark.parametrize("command", ["check", "mask", "scan"])
