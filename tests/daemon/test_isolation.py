@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from dlpctl.control.access import LOCAL
+from dlpctl.control.events import record
+from dlpctl.control.service import ControlPlane
+
 _CHECKS = 120
 _POISON = 666
 
@@ -133,17 +137,24 @@ def test_patterns_of_one_tenant_are_compiled_while_others_are_answered(running, 
     assert statuses == {200: 20}
 
 
+def _store_uncompiled(folder, replaced):
+    """Store a pattern as an earlier version left it: sealed, but not compiled."""
+
+    def job(batch):
+        for table in ("policies", "policy_versions"):
+            batch.execute(f"UPDATE {table} SET body = replace(body, ?, ?)", replaced)
+        record(batch, core, LOCAL, "policy.updated", "", None)
+
+    with ControlPlane.open(folder, lambda: pytest.fail("nothing is checked here")) as control:
+        core = control.organizations._core
+        core.store.run(job)
+
+
 def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(running, tenants):
     """As after an upgrade: twenty checks come at once, more than there are threads."""
     mallory, acme = tenants
     made = running.administer("POST", f"/api/orgs/{mallory.slug}/policies", _policy(_badge("AC-[0-9]{8}")))
-    with closing(sqlite3.connect(running.folder / "control.db")) as database:
-        for table in ("policies", "policy_versions"):
-            database.execute(
-                f"UPDATE {table} SET body = replace(body, 'AC-[0-9]{{8}}', 'x.{{1,300}}y[ab].{{1,300}}z')"
-            )
-        database.execute("UPDATE state SET value = randomblob(8) WHERE name = 'generation'")
-        database.commit()
+    _store_uncompiled(running.folder, ("AC-[0-9]{8}", "x.{1,300}y[ab].{1,300}z"))
     answered, statuses = _checks_during(running, acme, lambda _: running.check(made["api_key"], "text"))
     assert answered >= 100
     assert statuses.keys() <= {200, 503}

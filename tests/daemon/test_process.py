@@ -143,11 +143,11 @@ def test_a_full_disk_is_told_and_got_over(start):
 
 
 @posix
-def test_temporary_folders_of_a_killed_service_go_with_the_next_start(start, wait_for, tmp_path, monkeypatch):
-    left = tmp_path / "dlpctl-scratch-0123456789abcdef"
+def test_temporary_folders_of_a_killed_service_go_with_the_next_start(start, wait_for, tmp_path):
+    left = tmp_path / "tmp" / "dlpctl-scratch-0123456789abcdef"
+    left.parent.mkdir()
     left.mkdir(mode=0o700)
     (left / "page.png").write_bytes(b"x")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with start():
         wait_for(lambda: not left.exists())
 

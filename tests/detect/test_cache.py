@@ -232,6 +232,9 @@ class _Full:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
     def write(self, data: bytes) -> int:
         self._file.write(data[:100])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
