@@ -24,6 +24,8 @@ LOCAL_ACTOR = "local"
 SERVICE_ACTOR = "service"
 KEY_USED = "key.used"
 """The first use of a key on a day, in UTC."""
+SUMS_REPORTED = "sums.reported"
+"""Checks that a client library reports as numbers alone: `day`, `checks` and `findings`."""
 _MOST_USED = 10_000
 _LAST_USE = "SELECT number FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
 _json = json.JSONEncoder(separators=(",", ":")).encode

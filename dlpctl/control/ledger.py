@@ -150,6 +150,10 @@ class Ledger:
         sums[:] = map(add, sums, more)
         for name, count in added.found.items():
             self._types[org_id, day, name] += count
+        numbers = {"day": day, "checks": added.checks, "findings": findings}
+        event = events.Event(self._core.now(), license_id, events.SUMS_REPORTED, org_id, license_id, numbers)
+        row, self._ends = event.linked(self._chain, self._ends)
+        self._events.append(row)
 
     def _write(self, standing: Standing, license_id: str, entry: Entry) -> None:
         month = entry.created_at[:7]
@@ -253,6 +257,10 @@ class Ledger:
 
     def flush(self) -> None:
         self._directory.count(self._used)
+        if self._rows or self._events:
+            self._chain.write(self._db, self._ends)
+        if self._events:
+            events.insert(self._db, self._events)
         if self._rows:
             self._flush_rows()
         if not self._days:
@@ -279,9 +287,6 @@ class Ledger:
         )
 
     def _flush_rows(self) -> None:
-        self._chain.write(self._db, self._ends)
-        if self._events:
-            events.insert(self._db, self._events)
         self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
         if self._files:
             self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
