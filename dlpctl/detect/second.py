@@ -14,6 +14,7 @@ from dlpctl.detect.normalize import RUN, RUN_BEGINS, View
 from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
 
+_new = tuple.__new__
 Find = Callable[..., list[Candidate]]
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_BEGINS}|{HEADER}"
@@ -35,7 +36,7 @@ def looking_through(find: Find) -> Find:
         found = find(detector, data, min_score, *args, **named)
         for other in second_texts(data, table):
             found += (
-                one._replace(start=place[0], end=place[1])
+                _new(Candidate, (*place, *one[2:]))
                 for one in find(detector, other.data, min_score)
                 if (place := other.place(one.start, one.end))
             )
