@@ -10,6 +10,8 @@ from dlpctl.files.names import Names
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
+from dlpctl.formats.locators import Lines
+from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
@@ -230,6 +232,8 @@ class _Work:
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
         """The pages that hold what must not stay, where the document has pages."""
+        if all(isinstance(one.anchor, Lines | Readable) for one in document.segments):
+            return ()  # lines alone, of which a table has a hundred thousand
         places = {
             document.place_of(piece.segment, piece.start)
             for hit in self._hits.get(id(document), ())
