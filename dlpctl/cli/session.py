@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.aside import Aside
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
@@ -72,7 +73,11 @@ class Session:
         return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
-        return Detector(files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling)
+        detector = Detector(
+            files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling
+        )
+        detector.aside = Aside()
+        return detector
 
     def pattern_files(self) -> list[Pattern]:
         """All that can be found, with what the files say of it, examples included."""

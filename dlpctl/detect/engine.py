@@ -19,6 +19,7 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dlpctl.detect.aside import Aside
     from dlpctl.detect.cache import Cache
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.known import Known
@@ -54,6 +55,8 @@ class Detector:
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
+        self.aside: Aside | None = None
+        """Leave to look into long texts with a second process."""
         self.first_pass = FirstPass(sets)
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
@@ -183,7 +186,7 @@ class Detector:
         return merged(data, found, tagged, self._type) if tagged else found
 
     def _type(self, index: int) -> str:
-        return self._runners[index].type
+        return self._runner(index).type
 
     @looking_through
     def candidates(
@@ -280,7 +283,8 @@ class Detector:
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
         findings: list[Finding] = []
-        selected, runners = self._selected, self._runners
+        selected = self._selected
+        runners = {index: self._runner(index) for index in {one.pattern for one in found} if index >= 0}
         position = characters = 0
         for start, end, score, _proven, index in found:
             if selected is not None and index not in selected:

@@ -105,6 +105,8 @@ class Overlaps:
 
 
 def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
+    if cluster[0][:2] == cluster[-1][:2]:  # sorted, so that all have the same place
+        return [min(cluster, key=_rank)]
     offset = cluster[0].start
     taken = bytearray(max(candidate.end for candidate in cluster) - offset)
     winners: list[Candidate] = []

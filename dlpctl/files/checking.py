@@ -10,6 +10,8 @@ from dlpctl.files.names import Names
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
+from dlpctl.formats.locators import Lines
+from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
@@ -19,7 +21,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from dlpctl.masking.operators import Masker
     from dlpctl.policy.decide import Ruling
     from dlpctl.preflight import Checker
+    from dlpctl.types import Finding
 
 OnUninspected = Literal["block", "warn"]
 _ROUNDS = 4
@@ -172,7 +175,8 @@ class _Work:
     def __init__(self, checker: Checker, masker: Masker) -> None:
         self._checker = checker
         self._masker = masker
-        self._seen: dict[int, list[Seen]] = {}
+        self._seen: dict[int, dict[int, list[Finding]]] = {}
+        """What each view of a document shows."""
         self._known: list[Document] = []
         self._hits: dict[int, list[Hit]] = {}
         self._hidden: dict[Value, Ruled] = {}
@@ -220,7 +224,7 @@ class _Work:
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
-            seen = self._seen[id(document)] if known else search_document(document, self._checker)
+            seen = self._seen[id(document)] if known else _by_view(search_document(document, self._checker))
             hits = list(self._hits_in(document, seen, known=known))
             if known:
                 self._hits[id(document)] = hits
@@ -228,6 +232,8 @@ class _Work:
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
         """The pages that hold what must not stay, where the document has pages."""
+        if all(isinstance(one.anchor, Lines | Readable) for one in document.segments):
+            return ()  # lines alone, of which a table has a hundred thousand
         places = {
             document.place_of(piece.segment, piece.start)
             for hit in self._hits.get(id(document), ())
@@ -239,7 +245,7 @@ class _Work:
         seen = search_document(document, self._checker)
         # The document is kept, so that no other can come to stand under its id.
         self._known.append(document)
-        self._seen[id(document)] = seen
+        self._seen[id(document)] = _by_view(seen)
         return seen
 
     def _hide(self, hidden: Sequence[Ruled], ledger: Ledger | None = None) -> None:
@@ -252,13 +258,12 @@ class _Work:
         if self.barred:
             self.barred = Barred(self._hidden)
 
-    def _hits_in(self, document: Document, seen: Sequence[Seen], *, known: bool) -> Iterator[Hit]:
-        by_view: dict[int, list[Seen]] = {}
-        for one in seen:
-            by_view.setdefault(one.view, []).append(one)
+    def _hits_in(
+        self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
+    ) -> Iterator[Hit]:
         verdicts = {value.type: one.verdict for value, one in self._hidden.items()}
         for number, view in enumerate(document.views):
-            found = [one.finding for one in by_view.get(number, ())]
+            found = seen.get(number, ())
             ruled = [
                 one
                 for one in self._checker.ruling(view.text, found).ruled
@@ -280,6 +285,13 @@ class _Work:
                 if text:
                     self.written.add(text)
                 yield Hit(number, start, end, text)
+
+
+def _by_view(seen: Iterable[Seen]) -> dict[int, list[Finding]]:
+    found: dict[int, list[Finding]] = {}
+    for one in seen:
+        found.setdefault(one.view, []).append(one.finding)
+    return found
 
 
 def _coverage(node: Node, names: Names) -> Coverage:

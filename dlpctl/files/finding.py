@@ -132,12 +132,12 @@ def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[
         at += len(cell) + len(_CELLS_APART)
 
 
-def place_all(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:
-    """All values of a file and of the files within it, in their order."""
+def place_all(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Placed]:
+    """Return all values of a file and of the files within it, in their order; the lists are emptied."""
     return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
 
 
-def _placed_in(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> list[Placed]:
+def _placed_in(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Placed]:
     found = _distinct(node, node.document, seen_in(node.document))
     for other in node.others:
         # A second reading mostly shows the same values; only others count.
@@ -146,20 +146,26 @@ def _placed_in(node: Node, seen_in: Callable[[Document], Sequence[Seen]]) -> lis
     return found
 
 
-def _distinct(node: Node, document: Document, seen: Sequence[Seen]) -> list[Placed]:
-    """The best finding for each stretch of the document: the surest, then the longest."""
+def _distinct(node: Node, document: Document, seen: list[Seen]) -> list[Placed]:
+    """Return the best finding for each stretch of the document: the surest, then the longest.
+
+    The list is emptied on the way: each of a hundred thousand makes room for what comes of it.
+    """
     taken: dict[int, bytearray] = {}
     kept: list[Placed] = []
-    ordered = sorted(
-        seen, key=lambda one: (-one.finding.score, one.finding.start - one.finding.end, one.view)
-    )
-    for view, finding, pieces in ordered:
+    places: dict[str, str] = {}
+    # Backwards, and equal ones in their order, since they are taken from the end.
+    seen.reverse()
+    seen.sort(key=lambda one: (one.finding.score, one.finding.end - one.finding.start, -one.view))
+    while seen:
+        view, finding, pieces = seen.pop()
         if not pieces or not _take(taken, pieces, document):
             continue
         segment, start, _ = pieces[0]
         value = document.views[view].text[finding.start : finding.end]
         place = node.place(document, segment, start)
-        kept.append(Placed(finding, value, node, document, segment, start, place))
+        place = places.setdefault(place, place)
+        kept.append(_new(Placed, (finding, value, node, document, segment, start, place)))
     if len(taken) > 1:
         kept = list(_once_a_place(kept))
     kept.sort(key=lambda one: (one.segment, one.start))

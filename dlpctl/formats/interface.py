@@ -173,7 +173,9 @@ class View:
         found: list[Piece] = []
         if self.count == 1:  # a whole text, of which every finding is asked for
             first = self._froms[0] - self._starts[0]
-            low, high = max(start + first, self._froms[0]), min(end + first, self._tos[0])
+            if first:
+                start, end = start + first, end + first
+            low, high = max(start, self._froms[0]), min(end, self._tos[0])
             return [Piece(self._segments[0], low, high)] if low < high else found
         index = max(0, bisect_right(self._starts, start) - 1)
         while index < len(self._starts) and self._starts[index] < end:

@@ -84,7 +84,8 @@ class Readable:
 
     def source_start(self, offset: int) -> int:
         """Where in the source the character at `offset` begins."""
-        return self._escapes.source_start(offset)
+        # Most texts have no escapes, and a table asks for a hundred thousand places.
+        return self._escapes.source_start(offset) if self._starts else offset
 
     @property
     def _escapes(self) -> Escapes:

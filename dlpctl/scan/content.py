@@ -23,6 +23,7 @@ _new = tuple.__new__
 _AROUND = 60
 """Characters on both sides of a value, in its line, that name the finding from one run to the next."""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
+_MOST_DIGESTS = 1_000
 
 
 class Found(NamedTuple):
@@ -262,13 +263,15 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
 class _Outlines:
     """What stands around values in their lines, without these values and all others."""
 
-    __slots__ = ("_findings", "_next", "_seen", "_text")
+    __slots__ = ("_digests", "_findings", "_next", "_seen", "_text")
 
     def __init__(self, text: str, findings: Sequence[Finding]) -> None:
         self._text = text
         self._findings = findings
         self._next = 0
         self._seen: dict[str, int] = {}
+        self._digests: dict[str, str] = {}
+        """Lately made of outlines: the lines of a table are alike without their values."""
 
     def identity(self, path: str, finding: Finding) -> str:
         """Names a finding from one run to the next; findings are asked for in their order."""
@@ -287,7 +290,12 @@ class _Outlines:
             following += 1
         pieces.append(text[before:after])
         named = "\0".join((path, finding.pattern_id, *pieces))
-        identity = sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        identity = self._digests.get(named)
+        if identity is None:
+            if len(self._digests) >= _MOST_DIGESTS:
+                self._digests.clear()
+            identity = sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+            self._digests[named] = identity
         self._seen[identity] = again = self._seen.get(identity, 0) + 1
         return identity if again == 1 else f"{identity}-{again}"
 
