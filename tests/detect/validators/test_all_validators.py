@@ -42,9 +42,15 @@ def test_validators_take_any_text(value: str) -> None:
 
 
 @pytest.mark.parametrize("char", ["0", "9", "A", " ", "-", "é", "@", ":"])
-def test_a_megabyte_of_one_character_takes_no_time(char: str) -> None:
+def test_a_megabyte_of_one_character_takes_a_few_walks(char: str) -> None:
+    """What takes long is measured against one walk, in the same moment and under the same tracing."""
     text = char * 1_000_000
     for name in NAMES:
-        started = time.process_time()
-        validators.find(name).accepts(text)
-        assert time.process_time() - started < 0.5, name
+        spent = _seconds(name, text)
+        assert spent < 0.5 or spent < 10 * _seconds("has_digit", "A" * 1_000_000), name
+
+
+def _seconds(name: str, text: str) -> float:
+    started = time.process_time()
+    validators.find(name).accepts(text)
+    return time.process_time() - started
