@@ -24,7 +24,7 @@ class Literals:
         """Take strings of at least `GRAM` bytes."""
         self._literals = frozenset(literals)
         self._lengths: dict[int, tuple[int, ...]] = {}
-        """How long the strings are that start with the same bytes."""
+        """The lengths of the strings that start with the same bytes."""
         for literal in self._literals:
             gram = _GRAM.unpack_from(literal)[0]
             self._lengths[gram] = lengths_with(self._lengths.get(gram, ()), len(literal))

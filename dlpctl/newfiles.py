@@ -24,7 +24,7 @@ if sys.platform != "win32":
     import fcntl
 
 _LONGEST = 40
-"""How much of a file's name the name of its unfinished copy repeats."""
+"""Characters of a file's name that the name of its unfinished copy repeats."""
 _RENAMES_OPEN_FILES = os.name == "posix"
 _OPENED = Path("/proc/self/fd")
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

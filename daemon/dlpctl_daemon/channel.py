@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 16
 _LINGERING_BYTES = 1 << 18
-"""How much of a body that was refused is read and thrown away, so that the client gets to read why."""
+"""Bytes of a refused body that are read and discarded, so that the client can read the reason."""
 
 
 class Channel(HTTPChannel):
@@ -214,7 +214,7 @@ class Channel(HTTPChannel):
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits for an answer, or is about to ask."""
+        """Whether a client waits for an answer, or is sending a request."""
         return bool(self.requests or self.total_outbufs_len or self.request is not None)
 
 

@@ -1,4 +1,4 @@
-"""How long a client may take: for the headers of a request, for its body, and to read the answer."""
+"""Deadlines for clients: for the headers of a request, for its body, and for reading the answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Stage(Enum):
-    """What a connection waits for."""
+    """The event that a connection waits for."""
 
     IDLE = "idle"
     HEADERS = "headers"

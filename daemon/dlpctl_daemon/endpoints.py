@@ -190,7 +190,7 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
 
 
 def _body_rules(endpoint: Endpoint, options: Options) -> tuple[Callable[[WSGIEnvironment, int], None], int]:
-    """How a body is refused by its headers, and how large it may be."""
+    """The check of a body by its headers, and the limit of its size."""
     if endpoint.form:
         return check_form, options.file_body
     if endpoint.body:

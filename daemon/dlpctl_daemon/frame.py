@@ -36,7 +36,7 @@ _HEADERS = (
 _UNKNOWN = "(none)"
 _VERSION = "/v1"
 _DOUBLED = "/v1/v1/"
-"""How the paths of clients begin that take `{base}/v1` for the address of the service."""
+"""The start of the paths of clients that take `{base}/v1` for the address of the service."""
 
 
 class _Held:

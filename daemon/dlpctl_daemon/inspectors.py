@@ -163,7 +163,7 @@ class _Process:
             start_new_session=True,
         )
         self.is_last = False
-        """Whether it has answered for the last time."""
+        """Whether the process has given its last answer."""
 
     def ask(self, request: Message, seconds: float) -> Message:
         assert self._process.stdin is not None

@@ -36,12 +36,12 @@ ANYONE = Share("", "")
 
 
 class LaneRules(NamedTuple):
-    """How many requests a lane works on, and how many may wait."""
+    """Limits of a lane: the requests that it works on, and those that may wait."""
 
     name: str
     threads: int
     at_once: int
-    """How many of one organization are worked on at the same time."""
+    """Requests of one organization that are worked on at the same time."""
     waiting: int
     waiting_of_org: int
     waiting_of_key: int

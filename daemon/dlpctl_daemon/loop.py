@@ -19,7 +19,7 @@ class Loop:
         self._selector = selectors.DefaultSelector()
         self._changed: deque[Any] = deque()
         self._events: dict[int, int] = {}
-        """What is waited for, by descriptor."""
+        """The events that are waited for, by descriptor."""
 
     def mark(self, dispatcher: Any) -> None:
         """Ask a dispatcher before the next wait what it waits for. Any thread may call this."""

@@ -13,7 +13,7 @@ Body = Mapping[str, Any]
 
 
 class EvidenceSource(Protocol):
-    """What shows whether the audit log is complete."""
+    """A source of evidence that the audit log is complete."""
 
     def audit_head(self) -> Json: ...
     def verify_audit(self, head: str | None = None) -> Json: ...

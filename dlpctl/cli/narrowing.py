@@ -1,4 +1,4 @@
-"""What a scan looks for: what flags ask for, else what the settings do, else the command's default."""
+"""The target of a scan: what flags ask for, else what the settings do, else the command's default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 HOOK_TYPES = ("SECRETS",)
-"""What hooks look for if neither flags nor settings say so, since nearly every commit names a person."""
+"""The target of hooks if neither flags nor settings name one, since nearly every commit names a person."""
 
 
 class Search(NamedTuple):
@@ -26,7 +26,7 @@ class Search(NamedTuple):
     detector: Detector
     min_score: float
     limits: str = ""
-    """What the search is limited to, for people; empty if it looks for everything."""
+    """The limits of the search, for people; empty if it looks for everything."""
 
 
 def search(

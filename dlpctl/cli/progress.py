@@ -74,7 +74,7 @@ class Progress:
 
 
 def _descriptor_of(stream: TextIO | None) -> int | None:
-    """Where a timer can write; None where the system or the thread has none."""
+    """Return the descriptor that a timer can write to; None where the system or the thread has no timer."""
     if stream is None or sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         return None
     try:

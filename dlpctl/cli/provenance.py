@@ -1,4 +1,4 @@
-"""Where dlpctl is installed from, for templates that install it elsewhere.
+"""The location that dlpctl is installed from, for templates that install it elsewhere.
 
 Nothing is invented: a name that nobody has registered yet on an index, or a repository that does not exist,
 would give the users' pipelines to whoever takes it first.
@@ -27,7 +27,7 @@ _UNKNOWN = (
 
 
 class Source(NamedTuple):
-    """What pip can install dlpctl from."""
+    """An address that pip can install dlpctl from."""
 
     url: str
 

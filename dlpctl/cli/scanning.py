@@ -44,7 +44,7 @@ USUAL_PATH = "."
 
 
 class Request(NamedTuple):
-    """What a scan is asked for."""
+    """The arguments of a scan."""
 
     paths: Sequence[str] = ()
     staged: bool = False
@@ -52,7 +52,7 @@ class Request(NamedTuple):
     diff: str | None = None
     types: str | None = None
     default_types: Sequence[str] = ()
-    """What is looked for if neither flags nor settings say so; everything if empty."""
+    """The types to look for if neither flags nor settings name any; all if empty."""
     policy: str | None = None
     destination: str | None = None
     min_score: float | None = None

@@ -36,7 +36,7 @@ _VERIFY = "see 'dlpctl audit verify', and restore a backup with 'dlpctl db resto
 
 
 class Ends(NamedTuple):
-    """Where the chain starts (after the last record that was pruned) and where it ends."""
+    """The start of the chain, after the last record that was pruned, and its end."""
 
     first_seq: int = 0
     first_link: bytes = START

@@ -18,7 +18,7 @@ Clock = Callable[[], datetime]
 STEP = timedelta(hours=1)
 """The longest time between two readings that counts as ordinary progress."""
 WATCH = timedelta(days=1)
-"""How long a jump forward is watched before anything is erased by it."""
+"""The time that a jump forward is watched before anything is erased by it."""
 
 
 def utc_now() -> datetime:

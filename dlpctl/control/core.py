@@ -1,4 +1,4 @@
-"""What all services share: the store, the key ring, the clock, the chain, and how an organization is found."""
+"""The parts that all services share: the store, the key ring, the clock, the chain, and the lookup of organizations."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _COVERS = (
         "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE policy_id = ?",
     ),
 )
-"""What puts a policy under a license."""
+"""The rows that put a policy under a license."""
 _LICENSES = (
     "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
     " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid"

@@ -36,7 +36,7 @@ _INSERT = (
 
 
 class Event(NamedTuple):
-    """What happened, before it has a place in the chain."""
+    """An event, before it has a place in the chain."""
 
     created_at: str
     actor: str

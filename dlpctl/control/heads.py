@@ -74,11 +74,11 @@ class NotedHead:
         self._ring = ring
         self._clock = clock
         self.pending: tuple[Ends, Secrets] | None = None
-        """What the transaction that is under way makes the end of the chain."""
+        """The end of the chain as the current transaction leaves it."""
         self._latest: tuple[Ends, Secrets] | None = None
         """The same of the last transaction; the head is signed when it is written to the file."""
         self._known: SignedHead | None = None
-        """What the file said when it was last read."""
+        """The content of the file when it was last read."""
         self._kept_at = -_NOTE_SECONDS
 
     def load(self) -> None:

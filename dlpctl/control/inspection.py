@@ -1,4 +1,4 @@
-"""What inspects large texts and files for the control plane: this process, or one that cannot hold others up."""
+"""Inspectors of large texts and files for the control plane: this process, or one that cannot delay others."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _ANSWERED = ("policy_id", "org_id", "api_key", "created_at", "updated_at")
 """What an answer holds besides; ignored, so that an answer can be sent back changed."""
 _KNOWN = (*_CONTENT, "is_active", "groups", *_ANSWERED)
 _DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
-"""What a new policy without rules takes over from its organization's default policy."""
+"""The fields that a new policy without rules inherits from its organization's default policy."""
 _DEFAULT = """
     SELECT policies.body FROM policy_groups JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
     WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active

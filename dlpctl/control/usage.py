@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
 
 CLOCK_TOLERANCE = TOKEN_LIFETIME
-"""How long a client goes on after a license was revoked, and by how much its clock may err."""
+"""The time that a client may go on after a license was revoked, and that its clock may be wrong by."""
 MAX_CHECKS = 500
 MAX_TYPES = 200
 MAX_FINDINGS = 1_000_000_000

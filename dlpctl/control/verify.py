@@ -70,7 +70,7 @@ _COUNTED = {
         "SELECT phrase_id AS key, count(*) AS found FROM checks GROUP BY 1",
     ),
 }
-"""What a table counts, and the same counted from the log; of a log that was pruned, the table may have more."""
+"""The counts of a table, and the same counts from the log; the table may have more if the log was pruned."""
 
 
 class Verifier:

@@ -1,4 +1,4 @@
-"""What a text has shown so far of what matters to the text that follows."""
+"""Facts that a text has shown so far and that matter to the text that follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Header(NamedTuple):
 
 
 class Known:
-    """What the taggers remember between the parts of a text."""
+    """The memory of the taggers between the parts of a text."""
 
     __slots__ = ("header", "names")
 

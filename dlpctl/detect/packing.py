@@ -46,7 +46,7 @@ _MALFORMED = (
 
 
 class PackLimits(NamedTuple):
-    """What compiling the patterns of one policy may cost."""
+    """Limits of the cost of compiling the patterns of one policy."""
 
     seconds: int = 10
     """Of processor time, so that a machine under load refuses no more than an idle one."""
@@ -57,7 +57,7 @@ class PackLimits(NamedTuple):
 
 
 class _Progress(NamedTuple):
-    """How far compiling one by one came."""
+    """The progress of compiling one pattern after the other."""
 
     at: int = -1
     costs: tuple[float, ...] = ()

@@ -176,7 +176,7 @@ class _Work:
         self._checker = checker
         self._masker = masker
         self._seen: dict[int, dict[int, list[Finding]]] = {}
-        """What each view of a document shows."""
+        """The findings of each view of a document."""
         self._known: list[Document] = []
         self._hits: dict[int, list[Hit]] = {}
         self._hidden: dict[Value, Ruled] = {}

@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     view: int
     finding: Finding
     pieces: list[Piece]
-    """Where it is in the segments."""
+    """The position in the segments."""
 
 
 class Placed(NamedTuple):
@@ -53,7 +53,7 @@ class Placed(NamedTuple):
 
 
 def search_document(document: Document, finder: Finder) -> list[Seen]:
-    """What every view of a document shows; strings of unknown binaries are no text."""
+    """Return the findings of every view of a document; strings of unknown binaries are no text."""
     is_binary = document.format == BINARY
     return scan_document(document, finder.scan_binary if is_binary else finder.scan)
 

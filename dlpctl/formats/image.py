@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
-"""How large the second header of a bitmap is, which is the mark of one."""
+"""Sizes of the second header of a bitmap, by which it is recognized."""
 _TOO_SMALL_FOR_TEXT = 400
 # A picture was within its limits when it was read.
 _READ_BEFORE = Limits(pixels=1 << 40)

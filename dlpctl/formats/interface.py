@@ -96,10 +96,10 @@ class ViewColumns(NamedTuple):
     """The pieces of a view, as columns of numbers."""
 
     offsets: array[int]
-    """Where each piece starts in the view."""
+    """The start of each piece in the view."""
     segments: array[int]
     starts: array[int]
-    """Where each piece starts in its segment."""
+    """The start of each piece in its segment."""
     ends: array[int]
 
 
@@ -161,7 +161,7 @@ class View:
 
     @property
     def count(self) -> int:
-        """How many pieces there are."""
+        """The number of pieces."""
         return len(self._starts)
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:

@@ -53,7 +53,7 @@ class Lines(NamedTuple):
 
     escapes: Escapes
     ends: array[int]
-    """Where in the source each line ends but the last."""
+    """The position in the source at which each line but the last ends."""
 
     def place_at(self, offset: int) -> str:
         return f"line {self._line(self.escapes.source_start(offset)) + 1}"

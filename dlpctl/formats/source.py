@@ -126,12 +126,12 @@ class Readable:
         return start - self._line_ends[line - 1] if line else start + 1
 
     def _line(self, position: int) -> int:
-        """How many lines end before a position of the source."""
+        """Return the number of lines that end before a position of the source."""
         return bisect_right(self._line_ends, position - 1)
 
     @property
     def _line_ends(self) -> array[int]:
-        """Where lines end, looked for when somebody first asks."""
+        """The positions at which lines end, found at the first use."""
         if self._lines is None:
             self._lines = array("q", (found.start() for found in re.finditer("\n", self._source)))
         return self._lines

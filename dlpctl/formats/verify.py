@@ -176,7 +176,7 @@ def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: Wri
 
 
 class Written:
-    """What masking wrote in the place of values."""
+    """The replacements that masking wrote for values."""
 
     def __init__(self, replacements: Iterable[str]) -> None:
         self._texts = {text for text in replacements if text}

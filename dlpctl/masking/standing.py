@@ -58,7 +58,7 @@ class _Index:
     def __init__(self, values: Iterable[Value]) -> None:
         self._sequences: dict[tuple[str, ...], Value] = {}
         self._lengths: dict[str, tuple[int, ...]] = {}
-        """How many words the values have that start with a word."""
+        """The numbers of words of the values that start with a word."""
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
         self._spelled: dict[str, Value] = {}

@@ -207,7 +207,7 @@ class Examiner:
 
 
 class Position(NamedTuple):
-    """Where a result is shown; fields as those of `Result`."""
+    """The place at which a result is shown; fields as those of `Result`."""
 
     line: int
     column: int

@@ -137,7 +137,7 @@ class Reader:
             self._results += self._large(shown, _after(head, stream))
 
     def _large(self, shown: str, read: Callable[[int], bytes]) -> list[Result]:
-        """What is found in a large content, read in parts where it is text or unknown."""
+        """Return the findings in a large content, read in parts where it is text or unknown."""
         margin = self._examiner.margin
         data = read(PART_SIZE + margin)
         parted = in_parts(data, shown)

@@ -1,4 +1,4 @@
-"""How a scan reads a content, by what the one recognizer of `dlpctl.formats` says that it is."""
+"""Choose how a scan reads a content, by the format that `dlpctl.formats` recognizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LABELLED = "too large for its format: read as plain text, without the labels of 
 
 
 class Content(NamedTuple):
-    """What a content is read as: text as it is, strings, or by its format."""
+    """The way to read a content: as text, as strings, or by its format."""
 
     format: str
     is_text: bool = False
@@ -47,11 +47,11 @@ _MAIL = ("eml", "mbox")
 
 
 class InParts(NamedTuple):
-    """How a large content is read in parts."""
+    """The way to read a large content in parts."""
 
     binary: bool
     not_inspected: str = ""
-    """What that leaves out."""
+    """The part that this leaves out."""
 
 
 def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:

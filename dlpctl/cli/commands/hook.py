@@ -167,7 +167,7 @@ class _Advice:
 
 
 def _program() -> str:
-    """How the user calls this program: a hook finds it without the PATH, too."""
+    """Return the command that starts this program: a hook finds it without the PATH, too."""
     return "dlpctl" if shutil.which("dlpctl") else f"{shlex.quote(sys.executable)} -P -m dlpctl"
 
 

@@ -35,6 +35,7 @@ def answer(words: Sequence[str], current: str) -> list[str]:
     _offer_values(program, completion.CompletionItem)
 
     class LineCompletion(completion.ShellComplete):  # type: ignore[misc, name-defined]
+        # Only classes that print a script need these; the base class insists on them.
         name = source_template = ""
         source_vars = get_completion_args = format_completion = None
 

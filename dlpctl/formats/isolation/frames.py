@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _HEADER = struct.Struct("<Q")
 _GRACE = 2.0
-"""How many seconds after its deadline a pipe is given up that even the end of the process left open."""
+"""Seconds after its deadline until a pipe is given up that stays open although the process has ended."""
 
 
 class Frames:

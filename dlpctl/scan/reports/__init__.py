@@ -21,7 +21,7 @@ class Setting(NamedTuple):
     verbose: bool = False
     """Whether everything that was skipped is to be listed, not only what could not be read."""
     limits: str = ""
-    """What alone was looked for, for people; empty if everything was."""
+    """The limits of the search, for people; empty if it looked for everything."""
 
 
 class Report(Protocol):
@@ -75,7 +75,7 @@ def fell_short(summary: Summary) -> list[str]:
 
 
 def headline(summary: Summary) -> tuple[str, str]:
-    """What was found, and where: `Nothing found` and ` in 3 files, 1.2 KB`."""
+    """Return a summary in two parts: `Nothing found` and ` in 3 files, 1.2 KB`."""
     if not summary.files and not summary.findings:
         return "No file was scanned", ""
     found = counted(summary.findings, "finding") if summary.findings else "Nothing found"
@@ -83,7 +83,7 @@ def headline(summary: Summary) -> tuple[str, str]:
 
 
 def skipped_by_reason(summary: Summary) -> str:
-    """What was not scanned, such as `3 ignored, 1 symbolic link`."""
+    """Return what was not scanned, such as `3 ignored, 1 symbolic link`."""
     return ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
 
 
