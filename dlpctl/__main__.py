@@ -9,8 +9,9 @@ import sys
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. Where that itself leaves code that was made from a text, as that of named tuples is, Python ends the process by the signal
-    in the end, whatever was caught, and the exit status is lost.
+    """Ctrl-C. Where that itself leaves code that was made from a text, as that of named tuples is,
+    Python ends the process by the signal in the end, whatever was caught, and the exit status is
+    lost.
     """
 
 
@@ -19,7 +20,8 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def _keep_closed() -> None:
-    """Keep closed standard streams closed: a file that is opened later must not take the number of one.
+    """Keep closed standard streams closed: a file that is opened later must not take the number of
+    one.
 
     Reading such a stdin and writing to such a stdout fails; what goes to such a stderr is lost.
     """
@@ -36,7 +38,8 @@ def _keep_closed() -> None:
 
 def main() -> None:
     _keep_closed()
-    # Imports make no garbage, and looking for it a dozen times on the way costs a start some percent.
+    # Imports make no garbage, and looking for it a dozen times on the way costs a start some
+    # percent.
     gc.set_threshold(50_000)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)

@@ -1,6 +1,7 @@
 """Every error that a user can meet. Each class owns its code, its exit status and its HTTP status.
 
-A message is one line: what is wrong, where, and what to do. It never holds a value that was scanned.
+A message is one line: what is wrong, where, and what to do. It never holds a value that was
+scanned.
 """
 
 from __future__ import annotations
@@ -82,13 +83,17 @@ class EngineError(DlpctlError):
 
 
 class NameDataError(EngineError):
-    """The data file of the tagger for names and addresses is missing, damaged or of another version."""
+    """The data file of the tagger for names and addresses is missing, damaged or of another
+    version.
+    """
 
     code = "name-data"
 
 
 class FormatError(DlpctlError):
-    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks it."""
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks
+    it.
+    """
 
     code = "format"
     exit_status = 20
@@ -221,7 +226,9 @@ class TamperedError(DlpctlError):
 
 
 class BusyError(DlpctlError):
-    """The service has no room for the work now. Nothing was done; the same request may succeed later."""
+    """The service has no room for the work now. Nothing was done; the same request may succeed
+    later.
+    """
 
     code = "busy"
     http_status = 503

@@ -17,7 +17,8 @@ _GRAM = struct.Struct("=Q")
 class Literals:
     """Byte strings by their first bytes, and then by their lengths.
 
-    Data is compared as numbers of eight bytes, at each of the eight ways to cut it: linear, whatever the number of strings.
+    Data is compared as numbers of eight bytes, at each of the eight ways to cut it: linear,
+    whatever the number of strings.
     """
 
     def __init__(self, literals: Iterable[bytes]) -> None:
@@ -30,7 +31,9 @@ class Literals:
             self._lengths[gram] = lengths_with(self._lengths.get(gram, ()), len(literal))
 
     def within(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Return each string that the data holds with its place, not in the order of places; they may overlap."""
+        """Return each string that the data holds with its place, not in the order of places; they
+        may overlap.
+        """
         known, every = self._lengths, self._literals
         for shift in range(GRAM) if known else ():
             grams = memoryview(data)[shift : shift + (len(data) - shift) // GRAM * GRAM].cast("Q")
@@ -46,7 +49,9 @@ class Literals:
 
 
 def lengths_with(lengths: tuple[int, ...], length: int) -> tuple[int, ...]:
-    """Return lengths with one more, as a tuple that is shared: a table has a hundred thousand values of few lengths."""
+    """Return lengths with one more, as a tuple that is shared: a table has a hundred thousand
+    values of few lengths.
+    """
     return lengths if length in lengths else _shared(*lengths, length)
 
 

@@ -1,4 +1,5 @@
-"""Files that appear complete under their name or not at all, and leave nothing where their writer is killed.
+"""Files that appear complete under their name or not at all, and leave nothing where their writer
+is killed.
 
 A new file has no name until it is complete, where the system has such files. Elsewhere it has a
 name of its own and a lock, and the next who writes the same file removes what nobody holds.
@@ -33,7 +34,8 @@ _UNSUPPORTED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 @contextmanager
 def replacing(target: Path, *, overwrite: bool = True, mode: int = 0o600) -> Iterator[IO[bytes]]:
-    """Yield a file that appears as `target`, complete and on disk, when the block ends without an error.
+    """Yield a file that appears as `target`, complete and on disk, when the block ends without an
+    error.
 
     With `overwrite=False` it raises `FileExistsError` where another file has the name by then.
     """
@@ -72,7 +74,9 @@ def write_whole(path: Path, data: bytes, *, overwrite: bool) -> None:
 
 
 def _opened(target: Path, mode: int) -> tuple[int, Path | None]:
-    """Open a new file beside the target: one without a name, or else one with the path that is returned."""
+    """Open a new file beside the target: one without a name, or else one with the path that is
+    returned.
+    """
     if hasattr(os, "O_TMPFILE") and _OPENED.is_dir():
         try:
             descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, mode)
@@ -109,7 +113,8 @@ def _publish(partial: Path, target: Path, *, overwrite: bool) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # Some file systems have no hard links; the check and the rename then leave a moment between them.
+        # Some file systems have no hard links; the check and the rename then leave a moment between
+        # them.
         if target.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
         partial.rename(target)

@@ -1,4 +1,6 @@
-"""The two use cases: check a text, and mask one. No storage, no HTTP; the command line and the service stand on them."""
+"""The two use cases: check a text, and mask one. No storage, no HTTP; the command line and the
+service stand on them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.taggers import TAGGED
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
 from dlpctl.masking.partial import sample
-from dlpctl.masking.reserved import is_reserved
-from dlpctl.policy.decide import Decider, Ruled, Ruling, relevant_selectors
+from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.summary import SEVERITY, summarize
 from dlpctl.types import (
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     from datetime import date
 
     from dlpctl.detect.stream import Piece
-    from dlpctl.masking.standing import Barred
+    from dlpctl.masking.leaks import ForbiddenValues
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.summary import Labels
 
 _ROUNDS = 6
-"""How often what the masked text still shows is masked again. A second round is needed where a value lost to one that overlapped it."""
+"""How often what the masked text still shows is masked again. A second round is needed where a
+value lost to one that overlapped it.
+"""
 
 
 class Report(NamedTuple):
@@ -59,7 +63,8 @@ class Report(NamedTuple):
             "decision": self.decision.value,
             "summary": self.summary,
             "detected": [
-                {"type": one.type, "count": one.occurrences, "sample": one.sample} for one in self.detected
+                {"type": one.type, "count": one.occurrences, "sample": one.sample}
+                for one in self.detected
             ],
             "masked_content": self.masked_content,
             "policy_version": self.policy_version,
@@ -83,7 +88,9 @@ def finding_to_dict(finding: Finding) -> dict[str, Any]:
 
 
 class Checker:
-    """A detector, a policy and a destination, put together once and asked often. Threads may share it."""
+    """A detector, a policy and a destination, put together once and asked often. Threads may share
+    it.
+    """
 
     def __init__(
         self,
@@ -97,8 +104,9 @@ class Checker:
         labels: Labels | None = None,
         on: date | None = None,
     ) -> None:
-        """`operator` goes over those that the rules name, and they over the usual one; `key` is for operators and
-        exceptions that need one; `on` is the day that exceptions expire by, today by default.
+        """`operator` goes over those that the rules name, and they over the usual one; `key` is for
+        operators and exceptions that need one; `on` is the day that exceptions expire by, today by
+        default.
         """
         for name in filter(None, (operator, usual_operator)):
             check_operator(name)
@@ -123,7 +131,13 @@ class Checker:
         return self.report(text, ruling, masked, reason, empty=not text)
 
     def report(
-        self, text: str, ruling: Ruling, masked: str | None, reason: str = "", *, empty: bool = False
+        self,
+        text: str,
+        ruling: PolicyDecision,
+        masked: str | None,
+        reason: str = "",
+        *,
+        empty: bool = False,
     ) -> Report:
         """The answer; `reason` is what blocks besides the rules."""
         reason = reason or self.not_inspected()
@@ -146,12 +160,16 @@ class Checker:
         return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
-        """The decision alone: nothing is masked, nothing looked for that only a report lists, and nothing read once it is BLOCKED."""
+        """The decision alone: nothing is masked, nothing looked for that only a report lists, and
+        nothing read once it is BLOCKED.
+        """
         relevant = relevant_selectors(self._policy, self._destination, decision_only=True)
         if relevant.selectors is not None and not relevant.selectors:
             return Decision.ALLOWED
         detector = (
-            self._detector if relevant.selectors is None else self._detector.for_known(relevant.selectors)
+            self._detector
+            if relevant.selectors is None
+            else self._detector.for_known(relevant.selectors)
         )
         decision = Decision.ALLOWED
         for piece in self._pieces(detector, chunks, relevant.min_score):
@@ -179,10 +197,14 @@ class Checker:
             self._require_inspection()
             ruling = self.ruling(piece.text, piece.findings)
             yield Covered(
-                self, piece.text, [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
+                self,
+                piece.text,
+                [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW],
             )
 
-    def _pieces(self, detector: Detector, chunks: Iterable[bytes], min_score: float) -> Iterator[Piece]:
+    def _pieces(
+        self, detector: Detector, chunks: Iterable[bytes], min_score: float
+    ) -> Iterator[Piece]:
         """The findings piece by piece, or all at once where the policy counts them."""
         from dlpctl.detect.stream import Piece, scan_pieces
 
@@ -196,7 +218,9 @@ class Checker:
         return Masker(self._key, tokens)
 
     def not_inspected(self) -> str:
-        """What blocks where names and addresses could not be looked for and the policy does something about them."""
+        """What blocks where names and addresses could not be looked for and the policy does
+        something about them.
+        """
         problem = self._detector.not_inspected
         return _not_inspected(problem) if problem and self._acts_on_tagged else ""
 
@@ -206,7 +230,8 @@ class Checker:
         actions = {self._policy.default_action or Action.ALLOW}
         for one in TAGGED:
             actions.update(
-                rule.verdict.action for rule in self._decider.covering(one.type, one.category, one.id)
+                rule.verdict.action
+                for rule in self._decider.covering(one.type, one.category, one.id)
             )
         return actions != {Action.ALLOW}
 
@@ -217,7 +242,7 @@ class Checker:
 
             raise NameDataError(f"{reason}; nothing was given out")
 
-    def _rule(self, text: str) -> tuple[list[Finding], Ruling]:
+    def _rule(self, text: str) -> tuple[list[Finding], PolicyDecision]:
         ruling = self.ruling(text, self.scan(text))
         return [ruled.finding for ruled in ruling.ruled], ruling
 
@@ -233,19 +258,21 @@ class Checker:
     def _in_binaries(self) -> Detector:
         return self._detector.for_categories(IN_BINARIES)
 
-    def ruling(self, text: str, findings: Sequence[Finding]) -> Ruling:
+    def ruling(self, text: str, findings: Sequence[Finding]) -> PolicyDecision:
         """The decision on findings in a text, without those that are masks already."""
         open_findings = [
-            one for one in findings if not is_reserved(one.type, one.category, text[one.start : one.end])
+            one
+            for one in findings
+            if not is_already_masked(one.type, one.category, text[one.start : one.end])
         ]
         return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
 
-    def operators(self, ruled: Iterable[Ruled]) -> Iterator[tuple[Finding, str]]:
+    def operators(self, ruled: Iterable[FindingDecision]) -> Iterator[tuple[Finding, str]]:
         """Each finding with the operator that masks it."""
         for finding, verdict in ruled:
             yield finding, self._operator or verdict.operator or self._usual_operator
 
-    def masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> str:
+    def masked(self, text: str, hidden: Sequence[FindingDecision], masker: Masker) -> str:
         masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
         if reason:
             from dlpctl.errors import StillExposedError
@@ -255,38 +282,55 @@ class Checker:
             )
         return masked
 
-    def _masked(self, text: str, hidden: Sequence[Ruled], masker: Masker) -> tuple[str, str]:
+    def _masked(
+        self, text: str, hidden: Sequence[FindingDecision], masker: Masker
+    ) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.standing import Barred, Value, echoes, still_standing
+        from dlpctl.masking.leaks import ForbiddenValues, Value, echoes, find_leaks
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
             for one in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
-        left = [] if shown else still_standing(masked, values)
+        left = [] if shown else find_leaks(masked, values)
         if left:
-            # The same value stands elsewhere, where nothing around it told what it is, or in what was written for another.
+            # The same value stands elsewhere, where nothing around it told what it is, or in what
+            # was written for another.
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
-                Ruled(echo, verdicts[echo.type]) for echo in echoes(text, [one.finding for one in hidden])
+                FindingDecision(echo, verdicts[echo.type])
+                for echo in echoes(text, [one.finding for one in hidden])
             ]
-            masked, shown = self._masked_until_clean(text, [*hidden, *repeated], masker, Barred(values))
-            left = still_standing(masked, values)
+            masked, shown = self._masked_until_clean(
+                text, [*hidden, *repeated], masker, ForbiddenValues(values)
+            )
+            left = find_leaks(masked, values)
         if shown:
             return masked, f"the masked text still shows {shown}"
         return (
             masked,
-            f"the masked text still holds a value of {left[0].type}, {left[0].form}" if left else "",
+            f"the masked text still holds a value of {left[0].type}, {left[0].form}"
+            if left
+            else "",
         )
 
     def _masked_until_clean(
-        self, text: str, hidden: Sequence[Ruled], masker: Masker, barred: Barred | None = None
+        self,
+        text: str,
+        hidden: Sequence[FindingDecision],
+        masker: Masker,
+        barred: ForbiddenValues | None = None,
     ) -> tuple[str, str]:
-        """The text masked until a scan finds nothing to mask, and the type that it finds all the same."""
+        """The text masked until a scan finds nothing to mask, and the type that it finds all the
+        same.
+        """
         for turn in range(_ROUNDS):
-            # The initials of one name may make the next word look like another: what shows late leaves nothing.
-            masked = self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
+            # The initials of one name may make the next word look like another: what shows late
+            # leaves nothing.
+            masked = (
+                self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
+            )
             text = mask_text(text, masked, masker, barred)
             _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
@@ -300,10 +344,12 @@ class Covered(NamedTuple):
 
     checker: Checker
     text: str
-    hidden: list[Ruled]
+    hidden: list[FindingDecision]
 
     def masked(self, masker: Masker) -> str:
-        """The piece with everything replaced; raises `StillExposedError` where a value would still stand in it."""
+        """The piece with everything replaced; raises `StillExposedError` where a value would still
+        stand in it.
+        """
         return self.checker.masked(self.text, self.hidden, masker)
 
 
@@ -323,10 +369,13 @@ def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
     for finding in findings:
         by_type.setdefault(finding.type, []).append(finding)
     ordered = sorted(
-        by_type.items(), key=lambda item: (SEVERITY.index(item[1][0].category), -len(item[1]), item[0])
+        by_type.items(),
+        key=lambda item: (SEVERITY.index(item[1][0].category), -len(item[1]), item[0]),
     )
     return tuple(
-        Detection(name, len(found), sample(name, found[0].category, text[found[0].start : found[0].end]))
+        Detection(
+            name, len(found), sample(name, found[0].category, text[found[0].start : found[0].end])
+        )
         for name, found in ordered
     )
 

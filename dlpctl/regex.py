@@ -1,6 +1,7 @@
 """Regular expressions that are compiled when they are used first.
 
-Compiling one costs more than importing the module it stands in, and a command uses few of all those that it imports.
+Compiling one costs more than importing the module it stands in, and a command uses few of all those
+that it imports.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Open files by name without waiting: a pipe, a device or a socket under the name is refused at once.
+"""Open files by name without waiting: a pipe, a device or a socket under the name is refused at
+once.
 
 Secrets alone may come from a pipe as well, since shells make one of `<(pass show acme)`.
 """
@@ -43,7 +44,10 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> int:
     try:
         descriptor = os.open(path, _FLAGS if follow else _FLAGS | _NO_FOLLOW)
     except OSError as problem:
-        if problem.errno in {errno.ENXIO, errno.EOPNOTSUPP}:  # a socket, or a device without a driver
+        if problem.errno in {
+            errno.ENXIO,
+            errno.EOPNOTSUPP,
+        }:  # a socket, or a device without a driver
             raise _refusal(Path(path).stat().st_mode) from None
         raise
     try:

@@ -1,4 +1,5 @@
-"""Temporary folders: nobody else can read them, and what a killed process leaves is removed by the next.
+"""Temporary folders: nobody else can read them, and what a killed process leaves is removed by the
+next.
 
 Every temporary folder of dlpctl is made here. Its maker holds a lock on it for as long as it lives,
 and the system frees the lock however the process ends. Whoever makes a folder first removes those
@@ -25,7 +26,9 @@ _NAME = re.compile(_PREFIX + "[0-9a-f]{16}")
 
 
 class PrivateFolder:
-    """A temporary folder of mode 0700. It has a path before it exists, so that removing it can be arranged first."""
+    """A temporary folder of mode 0700. It has a path before it exists, so that removing it can be
+    arranged first.
+    """
 
     def __init__(self) -> None:
         self.path = _new_path()
@@ -44,7 +47,9 @@ class PrivateFolder:
             self.path = _new_path()
 
     def remove(self) -> None:
-        """Remove the folder with all it holds; what a dying process still writes is for the next sweep."""
+        """Remove the folder with all it holds; what a dying process still writes is for the next
+        sweep.
+        """
         if self._lock is not None:
             _discard(self.path, self._lock)
             self._lock = None
@@ -66,13 +71,18 @@ def private_folder() -> Iterator[Path]:
 def temporary_root() -> str:
     """Return the folder of temporary files without writing to it.
 
-    `tempfile.gettempdir` tries it with a file, which stays where the process is killed at that moment.
+    `tempfile.gettempdir` tries it with a file, which stays where the process is killed at that
+    moment.
     """
     if tempfile.tempdir is not None:
         return tempfile.gettempdir()
     named = [os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
     for folder in (*named, "/tmp", "/var/tmp"):  # noqa: S108 -- only private folders are made there
-        if Path(folder).is_absolute() and Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        if (
+            Path(folder).is_absolute()
+            and Path(folder).is_dir()
+            and os.access(folder, os.W_OK | os.X_OK)
+        ):
             return folder
     return tempfile.gettempdir()
 
@@ -105,7 +115,9 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(folder: Path, *, wait: bool) -> int | None:
-        """Return the locked descriptor of a file in the folder; None where another holds it or there is none."""
+        """Return the locked descriptor of a file in the folder; None where another holds it or
+        there is none.
+        """
         try:
             lock = os.open(folder / "lock", os.O_RDWR | (os.O_CREAT if wait else 0))
         except OSError:
@@ -121,7 +133,9 @@ else:
     import fcntl
 
     def _lock(folder: Path, *, wait: bool) -> int | None:
-        """Return a locked descriptor of a private folder of this user; None where another holds it or it is gone."""
+        """Return a locked descriptor of a private folder of this user; None where another holds it
+        or it is gone.
+        """
         try:
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:

@@ -47,8 +47,9 @@ class Decision(StrEnum):
 class Finding(NamedTuple):
     """A span of characters that holds a value of `type`.
 
-    The value itself is never part of a finding, so a finding may be logged, stored and shown.
-    A named tuple, since a hundred thousand of them a second are made and frozen dataclasses cost three times as much.
+    The value itself is never part of a finding, so a finding may be logged, stored and shown. A
+    named tuple, since a hundred thousand of them a second are made and frozen dataclasses cost
+    three times as much.
     """
 
     type: str
@@ -65,7 +66,9 @@ PHI_TYPE = "PHI"
 
 
 class Detection(NamedTuple):
-    """What the API says of all findings of one type: `sample` is partially masked, or None where even that tells too much."""
+    """What the API says of all findings of one type: `sample` is partially masked, or None where
+    even that tells too much.
+    """
 
     type: str
     occurrences: int

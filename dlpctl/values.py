@@ -1,6 +1,7 @@
 """When two spellings are the same value, and keyed fingerprints of values.
 
-Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it is below.
+Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it is
+below.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _SHORTEST_GROUPED_NUMBER = 9
 
 
 def canonical(value: str, category: Category) -> str:
-    """One spelling for all spellings of a value: case, width and the grouping of digits do not count.
+    """One spelling for all spellings of a value: case, width and the grouping of digits do not
+    count.
 
     Secrets are only stripped, since every one of their characters counts.
     """
@@ -27,7 +29,12 @@ def canonical(value: str, category: Category) -> str:
     if not value.isascii():
         value = unicodedata.normalize("NFKC", value)
     text = _SPACES.sub(" ", value.strip()).casefold()
-    if "@" in text or ":" in text or not any(map(str.isdigit, text)) or _DOTTED_QUAD.fullmatch(text):
+    if (
+        "@" in text
+        or ":" in text
+        or not any(map(str.isdigit, text))
+        or _DOTTED_QUAD.fullmatch(text)
+    ):
         return text
     joined = _SEPARATORS.sub("", text)
     return joined if len(joined) >= _SHORTEST_GROUPED_NUMBER else text

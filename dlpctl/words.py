@@ -1,4 +1,6 @@
-"""Where some words stand in long texts: thousands of them are looked for at once, among millions that are none of them."""
+"""Where some words stand in long texts: thousands of them are looked for at once, among millions
+that are none of them.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ _BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")
 
 
 class Words:
-    """Words to look for, in their normal form. `token` matches a word, `normal` gives the normal form of one.
+    """Words to look for, in their normal form. `token` matches a word, `normal` gives the normal
+    form of one.
 
-    A text is not matched word by word: it is cut as bytes at all that is in no word. Only where characters beyond ASCII stand does the
-    expression decide.
+    A text is not matched word by word: it is cut as bytes at all that is in no word. Only where
+    characters beyond ASCII stand does the expression decide.
     """
 
-    def __init__(self, words: Iterable[str], token: re.Pattern[str], normal: Callable[[str], str]) -> None:
+    def __init__(
+        self, words: Iterable[str], token: re.Pattern[str], normal: Callable[[str], str]
+    ) -> None:
         self._words = frozenset(words)
         self._encoded = {word.encode(): word for word in self._words if word.isascii()}
         self._token = token
@@ -30,7 +35,8 @@ class Words:
 
     def within(self, text: str) -> Iterator[tuple[int, str]]:
         """Where each of the words begins, and which it is."""
-        # A question mark stands for each character beyond ASCII; those of the text itself are in no word.
+        # A question mark stands for each character beyond ASCII; those of the text itself are in no
+        # word.
         data = text.replace("?", " ").encode("ascii", "replace").translate(self._table)
         words = self._encoded
         start = 0
@@ -38,7 +44,9 @@ class Words:
             end = data.find(b" ", start + _STRETCH)
             stretch = data[start:] if end < 0 else data[start:end]
             found = stretch.split(b" ")
-            foreign = b"?" in stretch and self._stands_in(text[start : start + len(stretch)], stretch)
+            foreign = b"?" in stretch and self._stands_in(
+                text[start : start + len(stretch)], stretch
+            )
             if foreign or not words.keys().isdisjoint(found):
                 places = accumulate(map((1).__add__, map(len, found)), initial=start)
                 for at, word in zip(places, found, strict=False):
@@ -51,14 +59,18 @@ class Words:
             start += len(stretch) + 1
 
     def _stands_in(self, text: str, data: bytes) -> bool:
-        """Whether a word that characters beyond ASCII are part of, or stand beside, is one of the words."""
+        """Whether a word that characters beyond ASCII are part of, or stand beside, is one of the
+        words.
+        """
         beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
         found = self._token.findall(beyond)
         return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))
 
 
 def folded(text: str) -> str:
-    """The text in lower case, each character where it was: a few become two characters, and stay as they are."""
+    """The text in lower case, each character where it was: a few become two characters, and stay as
+    they are.
+    """
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

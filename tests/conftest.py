@@ -19,13 +19,17 @@ settings.load_profile("dlpctl")
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start and interrupt."""
+    """What a shell starts in the background ignores Ctrl-C, and so would the programs that tests
+    start and interrupt.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 HANG_SECONDS = 300
-"""When a test that waits for an event fails: long, since a loaded machine is slow and no test measures time."""
+"""When a test that waits for an event fails: long, since a loaded machine is slow and no test
+measures time.
+"""
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +47,9 @@ def wait_for() -> Callable[[Callable[[], object]], None]:
 
 @pytest.fixture(scope="session")
 def compiled_cache(request: pytest.FixtureRequest) -> Path:
-    """A cache folder with the compiled library, shared by parallel workers and kept from run to run."""
+    """A cache folder with the compiled library, shared by parallel workers and kept from run to
+    run.
+    """
     folder = Path(request.config.rootpath / ".pytest_cache" / "dlpctl")
     Detector(cache=Cache(folder))
     return folder

@@ -35,8 +35,13 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def load(home: Path, project: Path) -> Load:
-    def load(flags: dict[str, object] | None = None, working: Path = project, **variables: str) -> Config:
-        environ = {"DLPCTL_HOME": str(home), **{f"DLPCTL_{key}": text for key, text in variables.items()}}
+    def load(
+        flags: dict[str, object] | None = None, working: Path = project, **variables: str
+    ) -> Config:
+        environ = {
+            "DLPCTL_HOME": str(home),
+            **{f"DLPCTL_{key}": text for key, text in variables.items()},
+        }
         return load_config(flags, environ=environ, working=working)
 
     return load
@@ -67,12 +72,20 @@ class TestLayers:
 
     def test_each_layer_beats_those_before_it(self, load: Load, home: Path, project: Path) -> None:
         in_project = write(
-            project / "dlpctl.toml", "min_score = 0.1\npolicy = 'a'\ncolor = 'always'\noperator = 'hash'"
+            project / "dlpctl.toml",
+            "min_score = 0.1\npolicy = 'a'\ncolor = 'always'\noperator = 'hash'",
         )
-        of_user = write(home / "config" / "config.toml", "min_score = 0.2\npolicy = 'b'\ncolor = 'never'")
+        of_user = write(
+            home / "config" / "config.toml", "min_score = 0.2\npolicy = 'b'\ncolor = 'never'"
+        )
         config = load({"min_score": 0.4, "color": None}, MIN_SCORE="0.3", POLICY="c")
 
-        assert (config.operator, config.color, config.policy, config.min_score) == ("hash", "never", "c", 0.4)
+        assert (config.operator, config.color, config.policy, config.min_score) == (
+            "hash",
+            "never",
+            "c",
+            0.4,
+        )
         origins = [config.origin(key) for key in ("operator", "color", "policy", "min_score")]
         assert [origin.layer for origin in origins] == [
             Layer.PROJECT,
@@ -126,7 +139,8 @@ class TestValues:
         inner.mkdir()
         absolute = str(tmp_path / "x.toml")
         write(
-            project / "dlpctl.toml", f"patterns = ['a.toml', {json.dumps(absolute)}]\npolicy = 'rules/p.yaml'"
+            project / "dlpctl.toml",
+            f"patterns = ['a.toml', {json.dumps(absolute)}]\npolicy = 'rules/p.yaml'",
         )
         config = load(working=inner)
         assert config.patterns == (project / "a.toml", tmp_path / "x.toml")
@@ -215,7 +229,9 @@ class TestErrors:
         assert "private" not in message(load, MIN_SCORE="my-private-words")
         assert "private" not in repr(Config(allow=Allow(values=("my-private-words",))))
 
-    def test_what_kubernetes_sets_beside_a_service_called_dlpctl_is_no_setting(self, load: Load) -> None:
+    def test_what_kubernetes_sets_beside_a_service_called_dlpctl_is_no_setting(
+        self, load: Load
+    ) -> None:
         load(
             SERVICE_HOST="10.0.0.1",
             SERVICE_PORT="8686",
@@ -262,8 +278,12 @@ class TestErrors:
             monkeypatch.setattr(os, "geteuid", lambda: 4321)
         assert load(working=shared).min_score == 0.1
 
-    @pytest.mark.skipif(os.name != "posix", reason="elsewhere the folder one works in cannot be removed")
-    def test_a_working_folder_that_is_gone(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.skipif(
+        os.name != "posix", reason="elsewhere the folder one works in cannot be removed"
+    )
+    def test_a_working_folder_that_is_gone(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.chdir(project)
         project.rmdir()
         with pytest.raises(ConfigError, match="does not exist any more"):
@@ -296,7 +316,9 @@ class TestPlaces:
         assert places[3:] == (usual.user_config_path, usual.user_data_path, usual.user_cache_path)
 
     @pytest.mark.skipif(os.name != "posix", reason="HOME")
-    def test_a_home_that_nobody_knows(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_home_that_nobody_knows(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(os.path, "expanduser", lambda path: path)
         for name in ("CONFIG", "DATA", "CACHE"):
             monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
@@ -313,8 +335,12 @@ class TestConfig:
         hash(config)
         assert pickle.loads(pickle.dumps(config)) == config
 
-    def test_a_start_pays_for_no_reader_that_it_does_not_need(self, home: Path, project: Path) -> None:
-        program = "import sys; from dlpctl.config import load_config; load_config(); print(*sys.modules)"
+    def test_a_start_pays_for_no_reader_that_it_does_not_need(
+        self, home: Path, project: Path
+    ) -> None:
+        program = (
+            "import sys; from dlpctl.config import load_config; load_config(); print(*sys.modules)"
+        )
         environ = {**os.environ, "DLPCTL_HOME": str(home)}
         loaded = subprocess.run(
             [sys.executable, "-c", program],

@@ -1,4 +1,6 @@
-"""What there is is documented: each command, option, setting, variable, error and type; and the pages hold together."""
+"""What there is is documented: each command, option, setting, variable, error and type; and the
+pages hold together.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def test_every_command_and_option_says_what_it_does(program: Node) -> None:
     ]
     assert silent == []
     listed = topics.text("commands")
-    assert [node.path for node in program.walk()[1:] if f"`{' '.join(node.path)}`" not in listed] == []
+    assert [
+        node.path for node in program.walk()[1:] if f"`{' '.join(node.path)}`" not in listed
+    ] == []
 
 
 def test_every_command_is_part_of_a_page() -> None:
@@ -61,9 +65,9 @@ def test_every_setting_variable_error_type_policy_and_operator_is_explained() ->
     }
     for topic, names in expected.items():
         text = topics.text(topic)
-        assert [name for name in names if not re.search(rf"\| `{re.escape(name)}` \|.* \w", text)] == [], (
-            topic
-        )
+        assert [
+            name for name in names if not re.search(rf"\| `{re.escape(name)}` \|.* \w", text)
+        ] == [], topic
     assert all(one.__doc__ for one in classes(DlpctlError))
 
 
@@ -81,12 +85,16 @@ def test_every_variable_in_the_sources_is_known() -> None:
         for name in re.findall(r"\bDLPCTL_[A-Z_]*[A-Z]\b", file.read_text(encoding="utf-8"))
     }
     # A prefix of names, such as that of a group of settings, is none itself.
-    assert {name for name in used - known if not any(one.startswith(name) for one in known)} == set()
+    assert {
+        name for name in used - known if not any(one.startswith(name) for one in known)
+    } == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_pages_tell_to_type_exists(page: Path, program: Node) -> None:
-    """Each `dlpctl ...` of a page is a command with options that it has, and each topic that it names is one."""
+    """Each `dlpctl ...` of a page is a command with options that it has, and each topic that it
+    names is one.
+    """
     nodes = {node.path: node for node in program.walk()}
     wrong = []
     for line in page.read_text(encoding="utf-8").splitlines():

@@ -48,22 +48,32 @@ def test_the_decision_alone_is_the_decision_of_the_report(detector, name):
 def test_a_masked_text_is_allowed(detector, operator):
     """Encryption is left out: what it gives is a valid-looking number, which is its purpose."""
     name = "replace:(removed)" if operator == "replace" else operator
-    checker = Checker(detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=name, key=KEY)
+    checker = Checker(
+        detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=name, key=KEY
+    )
     for text in TEXTS:
         report = checker.check(text)
         if report.decision is Decision.ALLOWED_WITH_MASKING:
             assert report.masked_content is not None
             again = checker.check(report.masked_content)
-            assert again.decision is Decision.ALLOWED, [found.pattern_id for found in again.findings]
+            assert again.decision is Decision.ALLOWED, [
+                found.pattern_id for found in again.findings
+            ]
 
 
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_documents_of_many_values_are_masked_and_then_allowed(detector, data):
-    pieces = data.draw(st.lists(st.one_of(st.sampled_from(TEXTS), st.text(max_size=20)), max_size=8))
+    pieces = data.draw(
+        st.lists(st.one_of(st.sampled_from(TEXTS), st.text(max_size=20)), max_size=8)
+    )
     text = data.draw(st.sampled_from(["\n", "\n\n", " . "])).join(pieces)
-    operator = data.draw(st.sampled_from(["partial", "redact", "surrogate", "token", "hash", "remove"]))
-    checker = Checker(detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=operator, key=KEY)
+    operator = data.draw(
+        st.sampled_from(["partial", "redact", "surrogate", "token", "hash", "remove"])
+    )
+    checker = Checker(
+        detector, policy("MASK", EVERYTHING), Destination.VENDOR, operator=operator, key=KEY
+    )
     report = checker.check(text)
     if report.decision is Decision.BLOCKED:
         assert "still" in report.summary  # said why, and nothing given out
@@ -96,9 +106,14 @@ def test_exceptions_let_single_values_pass_until_they_expire(detector):
         "reason": "public",
         "expires": (datetime.now(UTC).date() + timedelta(days=2)).isoformat(),
     }
-    for expires, decision in ((allowed["expires"], Decision.ALLOWED), ("2020-01-01", Decision.BLOCKED)):
+    for expires, decision in (
+        (allowed["expires"], Decision.ALLOWED),
+        ("2020-01-01", Decision.BLOCKED),
+    ):
         chosen = policy("BLOCK", ["EMAIL"], exceptions=[allowed | {"expires": expires}])
-        report = Checker(detector, chosen, Destination.VENDOR, key=KEY).check("write to press@example.com")
+        report = Checker(detector, chosen, Destination.VENDOR, key=KEY).check(
+            "write to press@example.com"
+        )
         assert report.decision is decision
 
 

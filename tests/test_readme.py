@@ -18,11 +18,15 @@ from dlpctl.policy.files import builtin_names
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS: list[tuple[str, str]] = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+BLOCKS: list[tuple[str, str]] = re.findall(
+    r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL
+)
 FILE_NAME = re.compile(r"# (\S+)\n")
 END_OF_COMMAND = "--- end of command ---\n"
 
-posix_shell = pytest.mark.skipif(os.name != "posix" or not shutil.which("sh"), reason="needs a POSIX shell")
+posix_shell = pytest.mark.skipif(
+    os.name != "posix" or not shutil.which("sh"), reason="needs a POSIX shell"
+)
 
 
 def of_language(language: str) -> list[str]:
@@ -46,7 +50,9 @@ def environ(tmp_path: Path, compiled_cache: Path) -> dict[str, str]:
     shutil.copytree(compiled_cache, tmp_path / "home" / "cache")
     unwanted = ("FORCE_COLOR", "PYTHONWARNINGS")
     kept = {
-        key: text for key, text in os.environ.items() if not key.startswith("DLPCTL_") and key not in unwanted
+        key: text
+        for key, text in os.environ.items()
+        if not key.startswith("DLPCTL_") and key not in unwanted
     }
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return kept | {"PATH": programs, "DLPCTL_HOME": str(tmp_path / "home")}
@@ -70,7 +76,9 @@ def run(commands: list[str], folder: Path, environ: dict[str, str]) -> list[str]
 
 
 def is_as_shown(printed: str, shown: str) -> bool:
-    """`...` stands for anything, and the width of columns does not count, since it depends on the paths in them."""
+    """`...` stands for anything, and the width of columns does not count, since it depends on the
+    paths in them.
+    """
     printed, shown = (re.sub(r" {2,}", "  ", text) for text in (printed, shown))
     pattern = ".*".join(re.escape(part) for part in shown.split("..."))
     return re.fullmatch(pattern, printed, flags=re.DOTALL) is not None
@@ -94,7 +102,9 @@ def test_commands_print_what_is_shown(tmp_path: Path, environ: dict[str, str]) -
 
 
 @posix_shell
-def test_the_first_command_prints_what_is_shown_below_it(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_the_first_command_prints_what_is_shown_below_it(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
     pipe = of_language("sh")[0].rpartition("&& ")[2].replace(".venv/bin/", "")
     assert run([pipe.strip()], tmp_path, environ) == [of_language("text")[0]]
 
@@ -106,7 +116,9 @@ def test_examples_of_the_library_are_true(
     monkeypatch.chdir(tmp_path)  # examples write files
     runner = doctest.DocTestRunner(verbose=False)
     for number, block in enumerate(of_language("pycon"), start=1):
-        example = doctest.DocTestParser().get_doctest(block, {}, f"example {number}", "README.md", 0)
+        example = doctest.DocTestParser().get_doctest(
+            block, {}, f"example {number}", "README.md", 0
+        )
         report: list[str] = []
         runner.run(example, out=report.append)
         assert not runner.failures, "".join(report)

@@ -106,7 +106,9 @@ def test_processes_that_are_killed_at_random_take_nothing_from_those_that_live(
 
     def started() -> subprocess.Popen[bytes]:
         command = [sys.executable, "-c", code]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         assert process.stdout is not None
         assert process.stdout.readline()
         return process

@@ -1,4 +1,6 @@
-"""Admission: whether a large body is read is decided by the headers, so that nobody without a credential can send one."""
+"""Admission: whether a large body is read is decided by the headers, so that nobody without a
+credential can send one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Budget:
         self._lock = threading.Lock()
 
     def reserve(self, caller: str, size: int) -> HTTPStatus | None:
-        """Take room for a body; the status to refuse it with if there is none. Small ones count as a megabyte."""
+        """Take room for a body; the status to refuse it with if there is none. Small ones count as
+        a megabyte.
+        """
         size = max(size, _LEAST)
         with self._lock:
             if self._taken[caller] + size > self._most_of_one:

@@ -96,9 +96,14 @@ class Application(Flask):
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # The message may name files of this machine: it is for who runs the service.
             self.service.log.error(
-                "failed", request_id=note().request_id, error=type(error).__name__, problem=error.message
+                "failed",
+                request_id=note().request_id,
+                error=type(error).__name__,
+                problem=error.message,
             )
-            return _failed(error) if status == HTTPStatus.INTERNAL_SERVER_ERROR else _not_now(status)
+            return (
+                _failed(error) if status == HTTPStatus.INTERNAL_SERVER_ERROR else _not_now(status)
+            )
         response = error_response(status, " ".join(error.message.split()), error.code)
         if isinstance(error, RateLimitError):
             note().allowance = Allowance(error.limit, 0, error.retry_after)

@@ -1,4 +1,6 @@
-"""Reading what a request brings. What can be read in two ways is refused, lest what was checked is not what somebody else reads."""
+"""Reading what a request brings. What can be read in two ways is refused, lest what was checked is
+not what somebody else reads.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def read_json(environ: WSGIEnvironment) -> dict[str, Any]:
 
 
 def read_texts(environ: WSGIEnvironment) -> dict[str, Any]:
-    """Read a JSON object whose fields are texts; a large one with others is refused before it is parsed."""
+    """Read a JSON object whose fields are texts; a large one with others is refused before it is
+    parsed.
+    """
     data = environ["wsgi.input"].read(body_length(environ))
     if len(data) > _LARGEST_UNSEEN and not _holds_texts(data):
         raise RequestError("the fields of a large request must be texts, and few")
@@ -77,8 +81,8 @@ def read_texts(environ: WSGIEnvironment) -> dict[str, Any]:
 def _holds_texts(data: bytes) -> bool:
     """Whether this is a JSON object of a few texts, or no JSON at all.
 
-    Nothing else may run while JSON is parsed. A large text takes a millisecond, but the same size of numbers
-    a quarter of a second.
+    Nothing else may run while JSON is parsed. A large text takes a millisecond, but the same size
+    of numbers a quarter of a second.
     """
     text = data.decode("utf-8", "replace")
     try:
@@ -148,7 +152,9 @@ def fits(name: str, value: Mapping[str, Any]) -> None:
     properties: Mapping[str, Schema] = schema["properties"]
     for field in value:
         if field not in properties:
-            raise RequestError(f"{field[:60]!r}: is not a field here; there are {', '.join(properties)}")
+            raise RequestError(
+                f"{field[:60]!r}: is not a field here; there are {', '.join(properties)}"
+            )
     for field in schema["required"]:
         if field not in value:
             raise RequestError(f"{field}: is missing")

@@ -23,7 +23,8 @@ _LINGERING_BYTES = 1 << 18
 
 
 class Channel(HTTPChannel):
-    """A connection whose answers are sent by the thread that made them. The loop is woken only for what that leaves over:
+    """A connection whose answers are sent by the thread that made them. The loop is woken only for
+    what that leaves over:
 
     woken for each answer, it would take as much of the interpreter's time as the checks themselves.
     """
@@ -85,7 +86,9 @@ class Channel(HTTPChannel):
             self.server.connections.waits(self)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Answer the request that is being read with a refusal, after those before it. For the loop's thread."""
+        """Answer the request that is being read with a refusal, after those before it. For the
+        loop's thread.
+        """
         with self.requests_lock:
             request, self.request = self.request, None
             if request is None:
@@ -180,7 +183,9 @@ class Channel(HTTPChannel):
             request.close()
 
     def end_if_overdue(self, now: float) -> None:
-        """Close the connection if its client takes too long, with the reason where one can still be told."""
+        """Close the connection if its client takes too long, with the reason where one can still be
+        told.
+        """
         progress = self._progress()
         if not self._watch.is_overdue(progress, now):
             return

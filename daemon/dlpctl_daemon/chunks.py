@@ -1,4 +1,6 @@
-"""Bodies that come in chunks, read to the letter: whatever surrounds the chunks is bounded, and nothing is guessed."""
+"""Bodies that come in chunks, read to the letter: whatever surrounds the chunks is bounded, and
+nothing is guessed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class _Next(Enum):
 
 
 class Chunks:
-    """Take the place of waitress' own receiver, which leaves lines unbounded and copies them with each packet."""
+    """Take the place of waitress' own receiver, which leaves lines unbounded and copies them with
+    each packet.
+    """
 
     def __init__(self, buf: Any) -> None:
         self.buf = buf

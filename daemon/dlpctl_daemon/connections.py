@@ -1,4 +1,6 @@
-"""The table of connections. Where it is full, a new one takes the place of the one that has waited longest for its client."""
+"""The table of connections. Where it is full, a new one takes the place of the one that has waited
+longest for its client.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Tabled(Protocol):
 
 class Connections:
     def __init__(self, most: int, trusted: Iterable[str] = ()) -> None:
-        """`most` are for all peers, and half of them for one, save for `trusted` ones that speak for many."""
+        """`most` are for all peers, and half of them for one, save for `trusted` ones that speak
+        for many.
+        """
         self._most = most
         self._most_of_peer = max(1, most // 2)
         self._trusted = frozenset((*trusted, UNKNOWN_PEER))
@@ -38,7 +42,9 @@ class Connections:
         return len(self._all)
 
     def make_room(self, peer: str) -> bool:
-        """Drop a connection if a new one of that peer needs its place; False where none can be dropped."""
+        """Drop a connection if a new one of that peer needs its place; False where none can be
+        dropped.
+        """
         own = self._of_peer.get(peer, OrderedDict())
         if peer not in self._trusted and len(own) >= self._most_of_peer:
             return self._drop(own)
@@ -60,7 +66,9 @@ class Connections:
             self._of_peer.pop(connection.peer, None)
 
     def waits(self, connection: Tabled) -> None:
-        """Note that a connection was answered and waits for its client again. Any thread may call this."""
+        """Note that a connection was answered and waits for its client again. Any thread may call
+        this.
+        """
         with suppress(KeyError):  # closed meanwhile
             self._all.move_to_end(connection)
             self._of_peer[connection.peer].move_to_end(connection)

@@ -9,13 +9,18 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _OWN_ORIGIN = "Cross-Origin-Resource-Policy"
-_SHOWN = "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, X-Error-Code"
+_SHOWN = (
+    "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, X-Error-Code"
+)
 
 
 class Cors:
     allowed = (
         ("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE"),
-        ("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Service-API-Key, X-Request-Id"),
+        (
+            "Access-Control-Allow-Headers",
+            "Authorization, Content-Type, X-Service-API-Key, X-Request-Id",
+        ),
         ("Access-Control-Max-Age", "600"),
     )
 
@@ -30,7 +35,9 @@ class Cors:
             and environ.get("HTTP_ORIGIN") in self._origins
         )
 
-    def extended(self, environ: WSGIEnvironment, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    def extended(
+        self, environ: WSGIEnvironment, headers: list[tuple[str, str]]
+    ) -> list[tuple[str, str]]:
         origin = environ.get("HTTP_ORIGIN")
         if origin not in self._origins:
             return [*headers, ("Vary", "Origin")]

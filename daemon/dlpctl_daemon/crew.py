@@ -1,4 +1,6 @@
-"""Threads that each work on one request at a time, for lanes whose requests take long or wait for something else."""
+"""Threads that each work on one request at a time, for lanes whose requests take long or wait for
+something else.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class Crew:
         self._changed = threading.Condition()
         self._is_ending = False
         self._threads = [
-            threading.Thread(target=self._work, name=rules.name, daemon=True) for _ in range(rules.threads)
+            threading.Thread(target=self._work, name=rules.name, daemon=True)
+            for _ in range(rules.threads)
         ]
         for thread in self._threads:
             thread.start()

@@ -53,4 +53,6 @@ def _get(made: Blueprint, path: str, give: Callable[[], Response]) -> None:
         note().route = path
         return give()
 
-    made.add_url_rule(path, path.replace(".", "-"), view, methods=["GET"], provide_automatic_options=False)
+    made.add_url_rule(
+        path, path.replace(".", "-"), view, methods=["GET"], provide_automatic_options=False
+    )

@@ -1,4 +1,6 @@
-"""An endpoint is declared once: where it is, who may call it, what it takes and gives. Its view and its part of the description come from that."""
+"""An endpoint is declared once: where it is, who may call it, what it takes and gives. Its view and
+its part of the description come from that.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
-from dlpctl_daemon.bodies import check_form, check_json, read_json, read_query, read_texts, refuse_larger
+from dlpctl_daemon.bodies import (
+    check_form,
+    check_json,
+    read_json,
+    read_query,
+    read_texts,
+    refuse_larger,
+)
 from dlpctl_daemon.callers import bearer_of
 from dlpctl_daemon.notes import HEADERS_ONLY, Note, note
 from dlpctl_daemon.schemas import Schema, ref
@@ -189,7 +198,9 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
     return answer
 
 
-def _body_rules(endpoint: Endpoint, options: Options) -> tuple[Callable[[WSGIEnvironment, int], None], int]:
+def _body_rules(
+    endpoint: Endpoint, options: Options
+) -> tuple[Callable[[WSGIEnvironment, int], None], int]:
     """The check of a body by its headers, and the limit of its size."""
     if endpoint.form:
         return check_form, options.file_body
@@ -200,7 +211,9 @@ def _body_rules(endpoint: Endpoint, options: Options) -> tuple[Callable[[WSGIEnv
 
 
 def fail(environ: WSGIEnvironment, error: Exception) -> None:
-    """Let the view raise an error that came up outside of Flask, so that it is answered as all others are."""
+    """Let the view raise an error that came up outside of Flask, so that it is answered as all
+    others are.
+    """
     environ[_FAILED] = error
 
 

@@ -29,7 +29,9 @@ def read_parts(stream: IO[bytes], boundary: str, length: int) -> list[Part]:
     try:
         return list(_parts(_events(decoder, stream, length)))
     except ValueError:
-        raise RequestError("file: is missing: the body is no form, or one that was cut off") from None
+        raise RequestError(
+            "file: is missing: the body is no form, or one that was cut off"
+        ) from None
 
 
 class _Decoder(MultipartDecoder):

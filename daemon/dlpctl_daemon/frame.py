@@ -1,4 +1,5 @@
-"""What surrounds every request, as WSGI: which host it is for, its id, the headers of its answer, log and metrics.
+"""What surrounds every request, as WSGI: which host it is for, its id, the headers of its answer,
+log and metrics.
 
 It stands around Flask and not in it, since there it would take half as long as the check itself.
 """
@@ -40,7 +41,9 @@ _DOUBLED = "/v1/v1/"
 
 
 class _Held:
-    """An answer that begins once what it says is recorded: when it is iterated, or closed without that."""
+    """An answer that begins once what it says is recorded: when it is iterated, or closed without
+    that.
+    """
 
     def __init__(self, answer: Iterable[bytes], recorded: Callable[[], Iterable[bytes]]) -> None:
         self._answer = answer
@@ -134,7 +137,9 @@ class Frame:
         start("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
         return [body]
 
-    def _failed(self, error: Exception, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+    def _failed(
+        self, error: Exception, environ: WSGIEnvironment, start: StartResponse
+    ) -> Iterable[bytes]:
         """The view raises the error again, within Flask, which answers and logs it as any other."""
         fail(environ, error)
         return self._inner(environ, start)

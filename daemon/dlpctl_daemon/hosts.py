@@ -1,4 +1,6 @@
-"""Which host a request may be for. A page on the web can point a name of its own at this machine; it cannot choose another name in the header."""
+"""Which host a request may be for. A page on the web can point a name of its own at this machine;
+it cannot choose another name in the header.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ class Hosts:
     def check(self, header: str | None) -> None:
         if header is None or header not in self._fine:
             name = _name(header or "")
-            if name not in self._names and not name.endswith(".localhost") and not _is_address(name):
+            if (
+                name not in self._names
+                and not name.endswith(".localhost")
+                and not _is_address(name)
+            ):
                 raise UsageError(
                     "Host: the service is not known by this name; name it in serve.allowed_hosts if it should be"
                 )

@@ -1,4 +1,6 @@
-"""What must be done now and then: masked files that have expired go, and checks that are too old to be kept."""
+"""What must be done now and then: masked files that have expired go, and checks that are too old to
+be kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ _PRUNE_SECONDS = 3_600.0
 
 class Housekeeping:
     def __init__(
-        self, maintenance: Maintenance, keep_days: int, log: Log, clock: Callable[[], float] = time.monotonic
+        self,
+        maintenance: Maintenance,
+        keep_days: int,
+        log: Log,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`keep_days` is after how many days a check goes; 0 keeps all."""
         self._maintenance = maintenance

@@ -1,7 +1,7 @@
 """A process that inspects large texts and files for the service, with the least priority.
 
-It is a fresh interpreter, since one that is forked from threads may hang, and since Python runs one thread
-of a process at a time: a large text within the service would slow every other request.
+It is a fresh interpreter, since one that is forked from threads may hang, and since Python runs one
+thread of a process at a time: a large text within the service would slow every other request.
 
     python -m dlpctl_daemon.inspector '{"files": [], "cache": "/home/jane/.cache/dlpctl"}'
 """
@@ -86,7 +86,9 @@ class _Inspector:
         policy, data = request.blobs
         given = request.head["limits"]
         limits = None if given is None else FileLimits(**given)
-        report, masked = check_file(self._checker(request.head, policy), data, request.head["name"], limits)
+        report, masked = check_file(
+            self._checker(request.head, policy), data, request.head["name"], limits
+        )
         return Message(_described(report), () if masked is None else (masked,))
 
     def _checker(self, head: Mapping[str, Any], body: bytes) -> Checker:
@@ -149,7 +151,9 @@ def _library_detector(given: str) -> Detector:
     from dlpctl.detect.engine import Detector
 
     source = json.loads(given)
-    return Detector(files=[Path(file) for file in source["files"]], cache=Cache(Path(source["cache"])))
+    return Detector(
+        files=[Path(file) for file in source["files"]], cache=Cache(Path(source["cache"]))
+    )
 
 
 if __name__ == "__main__":

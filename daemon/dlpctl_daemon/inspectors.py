@@ -1,4 +1,6 @@
-"""The inspectors, as the service sees them: started when needed, ended when they take too long, replaced when they die."""
+"""The inspectors, as the service sees them: started when needed, ended when they take too long,
+replaced when they die.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,17 @@ class InspectionError(Exception):
 
 
 class Inspectors:
-    """Processes for large texts and for files. As many as there are threads that ask are started, and kept."""
+    """Processes for large texts and for files. As many as there are threads that ask are started,
+    and kept.
+    """
 
     text_bytes = SMALL_BYTES
 
     def __init__(
-        self, command: Sequence[str], failed: Callable[[str], None], text_seconds: float = _TEXT_SECONDS
+        self,
+        command: Sequence[str],
+        failed: Callable[[str], None],
+        text_seconds: float = _TEXT_SECONDS,
     ) -> None:
         """`command` starts an inspector; `failed` is told why one could not do its work.
 
@@ -75,7 +82,11 @@ class Inspectors:
     def check_file(
         self, policy: StoredPolicy, data: bytes, name: str, limits: FileLimits | None
     ) -> tuple[Report, bytes | None]:
-        named = {"operation": "file", "name": name, "limits": None if limits is None else limits._asdict()}
+        named = {
+            "operation": "file",
+            "name": name,
+            "limits": None if limits is None else limits._asdict(),
+        }
         request = Message(named | _head(policy), (policy.body.encode(), data))
         try:
             answer = self._ask(request, _FILE_SECONDS)
@@ -131,7 +142,9 @@ class Inspectors:
         try:
             process = _Process(self._command)
         except OSError as problem:
-            raise BusyError(f"no process can be started: {problem.strerror}; nothing was done") from None
+            raise BusyError(
+                f"no process can be started: {problem.strerror}; nothing was done"
+            ) from None
         with self._lock:
             self._all.add(process)
         try:
@@ -152,7 +165,9 @@ class Inspectors:
 
 class _Process:
     def __init__(self, command: Sequence[str]) -> None:
-        environ = {name: text for name, text in os.environ.items() if not name.startswith("DLPCTL_")}
+        environ = {
+            name: text for name, text in os.environ.items() if not name.startswith("DLPCTL_")
+        }
         environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
             command,
@@ -216,7 +231,9 @@ class _Process:
         except (EOFError, OSError):
             if expired.is_set():
                 raise InspectionError(f"the inspection took longer than {seconds:.0f} s") from None
-            raise InspectionError("the process that inspected it ended before it was done") from None
+            raise InspectionError(
+                "the process that inspected it ended before it was done"
+            ) from None
         except InvalidMessageError:
             raise InspectionError(_UNTRUSTED) from None
         finally:
@@ -243,7 +260,9 @@ def _head(policy: StoredPolicy) -> dict[str, Any]:
 
 
 def _report(policy: StoredPolicy, answer: Message) -> Report:
-    """The report, as far as an answer can be trusted; raises `ValueError` where it is of another form."""
+    """The report, as far as an answer can be trusted; raises `ValueError` where it is of another
+    form.
+    """
     head = answer.head
     decision = Decision(str(head.get("decision")))
     summary, detected = head.get("summary"), head.get("detected")
@@ -265,6 +284,10 @@ def _detection(given: object) -> Detection:
 
 def _error(head: dict[str, Any]) -> Exception:
     known = getattr(errors, str(head.get("error")), None)
-    if isinstance(known, type) and issubclass(known, DlpctlError) and known.__init__ is DlpctlError.__init__:
+    if (
+        isinstance(known, type)
+        and issubclass(known, DlpctlError)
+        and known.__init__ is DlpctlError.__init__
+    ):
         return known(str(head.get("message")))
     return InspectionError("the inspection failed for lack of memory")

@@ -1,4 +1,6 @@
-"""Lanes: requests of one kind wait for threads of their own, and organizations take turns within each."""
+"""Lanes: requests of one kind wait for threads of their own, and organizations take turns within
+each.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ class Lane(Protocol):
 
 
 def lane_rules(threads: int, inspectors: int) -> Iterator[LaneRules]:
-    """`threads` is for small texts; `inspectors` is the number of processes for large texts, and for files."""
+    """`threads` is for small texts; `inspectors` is the number of processes for large texts, and
+    for files.
+    """
     half = max(1, inspectors // 2)
     yield LaneRules(PROBES, 2, 2, 64, 64, 64, 10.0)
     yield LaneRules(ADMISSION, 2, 1, 256, 64, 64, 10.0)
@@ -108,7 +112,9 @@ class _Waiting(NamedTuple, Generic[_Item]):
 
 
 class FairQueue(Generic[_Item]):
-    """Organizations take turns, and none has more at work than its rules allow. Not for threads without a lock."""
+    """Organizations take turns, and none has more at work than its rules allow. Not for threads
+    without a lock.
+    """
 
     def __init__(self, rules: LaneRules, clock: Callable[[], float] = time.monotonic) -> None:
         self._rules = rules
@@ -135,7 +141,9 @@ class FairQueue(Generic[_Item]):
         if self._size >= rules.waiting:
             return HTTPStatus.SERVICE_UNAVAILABLE
         queue = self._waiting.get(org)
-        if queue is None or (len(queue) < rules.waiting_of_org and self._of_key[key] < rules.waiting_of_key):
+        if queue is None or (
+            len(queue) < rules.waiting_of_org and self._of_key[key] < rules.waiting_of_key
+        ):
             return None
         return HTTPStatus.TOO_MANY_REQUESTS
 

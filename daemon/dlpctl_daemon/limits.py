@@ -1,6 +1,7 @@
 """How often a key may ask: a bucket a key, which fills evenly and holds a burst.
 
-Written out, since no window of the usual packages lets a burst through and then an even flow; and it is asked before every check.
+Written out, since no window of the usual packages lets a burst through and then an even flow; and
+it is asked before every check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The socket that the service listens on, taken before anything else, so that a second service fails at once."""
+"""The socket that the service listens on, taken before anything else, so that a second service
+fails at once.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def _remove_left(file: Path) -> None:
         except ConnectionRefusedError:
             file.unlink()
         else:
-            raise UsageError(f"{file}: another service listens there; end it, or choose another name")
+            raise UsageError(
+                f"{file}: another service listens there; end it, or choose another name"
+            )
 
 
 def address(listening: socket.socket) -> str:

@@ -1,4 +1,6 @@
-"""Log lines about requests and about the service, for people or for programs. None holds content, a key or a query."""
+"""Log lines about requests and about the service, for people or for programs. None holds content, a
+key or a query.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ class _Form(NamedTuple):
 
 
 _HUMAN = _Form(
-    "%s request method=%s route=%s status=%d ms=%.1f request_id=%s", " %s=%s", " lane=%s queue_ms=%.1f", "\n"
+    "%s request method=%s route=%s status=%d ms=%.1f request_id=%s",
+    " %s=%s",
+    " lane=%s queue_ms=%.1f",
+    "\n",
 )
 _JSON = _Form(
     '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
@@ -50,7 +55,9 @@ class Log:
         self._line("info", event, fields)
 
     def request(self, method: str, route: str, note: Note, seconds: float) -> None:
-        """A request that was answered. A line for each, so it is put together at once; nothing in it needs to be escaped."""
+        """A request that was answered. A line for each, so it is put together at once; nothing in
+        it needs to be escaped.
+        """
         form = self._form
         now = written(utc_now())
         line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
@@ -78,12 +85,16 @@ class Log:
         self._put(self._write(written(utc_now()), level, event, fields))
 
     def _put(self, line: str) -> None:
-        """Write a line; where it cannot be written, such as to a full disk, requests are answered all the same."""
+        """Write a line; where it cannot be written, such as to a full disk, requests are answered
+        all the same.
+        """
         with self._lock:
             try:
                 if self._lost:
                     fields = {"lines": self._lost}
-                    self._stream.write(self._write(written(utc_now()), "error", "log lines lost", fields))
+                    self._stream.write(
+                        self._write(written(utc_now()), "error", "log lines lost", fields)
+                    )
                     self._lost = 0
                 self._stream.write(line)
             except (OSError, ValueError):
@@ -91,7 +102,10 @@ class Log:
 
     @staticmethod
     def _json(moment: str, level: str, event: str, fields: Mapping[str, Any]) -> str:
-        return json.dumps({"time": moment, "level": level, "event": event, **fields}, default=str) + "\n"
+        return (
+            json.dumps({"time": moment, "level": level, "event": event, **fields}, default=str)
+            + "\n"
+        )
 
     @staticmethod
     def _human(moment: str, level: str, event: str, fields: Mapping[str, Any]) -> str:

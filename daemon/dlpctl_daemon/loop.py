@@ -1,7 +1,7 @@
 """The event loop: waits for sockets by what the system offers for many of them.
 
-waitress' own asks every connection before each wait what it waits for, so that a thousand silent ones
-would slow every request. This one asks only those to which something has happened.
+waitress' own asks every connection before each wait what it waits for, so that a thousand silent
+ones would slow every request. This one asks only those to which something has happened.
 """
 
 from __future__ import annotations

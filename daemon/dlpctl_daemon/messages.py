@@ -1,4 +1,6 @@
-"""Messages between the service and its inspectors: a JSON object, and bytes that it counts. Nothing in them is ever run."""
+"""Messages between the service and its inspectors: a JSON object, and bytes that it counts. Nothing
+in them is ever run.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class InvalidMessageError(Exception):
 
 
 def write(stream: IO[bytes], message: Message) -> None:
-    head = json.dumps(message.head | {"blobs": [len(blob) for blob in message.blobs]}).encode("ascii")
+    head = json.dumps(message.head | {"blobs": [len(blob) for blob in message.blobs]}).encode(
+        "ascii"
+    )
     stream.write(len(head).to_bytes(_LENGTH_BYTES, "big") + head)
     for blob in message.blobs:
         stream.write(blob)

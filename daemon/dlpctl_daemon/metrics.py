@@ -28,9 +28,16 @@ class Metrics:
         self._queued_seconds: dict[str, float] = {}
 
     def request(
-        self, method: str, route: str, status: int, seconds: float, queued: tuple[str, float] | None = None
+        self,
+        method: str,
+        route: str,
+        status: int,
+        seconds: float,
+        queued: tuple[str, float] | None = None,
     ) -> None:
-        """Count an answer; `queued` is the lane that the request waited in, and for how many seconds."""
+        """Count an answer; `queued` is the lane that the request waited in, and for how many
+        seconds.
+        """
         place = bisect_left(_BUCKETS, seconds)
         with self._lock:
             self._requests[method, route, status] += 1
@@ -70,7 +77,9 @@ class Metrics:
         yield "# TYPE dlpctl_request_seconds histogram"
         for (method, route), counts in sorted(self._buckets.items()):
             labels = f'method="{method}",route="{route}"'
-            yield from _histogram("dlpctl_request_seconds", labels, counts, self._seconds[method, route])
+            yield from _histogram(
+                "dlpctl_request_seconds", labels, counts, self._seconds[method, route]
+            )
         yield "# HELP dlpctl_queue_seconds How long requests have waited in their lane."
         yield "# TYPE dlpctl_queue_seconds histogram"
         for lane, counts in sorted(self._queued.items()):

@@ -52,12 +52,16 @@ class Note:
         self.began = time.perf_counter()
         self.status = 0
         self.route: str | None = None
-        """The path as it is declared; a request that leads nowhere has none, since its path may hold anything."""
+        """The path as it is declared; a request that leads nowhere has none, since its path may
+        hold anything.
+        """
         self.guard: Guard | None = None
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
         self.objects: dict[str, str] = {}
-        """The ids of what was asked for or made. What only looks like an id, or names nothing, may be a value."""
+        """The ids of what was asked for or made. What only looks like an id, or names nothing, may
+        be a value.
+        """
         self.kind = ""
         """What was checked: a text or a file."""
         self.decision: str | None = None

@@ -32,7 +32,11 @@ _SCHEMES = {
         "description": "the key of a policy (dlp_pk_...)",
     },
     "LicenseKey": {"type": "http", "scheme": "bearer", "description": "a license key (dlp_lk_...)"},
-    "AdminToken": {"type": "http", "scheme": "bearer", "description": "an admin token (dlp_at_...)"},
+    "AdminToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "an admin token (dlp_at_...)",
+    },
 }
 _RATE_HEADERS = {
     "RateLimit-Limit": "requests that are allowed in a minute, or checks in a month",
@@ -98,13 +102,22 @@ def _operation(resource: Resource, endpoint: Endpoint) -> dict[str, Any]:
         "parameters": [*_parameters(endpoint)],
         "responses": {
             str(endpoint.status): answer,
-            **{str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses(endpoint)},
+            **{
+                str(status): {"$ref": f"#/components/responses/{status}"}
+                for status in statuses(endpoint)
+            },
         },
         "security": [{endpoint.guard.value: []}] if endpoint.guard.value else [],
     }
-    for media, schema in (("application/json", endpoint.body), ("multipart/form-data", endpoint.form)):
+    for media, schema in (
+        ("application/json", endpoint.body),
+        ("multipart/form-data", endpoint.form),
+    ):
         if schema:
-            operation["requestBody"] = {"required": True, "content": {media: {"schema": ref(schema)}}}
+            operation["requestBody"] = {
+                "required": True,
+                "content": {media: {"schema": ref(schema)}},
+            }
     return operation
 
 

@@ -50,17 +50,35 @@ class Options(NamedTuple):
         return self.settings.public_url.rstrip("/") if self.settings.public_url else None
 
     def checked(self) -> Options:
-        """Raises for what makes no sense together, and for what would be open to the network unasked."""
+        """Raises for what makes no sense together, and for what would be open to the network
+        unasked.
+        """
         url = self.settings.public_url
         if url is not None:
             parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-                raise UsageError("serve.public_url: must be an address such as https://dlp.example.com")
+            if (
+                parts.scheme not in ("http", "https")
+                or not parts.hostname
+                or parts.query
+                or parts.fragment
+            ):
+                raise UsageError(
+                    "serve.public_url: must be an address such as https://dlp.example.com"
+                )
         for origin in self.settings.cors_origins:
             parts = urlsplit(origin)
-            if parts.scheme not in ("http", "https") or f"{parts.scheme}://{parts.netloc}" != origin:
-                raise UsageError("serve.cors_origins: must be origins such as https://app.example.com")
-        if self.unix_socket is None and not self.allow_remote and not is_loopback(self.settings.host):
+            if (
+                parts.scheme not in ("http", "https")
+                or f"{parts.scheme}://{parts.netloc}" != origin
+            ):
+                raise UsageError(
+                    "serve.cors_origins: must be origins such as https://app.example.com"
+                )
+        if (
+            self.unix_socket is None
+            and not self.allow_remote
+            and not is_loopback(self.settings.host)
+        ):
             raise UsageError(
                 f"{self.settings.host} can be reached from other machines, over a connection that is not encrypted;"
                 " put a proxy with TLS before it, and say --allow-remote if you mean it"

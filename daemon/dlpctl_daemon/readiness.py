@@ -10,7 +10,9 @@ _LASTS = 1.0
 
 
 class Readiness:
-    def __init__(self, probe: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, probe: Callable[[], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """`probe` raises where the service is not ready."""
         self._probe = probe
         self._clock = clock

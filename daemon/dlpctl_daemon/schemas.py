@@ -1,4 +1,6 @@
-"""What requests and answers look like, as JSON Schema: the one place that requests are checked by and `/openapi.json` is made of."""
+"""What requests and answers look like, as JSON Schema: the one place that requests are checked by
+and `/openapi.json` is made of.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,12 @@ def text(description: str = "", **more: Any) -> Schema:
 
 def count(description: str = "", **more: Any) -> Schema:
     bounds = {"minimum": 0, "maximum": LARGEST_NUMBER}
-    return {"type": "integer", **bounds, **({"description": description} if description else {}), **more}
+    return {
+        "type": "integer",
+        **bounds,
+        **({"description": description} if description else {}),
+        **more,
+    }
 
 
 def optional(schema: Schema) -> Schema:
@@ -40,7 +47,9 @@ def optional(schema: Schema) -> Schema:
 def any_case(options: Any, description: str) -> Schema:
     """A word whose case does not count."""
     pattern = "|".join(
-        "".join(f"[{letter}{letter.lower()}]" if letter.isalpha() else letter for letter in str(one))
+        "".join(
+            f"[{letter}{letter.lower()}]" if letter.isalpha() else letter for letter in str(one)
+        )
         for one in options
     )
     return text(f"{description}: {', '.join(map(str, options))}", pattern=f"^(?:{pattern})$")
@@ -51,7 +60,12 @@ def one_of(options: Any, description: str = "") -> Schema:
 
 
 def answer(
-    about: str, shared: Mapping[str, Schema] | None = None, /, *, maybe: Sequence[str] = (), **own: Schema
+    about: str,
+    shared: Mapping[str, Schema] | None = None,
+    /,
+    *,
+    maybe: Sequence[str] = (),
+    **own: Schema,
 ) -> Schema:
     """An object that the service gives: its fields are all there, save those in `maybe`."""
     properties = {**(shared or {}), **own}
@@ -64,7 +78,12 @@ def answer(
 
 
 def request(
-    about: str, shared: Mapping[str, Schema] | None = None, /, *, required: Sequence[str] = (), **own: Schema
+    about: str,
+    shared: Mapping[str, Schema] | None = None,
+    /,
+    *,
+    required: Sequence[str] = (),
+    **own: Schema,
 ) -> Schema:
     """An object that the service takes: it may hold no other field."""
     properties = {**(shared or {}), **own}
@@ -108,10 +127,14 @@ _RULE = {
     "name": text(),
     "enabled": {"type": "boolean", "default": True},
     "dataTypes": array(
-        text(), description=f"categories ({', '.join(Category)}), detection types and pattern ids", minItems=1
+        text(),
+        description=f"categories ({', '.join(Category)}), detection types and pattern ids",
+        minItems=1,
     ),
     "destinations": array(_DESTINATION, minItems=1),
-    "action": one_of(Action, "the strictest one that covers a finding wins: BLOCK, then MASK, then ALLOW"),
+    "action": one_of(
+        Action, "the strictest one that covers a finding wins: BLOCK, then MASK, then ALLOW"
+    ),
     "minScore": _SCORE,
     "minCount": count(minimum=1),
     "minDistinct": count(minimum=1),
@@ -120,7 +143,10 @@ _RULE = {
         "anyOf": [text(), {"type": "object", "additionalProperties": text()}],
     },
     "exceptions": array(
-        {"type": "object", "description": "values that pass: owner, reason, expires, and hmac or pattern"}
+        {
+            "type": "object",
+            "description": "values that pass: owner, reason, expires, and hmac or pattern",
+        }
     ),
 }
 _RULE_NEEDS = ("dataTypes", "destinations", "action")
@@ -135,7 +161,8 @@ _POLICY: dict[str, Schema] = {
     ),
     "tags": optional(array(text(maxLength=MAX_NAME))),
     "is_active": {"type": "boolean"},
-    "groups": _SOME | {"description": "ids or names of policy groups; the default one where none is said"},
+    "groups": _SOME
+    | {"description": "ids or names of policy groups; the default one where none is said"},
     "rules": optional(
         array(
             ref("RuleRequest"),
@@ -203,7 +230,9 @@ SCHEMAS: dict[str, Schema] = {
     "FileCheck": request(
         "A file to check.",
         required=("file", "destination"),
-        file=text("50 MiB at most, if not set otherwise", contentMediaType="application/octet-stream"),
+        file=text(
+            "50 MiB at most, if not set otherwise", contentMediaType="application/octet-stream"
+        ),
         destination=_DESTINATION,
         org_id=text("must be the organization of the key, by id or slug"),
         policy_id=text("another policy of the key's organization"),
@@ -235,7 +264,9 @@ SCHEMAS: dict[str, Schema] = {
         "A new organization. It gets a trial license, a policy group and a policy.",
         required=("name",),
         name=_NAME,
-        slug=text("made from the name where it is missing", pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"),
+        slug=text(
+            "made from the name where it is missing", pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+        ),
         settings=_SETTINGS,
     ),
     "OrganizationChange": request("What is to change.", name=_NAME, settings=_SETTINGS),
@@ -294,7 +325,11 @@ SCHEMAS: dict[str, Schema] = {
         updated_at=_MOMENT,
     ),
     "GroupRequest": request(
-        "A policy group.", required=("name",), name=_NAME, description=_DESCRIPTION, policy_ids=_SOME
+        "A policy group.",
+        required=("name",),
+        name=_NAME,
+        description=_DESCRIPTION,
+        policy_ids=_SOME,
     ),
     "GroupChange": request(
         "What is to change; policies replace those that it holds.",
@@ -346,7 +381,10 @@ SCHEMAS: dict[str, Schema] = {
         jwt_token=text("RS256; verify it by the public key"),
     ),
     "PublicKey": answer(
-        "A key that verifies license tokens.", key_id=text(), public_key=text("PEM"), algorithm=text()
+        "A key that verifies license tokens.",
+        key_id=text(),
+        public_key=text("PEM"),
+        algorithm=text(),
     ),
     "UsageReport": request(
         "Checks that a client has made by itself, under a license.",
@@ -374,7 +412,9 @@ SCHEMAS: dict[str, Schema] = {
         ),
         destination=_DESTINATION,
         decision=one_of(Decision),
-        policy_id=text("of a policy that the organization has or had", pattern="^pol_[0-9a-f]{24}$"),
+        policy_id=text(
+            "of a policy that the organization has or had", pattern="^pol_[0-9a-f]{24}$"
+        ),
         policy_version=text(pattern=r"^[0-9]{1,9}\.[0-9]{1,9}$"),
         bytes=count("of the content"),
         is_file={"type": "boolean", "default": False},

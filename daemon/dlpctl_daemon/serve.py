@@ -23,7 +23,9 @@ _WARMING = "jane.doe@example.com"
 def serve(
     folder: Path, make_detector: Callable[[], Detector], options: Options, inspector: Sequence[str]
 ) -> None:
-    """Answer until SIGTERM or SIGINT; `inspector` is the command that starts a process for large contents."""
+    """Answer until SIGTERM or SIGINT; `inspector` is the command that starts a process for large
+    contents.
+    """
     log = Log(sys.stderr, options.settings.log)
     options.checked()
     with closing(listen(options)) as listening:

@@ -1,4 +1,6 @@
-"""Waitress, with lanes for its requests, deadlines for its clients, and an end at which all that was asked is answered first."""
+"""Waitress, with lanes for its requests, deadlines for its clients, and an end at which all that
+was asked is answered first.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ class Server:
         self._service = service
         self._application = application
         self.connections = Connections(
-            _places(settings.connections), [settings.trusted_proxy] if settings.trusted_proxy else []
+            _places(settings.connections),
+            [settings.trusted_proxy] if settings.trusted_proxy else [],
         )
         largest = service.options.file_body
         self._budget = Budget(8 * largest, 2 * largest)
@@ -77,7 +80,9 @@ class Server:
         self._loop.close()
 
     def stop(self) -> None:
-        """End the server. May be called from anywhere, a signal handler included; a second call ends at once."""
+        """End the server. May be called from anywhere, a signal handler included; a second call
+        ends at once.
+        """
         if self._inner.is_ending:
             raise SystemExit(1)
         self._inner.is_ending = True
@@ -235,7 +240,9 @@ class _Listener(TcpWSGIServer):
             connection, address = accepted
             if self._is_local:
                 address = ("localhost", None)
-            if self._owner.connections.make_room(address[0] if address[1] is not None else UNKNOWN_PEER):
+            if self._owner.connections.make_room(
+                address[0] if address[1] is not None else UNKNOWN_PEER
+            ):
                 with contextlib.suppress(OSError):
                     self.set_socket_options(connection)
                 self.channel_class(self, connection, address, self.adj, map=self._map)

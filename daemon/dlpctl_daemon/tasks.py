@@ -68,7 +68,9 @@ class ErrorTask(task.ErrorTask):
 
 
 class Task(task.WSGITask):
-    """A request in two steps: the first gets as far as it can without waiting for the disk, the second answers."""
+    """A request in two steps: the first gets as far as it can without waiting for the disk, the
+    second answers.
+    """
 
     wrote_header: bool
     _answer: Iterable[bytes] | None = None
@@ -98,13 +100,18 @@ class Task(task.WSGITask):
             for chunk in self._answer or ():
                 if chunk:
                     self.write(chunk)
-            if self.content_bytes_written != (self.content_length or 0) and self.request.command != "HEAD":
+            if (
+                self.content_bytes_written != (self.content_length or 0)
+                and self.request.command != "HEAD"
+            ):
                 self.set_close_on_finish()
         finally:
             self.drop()
 
     def drop(self) -> None:
-        """Also of an answer that nobody waits for any more: what it was to say must still be recorded."""
+        """Also of an answer that nobody waits for any more: what it was to say must still be
+        recorded.
+        """
         close = getattr(self._answer, "close", None)
         self._answer = None
         if close is not None:
@@ -123,7 +130,9 @@ class Task(task.WSGITask):
         return write
 
     def build_response_header(self) -> bytes:
-        """The usual case without the detours of the others: the application's names are as they should be."""
+        """The usual case without the detours of the others: the application's names are as they
+        should be.
+        """
         if self.version != "1.1" or self.content_length is None or not self.has_body:
             made: bytes = super().build_response_header()
             return made
@@ -135,7 +144,9 @@ class Task(task.WSGITask):
         return "\r\n".join(lines).encode("latin-1")
 
     def write(self, data: bytes) -> None:
-        """Head and body in one piece: with two, each answer would take two sends and wake the other side twice."""
+        """Head and body in one piece: with two, each answer would take two sends and wake the other
+        side twice.
+        """
         begun: bool = self.wrote_header
         if not begun and self.complete and self.content_length == len(data) and self.has_body:
             head = self.build_response_header()

@@ -1,10 +1,13 @@
 """The threads that answer.
 
-One of them, the taker, takes what has arrived, one after the other, and brings each as far as it gets without waiting for the disk. When
-nothing is left it ends them all: the first that needs the disk makes it sync for all. While it waits there, another is the taker. So the
-interpreter, which runs one thread at a time, is handed over a few times for many requests, and not a few times for each.
+One of them, the taker, takes what has arrived, one after the other, and brings each as far as it
+gets without waiting for the disk. When nothing is left it ends them all: the first that needs the
+disk makes it sync for all. While it waits there, another is the taker. So the interpreter, which
+runs one thread at a time, is handed over a few times for many requests, and not a few times for
+each.
 
-A request that takes long holds nobody up: who has arrived behind it, or waits for its end, gets another taker.
+A request that takes long holds nobody up: who has arrived behind it, or waits for its end, gets
+another taker.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ class Workers:
         self._arrived: FairQueue[Connection] = FairQueue(rules)
         self._begun: list[Connection] = []
         self._idle: list[_Worker] = []
-        """The last to fall idle is the first to be called, since what it needs is still in the caches of its processor."""
+        """The last to fall idle is the first to be called, since what it needs is still in the
+        caches of its processor.
+        """
         self._taker: _Worker | None = None
         self._taken_at = 0.0
         self._is_ending = False
@@ -55,7 +60,9 @@ class Workers:
             return self._arrived.expired() if self._arrived else []
 
     def hand_over(self) -> float | None:
-        """Let a worker take what has arrived. Call again after so many seconds, so that none waits for a stalled one."""
+        """Let a worker take what has arrived. Call again after so many seconds, so that none waits
+        for a stalled one.
+        """
         if not self._new and not self._arrived.is_ready and not self._begun:
             return None
         with self._lock:

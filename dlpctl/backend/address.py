@@ -53,11 +53,15 @@ class Address(NamedTuple):
 
 def _refuse_unfit(url: str, parts: SplitResult) -> None:
     if parts.username is not None or parts.password is not None:
-        raise UsageError("the server's address holds a user or a password; take it out and set DLPCTL_TOKEN")
+        raise UsageError(
+            "the server's address holds a user or a password; take it out and set DLPCTL_TOKEN"
+        )
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise UsageError(f"{url!r} is no address of a server; write it as http://127.0.0.1:8686")
     if parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is more than the address of a server; leave out what follows the path")
+        raise UsageError(
+            f"{url!r} is more than the address of a server; leave out what follows the path"
+        )
 
 
 def segment(text: str) -> str:

@@ -1,6 +1,8 @@
-"""One HTTP connection to a server, kept open from request to request, and every way it can fail as one line.
+"""One HTTP connection to a server, kept open from request to request, and every way it can fail as
+one line.
 
-By the standard library alone: a command that asks a server must not start slower than one that does not.
+By the standard library alone: a command that asks a server must not start slower than one that does
+not.
 """
 
 from __future__ import annotations
@@ -57,7 +59,11 @@ class Answer(NamedTuple):
 
 class Connection:
     def __init__(
-        self, address: Address, *, connect_seconds: float = CONNECT_SECONDS, seconds: float = ANSWER_SECONDS
+        self,
+        address: Address,
+        *,
+        connect_seconds: float = CONNECT_SECONDS,
+        seconds: float = ANSWER_SECONDS,
     ) -> None:
         self.address = address
         self._connect_seconds = connect_seconds
@@ -130,7 +136,9 @@ class Connection:
                 try:
                     yield self.table(json.loads(line))
                 except ValueError:
-                    raise self._stranger(Answer(response.status, _content_type(response), b"")) from None
+                    raise self._stranger(
+                        Answer(response.status, _content_type(response), b"")
+                    ) from None
 
     @contextmanager
     def _exchange(
@@ -143,7 +151,9 @@ class Connection:
     ) -> Iterator[http.client.HTTPResponse]:
         """An answer that is yet to be read; the connection stays open where it was read to its end."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
-        target = f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given, errors='replace')}"
+        target = (
+            f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given, errors='replace')}"
+        )
         connection = self._connection()
         response = None
         try:
@@ -156,7 +166,9 @@ class Connection:
                 raise self._error(answer, response.headers)
             yield response
         except TimeoutError:
-            raise ServerError(f"{self.address}: gave no answer within {self._seconds:g} seconds") from None
+            raise ServerError(
+                f"{self.address}: gave no answer within {self._seconds:g} seconds"
+            ) from None
         except (OSError, http.client.HTTPException) as problem:
             raise ServerError(
                 f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
@@ -166,7 +178,9 @@ class Connection:
                 self.close()
 
     def _connection(self) -> http.client.HTTPConnection:
-        """The open one, unless the server has closed it: there would be nothing to read from it otherwise."""
+        """The open one, unless the server has closed it: there would be nothing to read from it
+        otherwise.
+        """
         if self._open is not None and self._open.sock is not None:
             if not select.select([self._open.sock], [], [], 0)[0]:
                 return self._open
@@ -175,7 +189,9 @@ class Connection:
         try:
             connection.connect()
         except TimeoutError:
-            hint = "; does the address need http:// instead?" if self.address.scheme == "https" else ""
+            hint = (
+                "; does the address need http:// instead?" if self.address.scheme == "https" else ""
+            )
             raise ServerError(
                 f"{self.address}: cannot be reached within {self._connect_seconds:g} seconds{hint}"
             ) from None
@@ -203,7 +219,9 @@ class Connection:
 
     def _error(self, answer: Answer, headers: http.client.HTTPMessage) -> DlpctlError:
         if 300 <= answer.status < 400 and (where := headers.get("Location", "")):
-            return ServerError(f"{self.address}: sends on to {where}; name that address as the server")
+            return ServerError(
+                f"{self.address}: sends on to {where}; name that address as the server"
+            )
         detail = None
         if answer.content_type.startswith(_JSON):
             try:

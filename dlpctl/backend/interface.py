@@ -1,4 +1,6 @@
-"""The JSON of the service's interface, whoever answers: all that the commands of the control plane ask."""
+"""The JSON of the service's interface, whoever answers: all that the commands of the control plane
+ask.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,14 @@ class Backend(EvidenceSource, Protocol):
         """By a policy's key; the other two are as in the interface of the service."""
 
     def check_file(
-        self, key: str, data: bytes, name: str, destination: str, *, org_id: str | None, policy_id: str | None
+        self,
+        key: str,
+        data: bytes,
+        name: str,
+        destination: str,
+        *,
+        org_id: str | None,
+        policy_id: str | None,
     ) -> Json: ...
 
     def masked_file(self, key: str, url: str) -> bytes:
@@ -78,10 +87,14 @@ class Backend(EvidenceSource, Protocol):
 
 
 def policy_key(backend: Backend, org: str, policy: str | None) -> str:
-    """The key that opens checks by a policy of an organization: one by its id or name, or the one that the default group begins with."""
+    """The key that opens checks by a policy of an organization: one by its id or name, or the one
+    that the default group begins with.
+    """
     policies = backend.policies(org)
     if any(SHORTENED in one["api_key"] for one in policies):
-        raise ForbiddenError("an auditor's token shows no keys: set DLPCTL_API_KEY to a policy's key")
+        raise ForbiddenError(
+            "an auditor's token shows no keys: set DLPCTL_API_KEY to a policy's key"
+        )
     if policy is not None:
         for one in policies:
             if policy in (one["policy_id"], one["name"]):
@@ -91,4 +104,6 @@ def policy_key(backend: Backend, org: str, policy: str | None) -> str:
     for one in policies:
         if one["is_active"] and one["policy_id"] in default["policy_ids"]:
             return str(one["api_key"])
-    raise NotFoundError(f"{org}: its default policy group holds no active policy; name one with --policy")
+    raise NotFoundError(
+        f"{org}: its default policy group holds no active policy; name one with --policy"
+    )

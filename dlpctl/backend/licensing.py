@@ -1,6 +1,8 @@
-"""The client of a license: asks the server once in five minutes, believes what its key has signed, and works on without it.
+"""The client of a license: asks the server once in five minutes, believes what its key has signed,
+and works on without it.
 
-What is kept of the last answer lies in a file of this user. It is verified each time it is read, since what stands in it decides.
+What is kept of the last answer lies in a file of this user. It is verified each time it is read,
+since what stands in it decides.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Grant(NamedTuple):
     """The policies of the license's groups."""
 
     def policy(self, name: str | None) -> tuple[str, Policy] | None:
-        """One of the organization's, by its id or name, with its id; without a name the one that the license begins with."""
+        """One of the organization's, by its id or name, with its id; without a name the one that
+        the license begins with.
+        """
         wanted = name or self.config.get("default_policy_id")
         for one in self.config["policies"]:
             if wanted in (one["policy_id"], one["name"]):
@@ -73,7 +77,9 @@ class LicenseClient:
         self.spool = folder / f"{digest}.spool"
 
     def grant(self) -> Grant | None:
-        """None where there is neither a server nor a token that is still good. Raises where the server says that the license is none."""
+        """None where there is neither a server nor a token that is still good. Raises where the
+        server says that the license is none.
+        """
         kept = self._read()
         now = self._now()
         self._refuse_spent(kept, now)
@@ -94,14 +100,18 @@ class LicenseClient:
             return grant
 
     def spent(self, until: datetime, limit: int) -> None:
-        """The server has said that the month's checks are used up. The next answer of it takes that back."""
+        """The server has said that the month's checks are used up. The next answer of it takes that
+        back.
+        """
         self._write(self._read() | {"spent_until": until.timestamp(), "limit": limit})
 
     def _refuse_spent(self, kept: dict[str, Any], now: float) -> None:
         until = _number(kept, "spent_until")
         if now < until and now - _number(kept, "fetched_at") < FRESH_SECONDS:
             begins = (
-                datetime.fromtimestamp(until, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                datetime.fromtimestamp(until, UTC)
+                .isoformat(timespec="milliseconds")
+                .replace("+00:00", "Z")
             )
             limit = int(_number(kept, "limit"))
             raise QuotaError(
@@ -141,7 +151,8 @@ class LicenseClient:
     def _verified(self, known: dict[str, Any]) -> Grant:
         """Raises `LicenseError` where anything is not as the server's key has signed it for now.
 
-        The key, which is pinned, says who issued a token; the issuer's name is a setting of the server.
+        The key, which is pinned, says who issued a token; the issuer's name is a setting of the
+        server.
         """
         answer = known["answer"]
         token = _token(answer)
@@ -192,7 +203,9 @@ def _token(answer: object) -> Token:
 
 
 def _keys(known: dict[str, Any]) -> dict[str, Any]:
-    """The public keys that the server has vouched for, by id. One that is known is never asked for again, and so never replaced."""
+    """The public keys that the server has vouched for, by id. One that is known is never asked for
+    again, and so never replaced.
+    """
     keys = known.get("keys")
     return keys if isinstance(keys, dict) else {}
 

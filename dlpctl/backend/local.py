@@ -146,11 +146,16 @@ class LocalBackend:
         return self.control.analytics.detections(LOCAL, org, period).to_dict()
 
     def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json:
-        page = self.control.audit.search(LOCAL, limit=limit, offset=offset, org_id=org_id, search=search)
+        page = self.control.audit.search(
+            LOCAL, limit=limit, offset=offset, org_id=org_id, search=search
+        )
         return page.to_dict()
 
     def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]:
-        return (item.to_dict() for item in self.control.audit.export(LOCAL, org_id=org_id, search=search))
+        return (
+            item.to_dict()
+            for item in self.control.audit.export(LOCAL, org_id=org_id, search=search)
+        )
 
     def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json:
         return self.control.audit.events(LOCAL, limit=limit, offset=offset, org_id=org_id).to_dict()
@@ -165,16 +170,29 @@ class LocalBackend:
         self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None
     ) -> Json:
         checks = self.control.checks
-        return checks.check_text(key, text, destination, org_id=org_id, policy_id=policy_id).to_dict()
+        return checks.check_text(
+            key, text, destination, org_id=org_id, policy_id=policy_id
+        ).to_dict()
 
     def check_file(
-        self, key: str, data: bytes, name: str, destination: str, *, org_id: str | None, policy_id: str | None
+        self,
+        key: str,
+        data: bytes,
+        name: str,
+        destination: str,
+        *,
+        org_id: str | None,
+        policy_id: str | None,
     ) -> Json:
         checks = self.control.checks
-        return checks.check_file(key, data, name, destination, org_id=org_id, policy_id=policy_id).to_dict()
+        return checks.check_file(
+            key, data, name, destination, org_id=org_id, policy_id=policy_id
+        ).to_dict()
 
     def masked_file(self, key: str, url: str) -> bytes:
         path, _, query = url.partition("?")
         signed = dict(pair.split("=", 1) for pair in query.split("&"))
         preflight_id = path.split("/")[-2]
-        return self.control.checks.file(key, preflight_id, signed["expires"], signed["signature"]).data
+        return self.control.checks.file(
+            key, preflight_id, signed["expires"], signed["signature"]
+        ).data

@@ -28,7 +28,9 @@ class RemoteBackend:
 
     @classmethod
     def open(cls, url: str, data_folder: Path) -> RemoteBackend:
-        """The token is the one in DLPCTL_TOKEN; for a server on this machine also the one that `serve` and `init` left for this user."""
+        """The token is the one in DLPCTL_TOKEN; for a server on this machine also the one that
+        `serve` and `init` left for this user.
+        """
         address = Address.parse(url)
         token = os.environ.get("DLPCTL_TOKEN", "").strip()
         if not token and address.is_local:
@@ -142,7 +144,9 @@ class RemoteBackend:
         self._ask("DELETE", f"/api/tokens/{segment(token_id)}")
 
     def analytics(self, org: str, period: str) -> Json:
-        return self._connection.table(self._ask("GET", _of(org, "analytics"), query={"period": period}))
+        return self._connection.table(
+            self._ask("GET", _of(org, "analytics"), query={"period": period})
+        )
 
     def timeseries(self, org: str, period: str) -> Json:
         return self._connection.table(
@@ -176,20 +180,36 @@ class RemoteBackend:
     def check_text(
         self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None
     ) -> Json:
-        fields = {"text": text, "destination": destination, "org_id": org_id, "policy_id": policy_id}
+        fields = {
+            "text": text,
+            "destination": destination,
+            "org_id": org_id,
+            "policy_id": policy_id,
+        }
         body = {name: value for name, value in fields.items() if value is not None}
         return self._connection.table(
-            self._connection.json("POST", "/api/preflight/text", credential=service_key(key), body=body)
+            self._connection.json(
+                "POST", "/api/preflight/text", credential=service_key(key), body=body
+            )
         )
 
     def check_file(
-        self, key: str, data: bytes, name: str, destination: str, *, org_id: str | None, policy_id: str | None
+        self,
+        key: str,
+        data: bytes,
+        name: str,
+        destination: str,
+        *,
+        org_id: str | None,
+        policy_id: str | None,
     ) -> Json:
         fields = {"destination": destination, "org_id": org_id, "policy_id": policy_id}
         content_type, body = _multipart(name, data, fields)
         headers = service_key(key) | {"Content-Type": content_type}
         answer = self._connection.table(
-            self._connection.read(self._connection.send("POST", "/api/preflight", headers, content=body))
+            self._connection.read(
+                self._connection.send("POST", "/api/preflight", headers, content=body)
+            )
         )
         if url := answer.get("masked_file_url"):
             answer["masked_file_url"] = _path_of(url)
@@ -198,9 +218,13 @@ class RemoteBackend:
     def masked_file(self, key: str, url: str) -> bytes:
         return self._connection.send("GET", url, service_key(key)).data
 
-    def _ask(self, method: str, path: str, body: Body | None = None, query: Body | None = None) -> Any:
+    def _ask(
+        self, method: str, path: str, body: Body | None = None, query: Body | None = None
+    ) -> Any:
         with self._explained():
-            return self._connection.json(method, path, credential=self._credential, query=query, body=body)
+            return self._connection.json(
+                method, path, credential=self._credential, query=query, body=body
+            )
 
     @property
     def _credential(self) -> dict[str, str]:
@@ -237,7 +261,9 @@ def service_key(key: str) -> dict[str, str]:
 
 def _sendable(key: str) -> str:
     if not key.isascii() or not key.isprintable():
-        raise UnauthorizedError("the key holds characters that no key has; look at where it comes from")
+        raise UnauthorizedError(
+            "the key holds characters that no key has; look at where it comes from"
+        )
     return key
 
 
@@ -259,6 +285,8 @@ def _multipart(name: str, data: bytes, fields: Mapping[str, str | None]) -> tupl
 
 
 def _path_of(url: str) -> str:
-    """What is under the server's address: who asks knows the way to the server, which may be another than it thinks."""
+    """What is under the server's address: who asks knows the way to the server, which may be
+    another than it thinks.
+    """
     parts = urlsplit(url)
     return f"/api/{parts.path.partition('/api/')[2]}?{parts.query}"

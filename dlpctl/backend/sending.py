@@ -1,6 +1,8 @@
-"""`python -m dlpctl.backend.sending SPOOL`: tells the server of the checks that wait, and stays a while for those that follow.
+"""`python -m dlpctl.backend.sending SPOOL`: tells the server of the checks that wait, and stays a
+while for those that follow.
 
-It begins in the background when a check is over, and knows the server and the license from DLPCTL_SERVER and DLPCTL_LICENSE_KEY.
+It begins in the background when a check is over, and knows the server and the license from
+DLPCTL_SERVER and DLPCTL_LICENSE_KEY.
 """
 
 from __future__ import annotations
@@ -82,4 +84,6 @@ def main(folder: Path, url: str, license_key: str, idle_seconds: float = _IDLE_S
 
 if __name__ == "__main__":
     with suppress(DlpctlError, KeyError):  # what could not be sent is sent the next time
-        main(Path(sys.argv[1]), os.environ["DLPCTL_SERVER"], os.environ["DLPCTL_LICENSE_KEY"].strip())
+        main(
+            Path(sys.argv[1]), os.environ["DLPCTL_SERVER"], os.environ["DLPCTL_LICENSE_KEY"].strip()
+        )

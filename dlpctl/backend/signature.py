@@ -1,8 +1,9 @@
 """Tokens signed with RS256, verified by the standard library alone.
 
-A command verifies its license each time it runs, in a few tenths of a millisecond; importing a cryptography library takes a hundred times
-that. Only public values are handled here, so nothing has to be constant in time. PKCS #1 v1.5 is verified the safe way: what must
-have been signed is built and compared whole, nothing of the signature is parsed (RFC 8017, 8.2.2).
+A command verifies its license each time it runs, in a few tenths of a millisecond; importing a
+cryptography library takes a hundred times that. Only public values are handled here, so nothing has
+to be constant in time. PKCS #1 v1.5 is verified the safe way: what must have been signed is built
+and compared whole, nothing of the signature is parsed (RFC 8017, 8.2.2).
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class Token(NamedTuple):
             or number >= modulus
             or pow(number, _EXPONENT, modulus).to_bytes(size, "big") != expected
         ):
-            raise LicenseError("the license token was not signed by the server's key; it was refused")
+            raise LicenseError(
+                "the license token was not signed by the server's key; it was refused"
+            )
         try:
             claims = json.loads(self.payload)
         except (ValueError, RecursionError):
@@ -101,7 +104,9 @@ def _modulus(pem: str) -> int:
     except (ValueError, IndexError):
         raise LicenseError("the server's public key is no RSA key in PEM") from None
     if not _MIN_BITS <= modulus.bit_length() <= _MAX_BITS:
-        raise LicenseError(f"the server's public key has {modulus.bit_length()} bits; it was refused")
+        raise LicenseError(
+            f"the server's public key has {modulus.bit_length()} bits; it was refused"
+        )
     return modulus
 
 

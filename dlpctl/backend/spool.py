@@ -1,4 +1,6 @@
-"""What is to be told of checks under a license: a file for each, until the server has it. Never what was checked."""
+"""What is to be told of checks under a license: a file for each, until the server has it. Never
+what was checked.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,16 @@ from typing import Any
 from dlpctl.backend.licensing import write_privately
 
 SILENT_SECONDS = 60
-"""After which a sender that has not shown itself is taken for dead, and a server that did not answer is tried again."""
+"""After which a sender that has not shown itself is taken for dead, and a server that did not
+answer is tried again.
+"""
 _MOST_WAITING = 20_000
 
 
 class Spool:
-    """Many may put into it, and several take from it, at the same time: the server counts a check that it is told twice once."""
+    """Many may put into it, and several take from it, at the same time: the server counts a check
+    that it is told twice once.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +36,9 @@ class Spool:
         try:
             if self.folder.is_dir() and sum(1 for _ in self.folder.iterdir()) > _MOST_WAITING:
                 return False
-            write_privately(self.folder / f"{check['preflight_id']}.json", json.dumps(check).encode())
+            write_privately(
+                self.folder / f"{check['preflight_id']}.json", json.dumps(check).encode()
+            )
         except OSError:
             return False
         return True
@@ -58,7 +66,9 @@ class Spool:
                 file.unlink()
 
     def start_sender(self, url: str) -> None:
-        """A process of its own, which outlives this one; not where one is at work, or has failed just now."""
+        """A process of its own, which outlives this one; not where one is at work, or has failed
+        just now.
+        """
         if self._is_marked():
             return
         self.mark()
@@ -90,12 +100,18 @@ if sys.platform == "win32":
         detached = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
         nothing = subprocess.DEVNULL
         subprocess.Popen(
-            command, env=environ, creationflags=detached, stdin=nothing, stdout=nothing, stderr=nothing
+            command,
+            env=environ,
+            creationflags=detached,
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
         )
 
 else:
 
     def _start(command: list[str], environ: Mapping[str, str]) -> None:
-        # Importing subprocess takes longer than the check that this follows. Nobody who reads our output waits for the sender's.
+        # Importing subprocess takes longer than the check that this follows. Nobody who reads our
+        # output waits for the sender's.
         nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
         os.posix_spawn(command[0], command, environ, file_actions=nothing, setpgroup=0)

@@ -1,4 +1,6 @@
-"""Exceptions that commands add: who answers for them, why and until when, and the file that holds them."""
+"""Exceptions that commands add: who answers for them, why and until when, and the file that holds
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
 File = Annotated[
     Path | None,
     typer.Option(
-        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {EXCEPTIONS_FILE}, here or above."
+        "--baseline",
+        metavar="FILE",
+        help=f"The exceptions; the nearest {EXCEPTIONS_FILE}, here or above.",
     ),
 ]
-Owner = Annotated[str | None, typer.Option(metavar="NAME", help="Who answers for them; your login name.")]
+Owner = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who answers for them; your login name.")
+]
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why they may stay.")]
 Expires = Annotated[str, typer.Option(metavar="WHEN", help="Until 2027-01-31, for 90d, or never.")]
 
@@ -66,7 +72,9 @@ def _login() -> str:
         raise UsageError("nobody knows who you are here; say --owner NAME") from None
 
 
-def save(baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, begun: bool = False) -> None:
+def save(
+    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, begun: bool = False
+) -> None:
     """Write a file of exceptions and print what changed; `begun` says that the file is new."""
     new = baseline.with_entries(entries)
     before, after = set(baseline.entries), set(new.entries)
@@ -76,7 +84,9 @@ def save(baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, 
     added, removed = len(after - before), len(before - after)
     printer = Printer()
     if form is options.Output.JSON:
-        printer.json({"file": str(new.file), "exceptions": len(after), "added": added, "removed": removed})
+        printer.json(
+            {"file": str(new.file), "exceptions": len(after), "added": added, "removed": removed}
+        )
         return
     types = Counter(entry.type for entry in after)
     listed = ", ".join(f"{count} {name}" for name, count in sorted(types.items()))

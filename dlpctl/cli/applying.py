@@ -1,6 +1,7 @@
 """From a file that says what organizations there should be to the changes that make it so.
 
-What stands in the file is created or changed; what does not stand there is left alone. A policy and a group are known by their names.
+What stands in the file is created or changed; what does not stand there is left alone. A policy and
+a group are known by their names.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def apply(
         yield from _policies(backend, slug, wanted, folder, load, exists=exists, dry_run=dry_run)
 
 
-def _groups(backend: Backend, slug: str, wanted: Table, *, exists: bool, dry_run: bool) -> Iterator[str]:
+def _groups(
+    backend: Backend, slug: str, wanted: Table, *, exists: bool, dry_run: bool
+) -> Iterator[str]:
     existing = {group["name"]: group for group in backend.groups(slug)} if exists else {}
     for group in wanted.get("group", ()):
         name = group["name"]
@@ -112,7 +115,9 @@ def _policies(
                 backend.create_policy(slug, body)
             continue
         found = existing[name]
-        member = sorted(group["name"] for group in groups if found["policy_id"] in group["policy_ids"])
+        member = sorted(
+            group["name"] for group in groups if found["policy_id"] in group["policy_ids"]
+        )
         now = whole(Policy.from_dict(found)) | {"groups": member, "is_active": found["is_active"]}
         if "groups" in body:
             body["groups"] = sorted(body["groups"])
@@ -135,7 +140,9 @@ def _content(table: Table, folder: Path, load: Callable[[str], Policy]) -> Polic
 
 
 def _differing(wanted: Table, found: Table) -> list[str]:
-    """The keys of `wanted` that `found` has otherwise; of tables within, those keys alone that are wanted."""
+    """The keys of `wanted` that `found` has otherwise; of tables within, those keys alone that are
+    wanted.
+    """
     changes = []
     for key, value in wanted.items():
         if isinstance(value, Mapping):

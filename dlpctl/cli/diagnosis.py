@@ -87,9 +87,7 @@ def _program() -> Iterator[Verdict]:
 
     from dlpctl import __version__
 
-    python = (
-        f"dlpctl {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    )
+    python = f"dlpctl {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     found = shutil.which("dlpctl")
     if found is None:
         yield Verdict(
@@ -133,7 +131,9 @@ def _cache(folder: Path) -> Iterator[Verdict]:
     try:
         status = folder.lstat()
     except FileNotFoundError:
-        yield Verdict("cache", State.WARNING, f"{folder} cannot be made; every start compiles the patterns")
+        yield Verdict(
+            "cache", State.WARNING, f"{folder} cannot be made; every start compiles the patterns"
+        )
         return
     except OSError as problem:
         yield Verdict("cache", State.ERROR, f"{folder}: {problem.strerror}")
@@ -142,7 +142,10 @@ def _cache(folder: Path) -> Iterator[Verdict]:
         yield Verdict("cache", State.ERROR, f"{folder} is not a folder", f"rm {folder}")
     elif os.name == "posix" and status.st_uid != os.geteuid():
         yield Verdict(
-            "cache", State.ERROR, f"{folder} belongs to somebody else", f"sudo chown -R $USER {folder}"
+            "cache",
+            State.ERROR,
+            f"{folder} belongs to somebody else",
+            f"sudo chown -R $USER {folder}",
         )
     elif os.name == "posix" and status.st_mode & 0o022:
         yield Verdict(
@@ -175,11 +178,16 @@ def _private_files(folder: Path) -> Iterator[Verdict]:
     for file in open_ones:
         mode = stat.S_IMODE(file.stat().st_mode)
         yield Verdict(
-            "keys", State.ERROR, f"{file} can be read by others (mode {mode:04o})", f"chmod 600 {file}"
+            "keys",
+            State.ERROR,
+            f"{file} can be read by others (mode {mode:04o})",
+            f"chmod 600 {file}",
         )
     if not open_ones:
         yield Verdict(
-            "keys", State.OK, f"{', '.join(file.name for file in there)} in {folder} are yours alone"
+            "keys",
+            State.OK,
+            f"{', '.join(file.name for file in there)} in {folder} are yours alone",
         )
 
 
@@ -188,7 +196,9 @@ def _space(folder: Path) -> Iterator[Verdict]:
     free = shutil.disk_usage(nearest).free
     if free < _LEAST_SPACE:
         said = f"{free / 1e6:.0f} MB left in {nearest}; what cannot be recorded is blocked"
-        yield Verdict("space", State.WARNING, said, "dlpctl db prune --older-than 90d && dlpctl db vacuum")
+        yield Verdict(
+            "space", State.WARNING, said, "dlpctl db prune --older-than 90d && dlpctl db vacuum"
+        )
 
 
 def _database(folder: Path) -> Iterator[Verdict]:
@@ -197,7 +207,9 @@ def _database(folder: Path) -> Iterator[Verdict]:
 
     file = folder / DATABASE
     if not file.exists():
-        yield Verdict("database", State.NOTE, "none; only the control plane needs one", "dlpctl init")
+        yield Verdict(
+            "database", State.NOTE, "none; only the control plane needs one", "dlpctl init"
+        )
         return
     if not (folder / KEY_FILE).exists():
         yield Verdict(
@@ -212,7 +224,9 @@ def _database(folder: Path) -> Iterator[Verdict]:
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            wrong = [row[0] for row in connection.execute("PRAGMA quick_check(1)") if row[0] != "ok"]
+            wrong = [
+                row[0] for row in connection.execute("PRAGMA quick_check(1)") if row[0] != "ok"
+            ]
             if wrong:
                 yield Verdict(
                     "database",
@@ -229,11 +243,15 @@ def _database(folder: Path) -> Iterator[Verdict]:
                     "install a newer dlpctl from where you have this one",
                 )
                 return
-            yield Verdict("database", State.OK, f"{file}, whole, {file.stat().st_size / 1e6:.1f} MB")
+            yield Verdict(
+                "database", State.OK, f"{file}, whole, {file.stat().st_size / 1e6:.1f} MB"
+            )
             yield from _stored_licenses(connection)
             yield from _newest_check(connection)
     except sqlite3.Error as problem:
-        yield Verdict("database", State.ERROR, f"{file}: {problem}", "dlpctl db restore BACKUP --yes")
+        yield Verdict(
+            "database", State.ERROR, f"{file}: {problem}", "dlpctl db restore BACKUP --yes"
+        )
 
 
 def _stored_licenses(connection: sqlite3.Connection) -> Iterator[Verdict]:
@@ -300,7 +318,9 @@ def _server(config: Config) -> Iterator[Verdict]:
         yield Verdict("server", State.NOTE, f"{url} is not asked by this command")
         return
     start = (
-        "dlpctl serve" if parts.hostname in ("127.0.0.1", "localhost") else f"curl {url.rstrip('/')}/readyz"
+        "dlpctl serve"
+        if parts.hostname in ("127.0.0.1", "localhost")
+        else f"curl {url.rstrip('/')}/readyz"
     )
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     try:
@@ -360,9 +380,13 @@ def _readers() -> Iterator[Verdict]:
         install = {"darwin": "brew install tesseract", "win32": "winget install tesseract"}.get(
             sys.platform, "sudo apt-get install tesseract-ocr"
         )
-        yield Verdict("tesseract", State.NOTE, "not installed: words in pictures are not read", install)
+        yield Verdict(
+            "tesseract", State.NOTE, "not installed: words in pictures are not read", install
+        )
     from dlpctl.cli.provenance import extra_packages
 
     for extra, module, what in _EXTRAS:
         if find_spec(module) is None:
-            yield Verdict(extra, State.NOTE, f"{what} cannot be read", f"pip install {extra_packages(extra)}")
+            yield Verdict(
+                extra, State.NOTE, f"{what} cannot be read", f"pip install {extra_packages(extra)}"
+            )

@@ -1,4 +1,6 @@
-"""Files that are no plain text, on the command line: which those are, their passwords and masked copies, and progress."""
+"""Files that are no plain text, on the command line: which those are, their passwords and masked
+copies, and progress.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _PLAIN = {
     ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala", ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php",
     ".pl", ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
 }  # fmt: skip
-"""Names of files that are read as they stand. All others are looked into by their format, text or not."""
+"""Names of files that are read as they stand. All others are looked into by their format, text or
+not.
+"""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
@@ -39,7 +43,9 @@ _VARIABLE = "DLPCTL_PASSWORD"
 
 
 def is_plain(name: str, head: bytes) -> bool:
-    """Whether a content is text that needs no format: it may come as a stream, and nothing more has to be imported."""
+    """Whether a content is text that needs no format: it may come as a stream, and nothing more has
+    to be imported.
+    """
     path = PurePath("" if name == STDIN else name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
@@ -96,7 +102,9 @@ def whole(chunks: Iterable[bytes], most: int) -> bytes:
 
 
 def password(*, ask: bool, file: Path | None) -> str | None:
-    """Of an encrypted file: from a prompt, a file or the environment, since other users see what arguments a process has."""
+    """Of an encrypted file: from a prompt, a file or the environment, since other users see what
+    arguments a process has.
+    """
     if file is not None:
         try:
             lines = read_secret(file).decode("utf-8").splitlines()
@@ -122,7 +130,9 @@ def without_values(name: str, checker: Checker) -> str:
 
 
 def beside(name: str, shown: str) -> Path:
-    """Where the masked copy goes if nobody says: `a.pdf` becomes `a.masked.pdf`. `shown` is its name without any value in it."""
+    """Where the masked copy goes if nobody says: `a.pdf` becomes `a.masked.pdf`. `shown` is its
+    name without any value in it.
+    """
     safe = PurePath(_NOT_IN_FILE_NAMES.sub("_", shown))
     suffix = safe.suffix
     if suffix.lower() in _ARCHIVED:
@@ -132,7 +142,9 @@ def beside(name: str, shown: str) -> Path:
 
 
 def save(data: bytes, target: Path, *, force: bool) -> None:
-    """Write a masked copy, whole or not at all; a file that is there already stays, unless it is the same or `force` is given."""
+    """Write a masked copy, whole or not at all; a file that is there already stays, unless it is
+    the same or `force` is given.
+    """
     from dlpctl.newfiles import write_whole
 
     if is_stream(target):
@@ -163,8 +175,12 @@ def refuse_unwritable(target: Path | None, *, force: bool) -> None:
         raise OutputError(f"{target} exists: name another file with -o or give --force")
 
 
-def save_pictures(report: FileReport, data: bytes, name: str, folder: Path, secret: str | None) -> list[Path]:
-    """The pages that masking changed, as pictures of before and after; for the eyes of who may see the values."""
+def save_pictures(
+    report: FileReport, data: bytes, name: str, folder: Path, secret: str | None
+) -> list[Path]:
+    """The pages that masking changed, as pictures of before and after; for the eyes of who may see
+    the values.
+    """
     from dlpctl.files.pictures import before_and_after
     from dlpctl.newfiles import write_whole
 
@@ -175,7 +191,10 @@ def save_pictures(report: FileReport, data: bytes, name: str, folder: Path, secr
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for page, before, after in before_and_after(data, report.masked, report.pages, secret):
             for what, picture in (("before", before), ("after", after)):
-                target = folder / f"{PurePath(_NOT_IN_FILE_NAMES.sub('_', name)).stem}.page-{page}.{what}.png"
+                target = (
+                    folder
+                    / f"{PurePath(_NOT_IN_FILE_NAMES.sub('_', name)).stem}.page-{page}.{what}.png"
+                )
                 write_whole(target, picture, overwrite=True)
                 written.append(target)
     except OSError as problem:
@@ -222,7 +241,9 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def cleaning_up() -> Iterator[None]:
-    """Whoever ends the command by a signal gets it to end its worker and to remove its temporary files first."""
+    """Whoever ends the command by a signal gets it to end its worker and to remove its temporary
+    files first.
+    """
     import signal
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -44,8 +44,12 @@ def found(named: Path | None) -> Path | None:
     return named or nearest(EXCEPTIONS_FILE, Path.cwd())
 
 
-def acceptance(named: Path | None, destination: str | None) -> tuple[tuple[bytes, ...], Acceptance | None]:
-    """The keys that findings are to be fingerprinted with, and what then says which of them are excepted."""
+def acceptance(
+    named: Path | None, destination: str | None
+) -> tuple[tuple[bytes, ...], Acceptance | None]:
+    """The keys that findings are to be fingerprinted with, and what then says which of them are
+    excepted.
+    """
     file = found(named)
     if file is None:
         return (), None

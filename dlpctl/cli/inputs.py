@@ -68,7 +68,9 @@ def require_open_stdin() -> None:
 
 
 def may_hold_content() -> bool:
-    """Whether something may come from stdin that the caller wants to be read: it is a pipe, a socket or a file."""
+    """Whether something may come from stdin that the caller wants to be read: it is a pipe, a
+    socket or a file.
+    """
     try:
         mode = os.fstat(0).st_mode
     except OSError:
@@ -100,7 +102,9 @@ def read_text_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
 
 
 def read_text(name: str, *, required: bool = False) -> str:
-    """Return a whole text; a byte that is not UTF-8 becomes a lone surrogate, and is written back as it was."""
+    """Return a whole text; a byte that is not UTF-8 becomes a lone surrogate, and is written back
+    as it was.
+    """
     return b"".join(read_text_chunks(name, required=required)).decode("utf-8", "surrogateescape")
 
 

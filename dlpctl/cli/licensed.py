@@ -1,4 +1,6 @@
-"""Checks on this machine by the policies of a license, told to its server afterwards: what was decided, and never what was checked."""
+"""Checks on this machine by the policies of a license, told to its server afterwards: what was
+decided, and never what was checked.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Licensed:
 
     @classmethod
     def begin(cls, url: str, license_key: str, data_folder: Path) -> Licensed | None:
-        """None where the server is out of reach and no token of it is at hand: then checks are as they are without a license."""
+        """None where the server is out of reach and no token of it is at hand: then checks are as
+        they are without a license.
+        """
         client = LicenseClient(url, license_key, data_folder)
         grant = client.grant()
         if grant is None:
@@ -44,7 +48,13 @@ class Licensed:
         return self._policy and self._policy[1]
 
     def record(
-        self, decision: Decision, destination: Destination, report: Report | None, *, size: int, is_file: bool
+        self,
+        decision: Decision,
+        destination: Destination,
+        report: Report | None,
+        *,
+        size: int,
+        is_file: bool,
     ) -> None:
         """To be told; by a policy that is none of the organization's nothing is."""
         from dlpctl.preflight import interface_detections

@@ -1,4 +1,6 @@
-"""The command line: one lazily loaded module a command, and one place where every error becomes a line."""
+"""The command line: one lazily loaded module a command, and one place where every error becomes a
+line.
+"""
 
 from __future__ import annotations
 
@@ -110,10 +112,14 @@ def _print_version(value: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("-V", "--version", help="Print the version.", callback=_print_version, is_eager=True),
+        typer.Option(
+            "-V", "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
-    """Find sensitive data, decide by policy, and mask it, before content leaves. 'dlpctl help' lists what is explained."""
+    """Find sensitive data, decide by policy, and mask it, before content leaves. 'dlpctl help'
+    lists what is explained.
+    """
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -124,7 +130,9 @@ def run(arguments: Sequence[str]) -> int:
                 errors="replace"
             )  # a name or a text that is not valid Unicode is still printed
     try:
-        status = typer.main.get_command(app).main(list(arguments), prog_name="dlpctl", standalone_mode=False)
+        status = typer.main.get_command(app).main(
+            list(arguments), prog_name="dlpctl", standalone_mode=False
+        )
         sys.stdout.flush()
     except DlpctlError as error:
         return _fail(error.code, error.message, error.exit_status, arguments)
@@ -149,7 +157,10 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as problem:
         # What it says may hold what was scanned, and so may the lines of a traceback.
         return _fail(
-            "error", f"a mistake of dlpctl, not of yours: {fault(problem)}; please report it", 1, arguments
+            "error",
+            f"a mistake of dlpctl, not of yours: {fault(problem)}; please report it",
+            1,
+            arguments,
         )
     return status if isinstance(status, int) else 0
 
@@ -176,6 +187,8 @@ def _fail(code: str, message: str, status: int, arguments: Sequence[str]) -> int
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether errors are to be JSON too; asked before, or without, a successful parse of the arguments."""
+    """Whether errors are to be JSON too; asked before, or without, a successful parse of the
+    arguments.
+    """
     joined = " ".join(arguments)
     return any(form in joined for form in ("--format json", "--format=json", "-f json"))

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 HOOK_TYPES = ("SECRETS",)
-"""The target of hooks if neither flags nor settings name one, since nearly every commit names a person."""
+"""The target of hooks if neither flags nor settings name one, since nearly every commit names a
+person.
+"""
 
 
 class Search(NamedTuple):
@@ -64,7 +66,9 @@ def search(
 
 
 def everything(session: Session) -> Search:
-    """Return a search that misses no value that an exception may be for, whatever the settings limit it to."""
+    """Return a search that misses no value that an exception may be for, whatever the settings
+    limit it to.
+    """
     detector = session.detector()
     if _is_set(session, "policy"):
         detector = _with_patterns(detector, session.policy(session.config.policy))
@@ -96,7 +100,9 @@ def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[st
 def _by_policy(
     session: Session, detector: Detector, policy: Policy, destination: str | None
 ) -> tuple[Detector, set[str] | None, float]:
-    """A detector with the patterns of a policy, the ids of those that matter, and its lowest threshold."""
+    """A detector with the patterns of a policy, the ids of those that matter, and its lowest
+    threshold.
+    """
     from dlpctl.policy.decide import relevant_selectors
     from dlpctl.preflight import parse_destination
 

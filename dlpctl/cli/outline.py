@@ -38,7 +38,9 @@ def _node(command: Any, context: Any, path: tuple[str, ...]) -> Node:
     import click
 
     options = tuple(
-        Option(tuple(sorted([*param.opts, *param.secondary_opts], key=len)), _line(param.help or ""))
+        Option(
+            tuple(sorted([*param.opts, *param.secondary_opts], key=len)), _line(param.help or "")
+        )
         for param in command.get_params(context)
         if param.param_type_name == "option" and not param.hidden
     )

@@ -13,7 +13,9 @@ from dlpctl.errors import OutputError
 
 @contextmanager
 def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes bytes. A file gets its content at the end, in one step, and keeps what it had if anything fails."""
+    """A function that writes bytes. A file gets its content at the end, in one step, and keeps what
+    it had if anything fails.
+    """
     if file is None:
         sys.stdout.flush()
         stdout = sys.stdout.buffer
@@ -47,7 +49,8 @@ def discard_stdout() -> None:
 
 
 def is_stream(file: Path) -> bool:
-    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a file.
+    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a
+    file.
 
     `/dev/stdout` is a link that must stay, even where the shell has led stdout into a file.
     """
@@ -61,7 +64,9 @@ def is_stream(file: Path) -> bool:
 
 def unwritable(file: Path, problem: OSError) -> OutputError:
     """Why a file cannot be written, and what helps."""
-    reason = _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
+    reason = (
+        _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
+    )
     return OutputError(f"{file}: {reason}")
 
 

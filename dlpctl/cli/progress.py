@@ -1,4 +1,6 @@
-"""How far a long scan has got, in one line on a terminal that whatever is written next takes the place of."""
+"""How far a long scan has got, in one line on a terminal that whatever is written next takes the
+place of.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ _ERASE = "\r\x1b[K"
 class Progress:
     """Told of every step; silent where the stream is no terminal, and for what is done soon.
 
-    A single file may take long as well: until `end`, a timer shows the time that has passed. A timer rather than a thread, since the
-    scan forks.
+    A single file may take long as well: until `end`, a timer shows the time that has passed. A
+    timer rather than a thread, since the scan forks.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -74,8 +76,14 @@ class Progress:
 
 
 def _descriptor_of(stream: TextIO | None) -> int | None:
-    """Return the descriptor that a timer can write to; None where the system or the thread has no timer."""
-    if stream is None or sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+    """Return the descriptor that a timer can write to; None where the system or the thread has no
+    timer.
+    """
+    if (
+        stream is None
+        or sys.platform == "win32"
+        or threading.current_thread() is not threading.main_thread()
+    ):
         return None
     try:
         return stream.fileno()

@@ -1,7 +1,7 @@
 """The location that dlpctl is installed from, for templates that install it elsewhere.
 
-Nothing is invented: a name that nobody has registered yet on an index, or a repository that does not exist,
-would give the users' pipelines to whoever takes it first.
+Nothing is invented: a name that nobody has registered yet on an index, or a repository that does
+not exist, would give the users' pipelines to whoever takes it first.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Source(NamedTuple):
 
 
 def source(passed: str | None = None) -> Source:
-    """Return what the user passes, else what this installation came from, else its declared repository."""
+    """Return what the user passes, else what this installation came from, else its declared
+    repository.
+    """
     if passed is not None:
         return Source(_checked(passed))
     distribution = metadata.distribution(_PACKAGE)
@@ -58,7 +60,9 @@ def extra_packages(extra: str) -> str:
     """Return the packages that an extra stands for, as arguments of a shell."""
     required = (each.partition(";") for each in metadata.requires(_PACKAGE) or ())
     marker_of_extra = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
-    return shlex.join(name.strip() for name, _, marker in required if marker_of_extra.search(marker))
+    return shlex.join(
+        name.strip() for name, _, marker in required if marker_of_extra.search(marker)
+    )
 
 
 def _checked(url: str) -> str:
@@ -71,7 +75,9 @@ def _checked(url: str) -> str:
     if found["user"] and (":" in found["user"] or "ssh" not in found["scheme"]):
         raise UsageError("--install-from: leave the credentials out; the address ends up in a file")
     if url.startswith("git+") and not _REVISION.fullmatch(url):
-        raise UsageError(f"--install-from {url!r}: add @COMMIT, so that what is installed cannot change")
+        raise UsageError(
+            f"--install-from {url!r}: add @COMMIT, so that what is installed cannot change"
+        )
     return url
 
 

@@ -13,12 +13,16 @@ _DECISION_COLOURS = {"ALLOWED": "green", "ALLOWED_WITH_MASKING": "yellow", "BLOC
 
 
 def coloured(stream: IO[str], when: str = "auto") -> bool:
-    """What the setting says; where it leaves it open, https://no-color.org and the habit of its counterpart FORCE_COLOR."""
+    """What the setting says; where it leaves it open, https://no-color.org and the habit of its
+    counterpart FORCE_COLOR.
+    """
     if when != "auto":
         return when == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+    return bool(os.environ.get("FORCE_COLOR")) or (
+        stream.isatty() and os.environ.get("TERM") != "dumb"
+    )
 
 
 class Printer:
@@ -45,12 +49,16 @@ class Printer:
     def decision(self, decision: str) -> str:
         return self.style(decision, _DECISION_COLOURS[decision], "bold")
 
-    def table(self, rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), indent: str = "") -> None:
+    def table(
+        self, rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), indent: str = ""
+    ) -> None:
         """Columns as wide as their widest cell; the last one is not padded."""
         cells = [tuple(head), *map(tuple, rows)] if head else [tuple(row) for row in rows]
         if not cells:
             return
         widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
         for number, row in enumerate(cells):
-            padded = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            padded = "  ".join(
+                cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+            ).rstrip()
             self.line(indent + (self.style(padded, "dim") if head and number == 0 else padded))

@@ -53,9 +53,10 @@ def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
 def file_output(file: Path) -> Output:
     """Return the output for a file, which has its new content whole, or does not exist.
 
-    The report of an earlier run is removed at once: whatever ends this run, a SIGKILL included, nobody can take
-    the old report for the new one. The content is collected in a file without a name in the same folder, so that
-    a scan of this folder does not meet it and nothing remains of a run that is killed.
+    The report of an earlier run is removed at once: whatever ends this run, a SIGKILL included,
+    nobody can take the old report for the new one. The content is collected in a file without a
+    name in the same folder, so that a scan of this folder does not meet it and nothing remains of a
+    run that is killed.
     """
     import tempfile
 
@@ -137,11 +138,14 @@ class Delivery:
 def failure_of(deliveries: Sequence[Delivery]) -> Failure | None:
     """The failure to report of those that there were.
 
-    A reader of stdout that has seen enough, such as `head`, is none where every report in a file is whole.
+    A reader of stdout that has seen enough, such as `head`, is none where every report in a file is
+    whole.
     """
     failures = [one.failure for one in deliveries if one.failure is not None]
     has_file = any(one.output.is_file for one in deliveries)
-    return next((one for one in failures if not (has_file and isinstance(one, BrokenPipeError))), None)
+    return next(
+        (one for one in failures if not (has_file and isinstance(one, BrokenPipeError))), None
+    )
 
 
 def all_failed(deliveries: Sequence[Delivery]) -> bool:

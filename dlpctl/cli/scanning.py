@@ -109,7 +109,9 @@ def scan(request: Request, *more: Report) -> int:
         keys, known = exceptions.acceptance(request.baseline, request.destination)
         progress = Progress(None if request.quiet else sys.stderr)
         run = _scan(session, request, wanted, keys, known, progress)
-        found = _from_git(run, request) if request.of_git else run.files(request.paths or [USUAL_PATH])
+        found = (
+            _from_git(run, request) if request.of_git else run.files(request.paths or [USUAL_PATH])
+        )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
         if stopped is None:
@@ -161,7 +163,9 @@ def _scan(
         ignore_files=request.ignore_files,
     )
     return Scan(
-        Examiner(wanted.detector, wanted.min_score, allow, keys=keys, show_values=request.show_values),
+        Examiner(
+            wanted.detector, wanted.min_score, allow, keys=keys, show_values=request.show_values
+        ),
         selection,
         archives=request.archives,
         jobs=request.jobs,
@@ -185,7 +189,9 @@ def _from_git(run: Scan, request: Request) -> Generator[Result | Skip]:
     if request.diff is not None:
         return run.blobs(repository, repository.added(request.diff, within))
     if repository.is_shallow:
-        run.summary.notes.append("This is a shallow clone: nothing before its oldest commit was scanned.")
+        run.summary.notes.append(
+            "This is a shallow clone: nothing before its oldest commit was scanned."
+        )
     return run.blobs(repository, repository.history(ranges, within))
 
 

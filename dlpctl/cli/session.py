@@ -43,12 +43,16 @@ class Session:
         return cls(load_config({"server": server}), patterns)
 
     def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
-        """Whether a check is one of the control plane: by a policy key, for an organization, or by a server; a license checks here."""
+        """Whether a check is one of the control plane: by a policy key, for an organization, or by
+        a server; a license checks here.
+        """
         if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
             return True
         return self.config.server is not None and not os.environ.get("DLPCTL_LICENSE_KEY")
 
-    def record(self, decision: Decision, report: Report | None, size: int, *, is_file: bool) -> None:
+    def record(
+        self, decision: Decision, report: Report | None, size: int, *, is_file: bool
+    ) -> None:
         """A check that was made under a license is to be told of."""
         if self._license is not None:
             self._license.record(decision, self._destination, report, size=size, is_file=is_file)
@@ -86,7 +90,9 @@ class Session:
 
         return [*TAGGED, *load_patterns([*builtin_files(), *self._files])]
 
-    def checker(self, destination: str | None, policy: str | None, operator: str | None = None) -> Checker:
+    def checker(
+        self, destination: str | None, policy: str | None, operator: str | None = None
+    ) -> Checker:
         from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
@@ -122,7 +128,9 @@ class Session:
             return Policy.builtin(wanted)
         from dlpctl.preflight import custom_patterns
 
-        return Policy.load(Path(wanted), known_types=self.catalogue(), check_patterns=custom_patterns)
+        return Policy.load(
+            Path(wanted), known_types=self.catalogue(), check_patterns=custom_patterns
+        )
 
     def catalogue(self) -> Catalogue:
         """The types and patterns that a policy may name."""
@@ -155,13 +163,19 @@ class Session:
 def say_gaps(detector: Detector) -> None:
     """What a listing of findings does not tell: what could not be looked for."""
     if detector.not_inspected:
-        sys.stderr.write(f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n")
+        sys.stderr.write(
+            f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n"
+        )
 
 
 def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
     from dlpctl.masking.operators import OPERATORS
 
-    named = [operator] if operator else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
+    named = (
+        [operator]
+        if operator
+        else [usual, *(name for rule in policy.rules for _, name in rule.masking)]
+    )
     return any(exception.hmac for rule in policy.rules for exception in rule.exceptions) or any(
         OPERATORS[name].needs_key for full in named if (name := full.partition(":")[0]) in OPERATORS
     )

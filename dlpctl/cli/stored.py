@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Org = Annotated[str, typer.Argument(metavar="ORG", help="The organization's id or slug.")]
 Expires = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z.")
+    str | None,
+    typer.Option(metavar="WHEN", help="A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z."),
 ]
 
 
@@ -34,13 +35,17 @@ def local() -> Iterator[LocalBackend]:
 
     session = Session.begin()
     config = session.config
-    with closing(LocalBackend.open(config.data_folder, session.detector, config.serve.issuer)) as opened:
+    with closing(
+        LocalBackend.open(config.data_folder, session.detector, config.serve.issuer)
+    ) as opened:
         yield opened
 
 
 @contextmanager
 def backend(server: str | None) -> Iterator[Backend]:
-    """The control plane of the server that the option or the settings name, or else the one in this user's folder."""
+    """The control plane of the server that the option or the settings name, or else the one in this
+    user's folder.
+    """
     config = Session.begin(server=server).config
     if config.server is None:
         with local() as opened:
@@ -53,7 +58,9 @@ def backend(server: str | None) -> Iterator[Backend]:
 
 
 @contextmanager
-def evidence(server: str | None, database: Path | None, key: Path | None) -> Iterator[EvidenceSource]:
+def evidence(
+    server: str | None, database: Path | None, key: Path | None
+) -> Iterator[EvidenceSource]:
     """The audit log of a server, or of a database on this machine, which is only read."""
     config = Session.begin(server=server).config
     if config.server is not None and database is None:
@@ -80,7 +87,9 @@ def whole(policy: Policy) -> dict[str, Any]:
     return {"minScore": None, "defaultAction": None, "customPatterns": None} | policy.to_dict()
 
 
-def show_list(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], form: Output, none: str) -> None:
+def show_list(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], form: Output, none: str
+) -> None:
     printer = Printer()
     if form is Output.JSON:
         printer.json(list(rows))
@@ -96,8 +105,14 @@ def show_one(answer: Mapping[str, Any], form: Output) -> None:
     if form is Output.JSON:
         printer.json(answer)
     else:
-        long = {name: value for name, value in answer.items() if isinstance(value, str) and "\n" in value}
-        printer.table((name, readable(name, value)) for name, value in answer.items() if name not in long)
+        long = {
+            name: value
+            for name, value in answer.items()
+            if isinstance(value, str) and "\n" in value
+        }
+        printer.table(
+            (name, readable(name, value)) for name, value in answer.items() if name not in long
+        )
         for value in long.values():
             printer.line(value.rstrip())
 

@@ -1,4 +1,6 @@
-"""`dlpctl check` by the control plane: in its log, against its quota, and with its answer; here or on a server."""
+"""`dlpctl check` by the control plane: in its log, against its quota, and with its answer; here or
+on a server.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,11 @@ class StoredCheck:
         self._key = _key(key_file)
         self._destination = parse_destination(destination or session.config.destination).value
 
-    def run(self, names: Sequence[str], output: Path | None, *, force: bool, required: bool) -> list[Answer]:
-        """Return the answers of the interface; those to files also say where the masked copy was put.
+    def run(
+        self, names: Sequence[str], output: Path | None, *, force: bool, required: bool
+    ) -> list[Answer]:
+        """Return the answers of the interface; those to files also say where the masked copy was
+        put.
 
         `required` refuses a stdin without a byte.
         """
@@ -55,7 +60,9 @@ class StoredCheck:
                 for name in names
             ]
 
-    def _check_file(self, opened: _Opened, name: str, output: Path | None, *, force: bool) -> Answer:
+    def _check_file(
+        self, opened: _Opened, name: str, output: Path | None, *, force: bool
+    ) -> Answer:
         head, chunks = inputs.peeked(name)
         data = documents.whole(chunks, self._config.limits.input_bytes)
         base = Path(name).name
@@ -128,12 +135,19 @@ def _key(file: Path | None) -> str:
 
 
 def show(
-    names: Sequence[str], answers: Sequence[Answer], printer: Printer, *, decision_only: bool, as_json: bool
+    names: Sequence[str],
+    answers: Sequence[Answer],
+    printer: Printer,
+    *,
+    decision_only: bool,
+    as_json: bool,
 ) -> None:
     shown = ["stdin" if name == inputs.STDIN else name for name in names]
     if decision_only:
         for name, answer in zip(shown, answers, strict=True):
-            printer.line(printer.decision(answer["decision"]) + (f"  {name}" if len(names) > 1 else ""))
+            printer.line(
+                printer.decision(answer["decision"]) + (f"  {name}" if len(names) > 1 else "")
+            )
     elif as_json:
         many = [{"file": name} | answer for name, answer in zip(shown, answers, strict=True)]
         printer.json(answers[0] if len(answers) == 1 else many)
@@ -143,7 +157,8 @@ def show(
                 f"{printer.decision(answer['decision'])}  {printer.style(name, 'bold')}  {answer['summary']}"
             )
             found = [
-                (str(one["count"]), one["type"], one["sample"] or "(hidden)") for one in answer["detected"]
+                (str(one["count"]), one["type"], one["sample"] or "(hidden)")
+                for one in answer["detected"]
             ]
             printer.table(found, indent="  ")
             if "masked_file" in answer:

@@ -13,7 +13,9 @@ from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one, wh
 PolicyId = Annotated[str, typer.Argument(metavar="ID", help="The stored policy's id.")]
 Groups = Annotated[
     list[str] | None,
-    typer.Option("--group", metavar="GROUP", help="A group that it belongs to; may be given several times."),
+    typer.Option(
+        "--group", metavar="GROUP", help="A group that it belongs to; may be given several times."
+    ),
 ]
 Active = Annotated[
     bool | None, typer.Option("--active/--inactive", help="Whether checks by it are answered.")
@@ -34,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 def stored(
     org: Org,
-    policy_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="Print this one alone.")] = None,
+    policy_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Print this one alone.")
+    ] = None,
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
 ) -> None:
@@ -81,7 +85,10 @@ def update(
 
 
 def versions(
-    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    policy_id: PolicyId,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """List what a stored policy said before, the newest first."""
     with backend(server) as control:
@@ -90,7 +97,10 @@ def versions(
 
 
 def regenerate_key(
-    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    policy_id: PolicyId,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Give a stored policy a new key; the old one opens nothing any more."""
     with backend(server) as control:
@@ -98,7 +108,10 @@ def regenerate_key(
 
 
 def delete(
-    org: Org, policy_id: PolicyId, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    policy_id: PolicyId,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Delete a stored policy."""
     with backend(server) as control:

@@ -48,7 +48,9 @@ def _path(value: object, folder: Path) -> Path:
     try:
         return folder / path.expanduser()
     except RuntimeError:
-        raise UnfitError("begins with '~', but no home folder is known; write the whole path") from None
+        raise UnfitError(
+            "begins with '~', but no home folder is known; write the whole path"
+        ) from None
 
 
 def _paths(value: object, folder: Path) -> tuple[Path, ...]:
@@ -78,7 +80,9 @@ def _destination(value: object, folder: Path) -> Destination:
     return Destination(_one_of(tuple(Destination), str.upper)(value, folder))
 
 
-def _one_of(options: tuple[str, ...], spelled: Callable[[str], str]) -> Callable[[object, Path], str]:
+def _one_of(
+    options: tuple[str, ...], spelled: Callable[[str], str]
+) -> Callable[[object, Path], str]:
     def check(value: object, folder: Path) -> str:
         name = spelled(_text(value, folder))
         if name not in options:
@@ -102,7 +106,11 @@ def number(low: float, high: float) -> Kind:
     described = f"is not a number from {low:g} to {high:g}"
 
     def check(value: object, _folder: Path) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
             raise UnfitError(described)
         return float(value)
 

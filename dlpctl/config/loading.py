@@ -27,7 +27,8 @@ OTHER_VARIABLES = {
     "DLPCTL_LICENSE_KEY": "The license key of this installation.",
 }
 """What is no setting, since it is a secret or says where settings are; with its meaning."""
-# Kubernetes sets such variables in every container beside a service that is called dlpctl or dlpctl-something.
+# Kubernetes sets such variables in every container beside a service that is called dlpctl or
+# dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
 _Given = tuple[Setting, object, Origin]
@@ -39,7 +40,9 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     working: Path | None = None,
 ) -> Config:
-    """The settings of a run in the folder `working`; `flags` are settings by key, of which None is not given."""
+    """The settings of a run in the folder `working`; `flags` are settings by key, of which None is
+    not given.
+    """
     environ = os.environ if environ is None else environ
     places = locate(environ, working)
     values: dict[str, object] = {}
@@ -54,7 +57,9 @@ def load_config(
         for setting, value, origin in layer:
             values[setting.key] = _checked(setting, value, origin)
             origins[setting.key] = origin
-    return _build(values, data_folder=places.data, cache_folder=places.cache, origins=tuple(origins.items()))
+    return _build(
+        values, data_folder=places.data, cache_folder=places.cache, origins=tuple(origins.items())
+    )
 
 
 def _build(values: Mapping[str, object], **rest: Any) -> Config:
@@ -72,7 +77,9 @@ def _build(values: Mapping[str, object], **rest: Any) -> Config:
 
 def _checked(setting: Setting, value: object, origin: Origin) -> object:
     if setting.is_personal and origin.layer is Layer.PROJECT:
-        raise ConfigError(f"{origin.place(setting.key)} may stand in your own file and the environment only")
+        raise ConfigError(
+            f"{origin.place(setting.key)} may stand in your own file and the environment only"
+        )
     try:
         if origin.layer is Layer.ENVIRONMENT:
             value = setting.kind.read(str(value))
@@ -93,7 +100,9 @@ def _from_table(table: Mapping[str, object], origin: Origin, prefix: str = "") -
         if key in SETTINGS:
             yield SETTINGS[key], value, origin
         elif key not in GROUPS:
-            raise ConfigError(f"{origin.place(key)} is not a setting{_hint(key, [*SETTINGS, *GROUPS])}")
+            raise ConfigError(
+                f"{origin.place(key)} is not a setting{_hint(key, [*SETTINGS, *GROUPS])}"
+            )
         elif isinstance(value, dict):
             yield from _from_table(value, origin, f"{key}.")
         else:

@@ -18,7 +18,9 @@ class Layer(StrEnum):
 
 
 class Origin(NamedTuple):
-    """`name` is a file, a variable or a flag; `folder` is what relative paths in the value are relative to."""
+    """`name` is a file, a variable or a flag; `folder` is what relative paths in the value are
+    relative to.
+    """
 
     layer: Layer
     name: str

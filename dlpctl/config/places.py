@@ -14,7 +14,11 @@ from dlpctl.errors import ConfigError
 PROJECT_FILE = "dlpctl.toml"
 USER_FILE = "config.toml"
 EXCEPTIONS_FILE = ".dlpctl-allow"
-_XDG = (("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share"), ("XDG_CACHE_HOME", ".cache"))
+_XDG = (
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_CACHE_HOME", ".cache"),
+)
 _HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
 
 
@@ -33,7 +37,9 @@ def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
     try:
         working = (working or Path.cwd()).absolute()
     except FileNotFoundError:
-        raise ConfigError("the working directory does not exist any more; change to another one") from None
+        raise ConfigError(
+            "the working directory does not exist any more; change to another one"
+        ) from None
     config, data, cache = _folders(environ, working)
     return Places(working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache)
 
@@ -48,7 +54,8 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
             ) from None
         return root / "config", root / "data", root / "cache"
     if sys.platform == "linux" and (user := Path(environ.get("HOME", ""))).is_absolute():
-        # What platformdirs answers here, without the milliseconds that importing it costs every start.
+        # What platformdirs answers here, without the milliseconds that importing it costs every
+        # start.
         config, data, cache = (
             Path(given)
             if (given := environ.get(variable, "").strip()) and Path(given).is_absolute()
@@ -81,7 +88,9 @@ def nearest(name: str, working: Path) -> Path | None:
 
 
 def _planted(file: Path) -> bool:
-    """Whether another user put it where everybody may put files, as in /tmp: that is no setting of ours."""
+    """Whether another user put it where everybody may put files, as in /tmp: that is no setting of
+    ours.
+    """
     if os.name != "posix":
         return False
     everybody = file.parent.stat().st_mode & stat.S_IWOTH

@@ -1,4 +1,5 @@
-"""Every setting there is: a field with its type and default, and a row of `SETTINGS` with what it accepts and means.
+"""Every setting there is: a field with its type and default, and a row of `SETTINGS` with what it
+accepts and means.
 
 Named tuples, since a dataclass costs every start of every command a millisecond.
 """
@@ -114,7 +115,9 @@ class Setting(NamedTuple):
     kind: Kind
     meaning: str
     is_personal: bool = False
-    """Not for a project's file: whoever writes that could send the user's content and keys where he likes."""
+    """Not for a project's file: whoever writes that could send the user's content and keys where he
+    likes.
+    """
 
     @property
     def variable(self) -> str:
@@ -125,14 +128,25 @@ SETTINGS = {
     each.key: each
     for each in (
         Setting("patterns", PATHS, "Further pattern files."),
-        Setting("types", NAMES, "The only categories, types or patterns that 'scan' and hooks look for."),
-        Setting("min_score", number(0, 1), "What a finding must score for 'scan' and hooks to list it."),
+        Setting(
+            "types", NAMES, "The only categories, types or patterns that 'scan' and hooks look for."
+        ),
+        Setting(
+            "min_score", number(0, 1), "What a finding must score for 'scan' and hooks to list it."
+        ),
         Setting("destination", DESTINATION, "Where content goes if no flag says so."),
-        Setting("policy", POLICY, "A policy file or built-in policy; if set, 'scan' lists what it acts on."),
+        Setting(
+            "policy",
+            POLICY,
+            "A policy file or built-in policy; if set, 'scan' lists what it acts on.",
+        ),
         Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
         Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
         Setting(
-            "server", SERVER, "Whose control plane to ask: http://host:8686, or local.", is_personal=True
+            "server",
+            SERVER,
+            "Whose control plane to ask: http://host:8686, or local.",
+            is_personal=True,
         ),
         Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
@@ -142,18 +156,36 @@ SETTINGS = {
         Setting("serve.public_url", TEXT, "The address that clients know the service by."),
         Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
         Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
-        Setting("serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."),
+        Setting(
+            "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."
+        ),
         Setting("serve.threads", whole(1, 256), "Threads that check small texts."),
-        Setting("serve.inspectors", whole(1, 64), "Processes that check large texts, and as many for files."),
-        Setting("serve.connections", whole(10, 100_000), "Open connections; half of them for one address."),
+        Setting(
+            "serve.inspectors",
+            whole(1, 64),
+            "Processes that check large texts, and as many for files.",
+        ),
+        Setting(
+            "serve.connections",
+            whole(10, 100_000),
+            "Open connections; half of them for one address.",
+        ),
         Setting("serve.text_bytes", whole(1, 1 << 30), "The largest text of a check."),
         Setting("serve.file_bytes", whole(1, 1 << 40), "The largest file of a check."),
         Setting("serve.rate", whole(1, 1_000_000_000), "Requests a minute with one key."),
         Setting("serve.burst", whole(1, 1_000_000_000), "How many of them may come at once."),
-        Setting("serve.keep_days", whole(0, 100_000), "Days after which checks are removed; 0 keeps them."),
+        Setting(
+            "serve.keep_days",
+            whole(0, 100_000),
+            "Days after which checks are removed; 0 keeps them.",
+        ),
         Setting("serve.log", choice("human", "json"), "The form of log lines."),
         Setting("serve.issuer", TEXT, "Who license tokens name as their issuer."),
-        Setting("on_uninspected", choice("block", "warn"), "What a part of a file does that cannot be read."),
+        Setting(
+            "on_uninspected",
+            choice("block", "warn"),
+            "What a part of a file does that cannot be read.",
+        ),
         Setting("limits.input_bytes", whole(1), "How large a file may be."),
         Setting("limits.expanded_bytes", whole(1), "How much may be packed in a file."),
         Setting("limits.entry_ratio", whole(1), "How many times its size a packed file may have."),
@@ -163,10 +195,18 @@ SETTINGS = {
         Setting("limits.pdf_pages", whole(1), "How many pages a PDF may have."),
         Setting("limits.pdf_glyphs", whole(1), "How many characters a PDF may draw."),
         Setting("limits.pdf_invocations", whole(1), "How often a PDF may draw its forms."),
-        Setting("limits.pixels", whole(1), "How many pixels a picture may have, or a frame of one."),
+        Setting(
+            "limits.pixels", whole(1), "How many pixels a picture may have, or a frame of one."
+        ),
         Setting("limits.nesting", whole(1), "How deep XML and JSON may nest."),
-        Setting("limits.memory_bytes", whole(128 << 20), "What reading a file may take of the memory."),
-        Setting("limits.seconds", number(0.1, 86_400), "How long reading a file, or masking it, may take."),
+        Setting(
+            "limits.memory_bytes", whole(128 << 20), "What reading a file may take of the memory."
+        ),
+        Setting(
+            "limits.seconds",
+            number(0.1, 86_400),
+            "How long reading a file, or masking it, may take.",
+        ),
     )
 }
 GROUPS = {key.rpartition(".")[0] for key in SETTINGS} - {""}

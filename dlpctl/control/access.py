@@ -29,7 +29,9 @@ _RANK = {role: rank for rank, role in enumerate(reversed(Role))}
 
 
 class Access(NamedTuple):
-    """What a token allows. Every service method that is not opened by a key of its own takes one first."""
+    """What a token allows. Every service method that is not opened by a key of its own takes one
+    first.
+    """
 
     role: Role
     org_id: str | None = None
@@ -48,7 +50,9 @@ class Access(NamedTuple):
         """For what concerns more than one organization."""
         self.require(role)
         if self.org_id is not None:
-            raise ForbiddenError("this needs a token for all organizations; this one is for a single one")
+            raise ForbiddenError(
+                "this needs a token for all organizations; this one is for a single one"
+            )
 
     def see(self, org_id: str) -> None:
         """An organization that a token does not see is as if it did not exist."""

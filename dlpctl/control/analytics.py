@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core, find_organization
-from dlpctl.control.records import Day, DetectedType, DetectionBreakdown, OrganizationAnalytics, TimeSeries
+from dlpctl.control.records import (
+    Day,
+    DetectedType,
+    DetectionBreakdown,
+    OrganizationAnalytics,
+    TimeSeries,
+)
 from dlpctl.control.store import Row
 from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.errors import RequestError
@@ -39,7 +45,9 @@ class Analytics:
                 " FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?",
                 (row["org_id"], *map(str, span)),
             ).fetchone()
-        allowed, masked, blocked = (_answered(sums[name]) for name in ("allowed", "masked", "blocked"))
+        allowed, masked, blocked = (
+            _answered(sums[name]) for name in ("allowed", "masked", "blocked")
+        )
         total = allowed + masked + blocked
         return OrganizationAnalytics(
             row["org_id"],
@@ -59,7 +67,8 @@ class Analytics:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT * FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?", (org_id, *map(str, span))
+                "SELECT * FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?",
+                (org_id, *map(str, span)),
             ).fetchall()
         by_day = {row["day"]: row for row in rows}
         days = [str(span.first + timedelta(days=number)) for number in range(PERIODS[period])]

@@ -11,7 +11,14 @@ from dlpctl.control.access import Access
 from dlpctl.control.chain import Ends
 from dlpctl.control.core import Core
 from dlpctl.control.heads import SignedHead
-from dlpctl.control.records import AuditEvent, AuditHead, AuditItem, AuditPage, ChainReport, EventPage
+from dlpctl.control.records import (
+    AuditEvent,
+    AuditHead,
+    AuditItem,
+    AuditPage,
+    ChainReport,
+    EventPage,
+)
 from dlpctl.control.store import Row
 from dlpctl.control.verify import Verifier
 from dlpctl.errors import RequestError
@@ -29,7 +36,9 @@ _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
 _COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
 _ITEM = f"{_COLUMNS} {_FROM}"
-_BY_ID = "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
+_BY_ID = (
+    "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
+)
 _COUNTED_BY_ID = " ".join(("SELECT count(*)", _FROM, _BY_ID))
 _NEWEST = "ORDER BY seq DESC LIMIT :limit OFFSET :offset"
 _SUMS = "SELECT coalesce(sum(checks), 0) AS total, coalesce(max(last_seq), 0) AS last_seq FROM"
@@ -46,7 +55,9 @@ _SOMETHING = "something does not match; a token for all organizations sees what"
 
 
 class _Way(NamedTuple):
-    """How the checks of a filter are counted, and found: by looking at all from the newest on, or by gathering those of its phrases."""
+    """How the checks of a filter are counted, and found: by looking at all from the newest on, or
+    by gathering those of its phrases.
+    """
 
     sums: str
     walked: str
@@ -56,14 +67,17 @@ class _Way(NamedTuple):
     def of(cls, sums: str, phrases: str) -> _Way:
         # The unary plus keeps SQLite from gathering by the index on phrases.
         walked, gathered = (
-            " ".join((_ITEM, _FOUND, column, "IN (", phrases, ") AND seq <= :last_seq", _NEWEST, _SORTED))
+            " ".join(
+                (_ITEM, _FOUND, column, "IN (", phrases, ") AND seq <= :last_seq", _NEWEST, _SORTED)
+            )
             for column in ("+phrase_id", "phrase_id")
         )
         return cls(" ".join((_SUMS, sums)), walked, gathered)
 
 
 _BY_ORG = _Way.of(
-    "phrase_counts WHERE org_id = :org_id", "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id"
+    "phrase_counts WHERE org_id = :org_id",
+    "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id",
 )
 _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
 # An index of three characters at a time knows no shorter words: those are looked for in what is
@@ -141,7 +155,9 @@ class Audit:
             wanted = _filter(connection, access, org_id, search)
             if wanted is None:
                 return AuditPage((), limit, offset, 0)
-            total, rows = _page(connection, wanted, self._core.chain.read(connection), limit, offset)
+            total, rows = _page(
+                connection, wanted, self._core.chain.read(connection), limit, offset
+            )
         return AuditPage(tuple(AuditItem(*row) for row in rows), limit, offset, total)
 
     def export(
@@ -252,7 +268,8 @@ def _page(
     if wanted.everything:
         # No number is missing in the log, so where to begin needs no counting.
         rows = connection.execute(
-            f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (max(ends.last_seq - offset, 0), limit)
+            f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?",
+            (max(ends.last_seq - offset, 0), limit),
         )
         return every, rows.fetchall()
     way = _WAYS[bool(wanted.words), bool(wanted.short)]

@@ -1,8 +1,10 @@
-"""The chain of all records: each link is a keyed hash over the link before it and over all that a record says.
+"""The chain of all records: each link is a keyed hash over the link before it and over all that a
+record says.
 
-Checks and events share the chain, each with numbers of their own; an event notes the check that it comes after. The head is
-the end of the chain, signed. It also signs what the tables hold that a decision depends on (see `seals`) and the history of
-the clock. A copy of it is kept outside of the database, so that an older or emptied database is noticed.
+Checks and events share the chain, each with numbers of their own; an event notes the check that it
+comes after. The head is the end of the chain, signed. It also signs what the tables hold that a
+decision depends on (see `seals`) and the history of the clock. A copy of it is kept outside of the
+database, so that an older or emptied database is noticed.
 """
 
 from __future__ import annotations
@@ -21,9 +23,7 @@ from dlpctl.errors import StoreError
 START = bytes(32)
 """The link before the first."""
 _json = json.JSONEncoder(separators=(",", ":")).encode
-_READ = (
-    "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal FROM chain"
-)
+_READ = "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal FROM chain"
 _UPDATE = (
     "UPDATE chain SET first_seq = ?, first_link = ?, last_seq = ?, last_link = ?, first_event = ?,"
     " last_event = ?, root = ?, clock = ?, seal = ?"
@@ -74,14 +74,22 @@ class Chain:
         return link(secrets or self._ring.current, before, said)
 
     def read(self, connection: sqlite3.Connection) -> Ends:
-        """Return the ends; raises `StoreError` where records are missing at the end, or everything is."""
+        """Return the ends; raises `StoreError` where records are missing at the end, or everything
+        is.
+        """
         ends = read_ends(connection, self._ring.current, self._written)
         if self.noted.is_ahead_of(ends):
-            raise StoreError(f"the end of the audit log is missing: the database is an older one; {_VERIFY}")
+            raise StoreError(
+                f"the end of the audit log is missing: the database is an older one; {_VERIFY}"
+            )
         return ends
 
-    def write(self, connection: sqlite3.Connection, ends: Ends, secrets: Secrets | None = None) -> None:
-        """Write the ends, signed with the current secrets or with those that are about to replace them."""
+    def write(
+        self, connection: sqlite3.Connection, ends: Ends, secrets: Secrets | None = None
+    ) -> None:
+        """Write the ends, signed with the current secrets or with those that are about to replace
+        them.
+        """
         secrets = secrets or self._ring.current
         ends = ends._replace(clock=self._clock.observe(ends.clock))
         row = (*ends, ends.signature(secrets))
@@ -102,7 +110,9 @@ def link(secrets: Secrets, before: bytes, said: Sequence[Any]) -> bytes:
     return secrets.mac("chain", before + _json(said).encode())
 
 
-def read_ends(connection: sqlite3.Connection, secrets: Secrets, written: _Written | None = None) -> Ends:
+def read_ends(
+    connection: sqlite3.Connection, secrets: Secrets, written: _Written | None = None
+) -> Ends:
     """Read and verify the ends; what this process has `written` itself needs no second look."""
     row = connection.execute(_READ).fetchone()
     if row is None:

@@ -51,7 +51,9 @@ class Limits(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """A check that is made, and recorded once its ticket is asked. Until then it must not be answered."""
+    """A check that is made, and recorded once its ticket is asked. Until then it must not be
+    answered.
+    """
 
     result: CheckResult
     ticket: Ticket[None]
@@ -92,7 +94,9 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> CheckResult:
-        return self.submit_text(api_key, text, destination, org_id=org_id, policy_id=policy_id).recorded()
+        return self.submit_text(
+            api_key, text, destination, org_id=org_id, policy_id=policy_id
+        ).recorded()
 
     def submit_text(
         self,
@@ -135,7 +139,9 @@ class Checks:
             )
         reading = self._limits.reading
         if self._inspector is not None:
-            report, masked = self._inspector.check_file(self._stored(standing, to), data, name, reading)
+            report, masked = self._inspector.check_file(
+                self._stored(standing, to), data, name, reading
+            )
         else:
             report, masked = check_file(self._checker(standing, to), data, name, reading)
         if masked is None:
@@ -158,7 +164,9 @@ class Checks:
             row["summary"],
             tuple(CheckedDetection(*one) for one in json.loads(row["detected"])),
             None,
-            self._files.url(preflight_id, expires) if expires and expires > self._core.now() else None,
+            self._files.url(preflight_id, expires)
+            if expires and expires > self._core.now()
+            else None,
             row["policy_version"],
             row["created_at"],
             bool(row["is_file"]),
@@ -186,10 +194,14 @@ class Checks:
             return policy_id
         raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
 
-    def _authorize(self, api_key: str | None, org_id: str | None, policy_id: str | None) -> Standing:
+    def _authorize(
+        self, api_key: str | None, org_id: str | None, policy_id: str | None
+    ) -> Standing:
         now = self._core.clock()
         if policy_id is None and api_key:
-            own = self._directory.remembered(self._core.store.generation(), self._core.ring.lookup(api_key))
+            own = self._directory.remembered(
+                self._core.store.generation(), self._core.ring.lookup(api_key)
+            )
             if (
                 own is not None
                 and org_id in (None, own.org_id, own.org_slug)
@@ -223,7 +235,9 @@ class Checks:
             month = written(now)[:7]
             secrets = self._core.ring.current
             license_for(
-                chosen, now, lambda license_id: checks_of_month(connection, secrets, license_id, month)
+                chosen,
+                now,
+                lambda license_id: checks_of_month(connection, secrets, license_id, month),
             )
         return chosen
 
@@ -238,7 +252,8 @@ class Checks:
         )
 
     def _stored(self, standing: Standing, to: Destination) -> StoredPolicy:
-        # Patterns of the policy are compiled here at the latest, so that the inspector only reads them.
+        # Patterns of the policy are compiled here at the latest, so that the inspector only reads
+        # them.
         self._checker(standing, to)
         return StoredPolicy(
             standing.policy_id,
@@ -292,9 +307,9 @@ class Checks:
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core)).record(
-                entry
-            )
+            batch.tally(
+                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
+            ).record(entry)
 
         result = CheckResult(
             report.preflight_id,
@@ -310,7 +325,9 @@ class Checks:
         return Submitted(result, self._core.store.submit(job))
 
     def _find(self, api_key: str | None, preflight_id: str) -> sqlite3.Row:
-        """Return a check that this policy's key asked for, or that was made by this policy, while the key may check."""
+        """Return a check that this policy's key asked for, or that was made by this policy, while
+        the key may check.
+        """
         with self._core.store.reading() as connection:
             own = self._directory.standing(connection, self._identify(connection, api_key))
             row: sqlite3.Row | None = None
@@ -319,7 +336,11 @@ class Checks:
                 if preflight_id.isprintable():
                     row = connection.execute(
                         _FIND,
-                        {"preflight_id": preflight_id, "org_id": own.org_id, "policy_id": own.policy_id},
+                        {
+                            "preflight_id": preflight_id,
+                            "org_id": own.org_id,
+                            "policy_id": own.policy_id,
+                        },
                     ).fetchone()
         if own is None or row is None:
             raise NotFoundError("the policy of this key has no such check")
@@ -328,7 +349,9 @@ class Checks:
 
 
 def _may_go_on(standing: Standing, now: datetime, used: Callable[[str, str], int]) -> bool:
-    """As far as is remembered. Whether a check may be made is asked again when it is recorded; before one is refused, the store is asked."""
+    """As far as is remembered. Whether a check may be made is asked again when it is recorded;
+    before one is refused, the store is asked.
+    """
     month = written(now)[:7]
     try:
         license_for(standing, now, lambda license_id: used(license_id, month))

@@ -64,7 +64,9 @@ class ClientMetrics:
 
         def job(batch: Batch) -> MetricsReceipt:
             row = licensed(batch.connection, self._core, license_key)
-            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core))
+            ledger = batch.tally(
+                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
+            )
             day = written(end)[:10]
             ledger.add_sums(row["license_id"], row["org_id"], day, sums)
             used = ledger.checks(row["license_id"], written(self._core.clock())[:7])
@@ -95,7 +97,9 @@ def _end(fields: Fields, life: Life) -> datetime:
     if not slash:
         fail("period", 'must be two moments in ISO 8601 with "/" between them')
     halves = Fields({"period": start}, ("period",)), Fields({"period": end}, ("period",))
-    first, last = (life.checked("period", datetime.fromisoformat(half.moment("period"))) for half in halves)
+    first, last = (
+        life.checked("period", datetime.fromisoformat(half.moment("period"))) for half in halves
+    )
     if first > last:
         fail("period", "ends before it starts")
     return min(last, life.now)

@@ -1,9 +1,10 @@
 """Time as the control plane writes and trusts it.
 
-Moments are written as ISO 8601 in UTC, to the millisecond, so that their order as text is their order in time.
+Moments are written as ISO 8601 in UTC, to the millisecond, so that their order as text is their
+order in time.
 
-A clock may jump. Forward: nothing is erased by the new time before it has been watched for a day. Back: what had expired
-stays expired, since the latest time that was trusted goes on counting.
+A clock may jump. Forward: nothing is erased by the new time before it has been watched for a day.
+Back: what had expired stays expired, since the latest time that was trusted goes on counting.
 """
 
 from __future__ import annotations
@@ -67,18 +68,24 @@ class ClockHistory(NamedTuple):
         return ClockHistory(self.trusted, now, self.jumped, watched, resumed, steady)
 
     def dump(self) -> str:
-        moments = [one and written(one) for one in (self.trusted, self.latest, self.jumped, self.resumed)]
+        moments = [
+            one and written(one) for one in (self.trusted, self.latest, self.jumped, self.resumed)
+        ]
         return json.dumps([*moments, self.watched.total_seconds(), self.steady.total_seconds()])
 
     @classmethod
     def load(cls, text: str) -> ClockHistory:
         *moments, watched, steady = json.loads(text)
         trusted, latest, jumped, resumed = (one and datetime.fromisoformat(one) for one in moments)
-        return cls(trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady))
+        return cls(
+            trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady)
+        )
 
 
 class TrustedClock:
-    """A clock that knows its history, which the head of the audit chain keeps from process to process."""
+    """A clock that knows its history, which the head of the audit chain keeps from process to
+    process.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -96,9 +103,15 @@ class TrustedClock:
         return now if self.history is None else min(now, self.history.trusted)
 
     def observe(self, stored: str) -> str:
-        """Add a reading to the history, after what other processes have seen, and return it as it is stored."""
+        """Add a reading to the history, after what other processes have seen, and return it as it
+        is stored.
+        """
         now = self._clock()
-        if self.history is not None and stored == self._written and _is_soon(now, self.history.latest):
+        if (
+            self.history is not None
+            and stored == self._written
+            and _is_soon(now, self.history.latest)
+        ):
             return stored
         known = [] if self.history is None else [self.history]
         if stored and stored != self._written:

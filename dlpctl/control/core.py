@@ -1,4 +1,6 @@
-"""The parts that all services share: the store, the key ring, the clock, the chain, and the lookup of organizations."""
+"""The parts that all services share: the store, the key ring, the clock, the chain, and the lookup
+of organizations.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Core(NamedTuple):
         return written(self.clock())
 
     def unless_rotated(self, ask: Callable[[], _T]) -> _T:
-        """Ask again where the key file was replaced in the meantime, so that nobody is refused for that."""
+        """Ask again where the key file was replaced in the meantime, so that nobody is refused for
+        that.
+        """
         before = self.ring.current
         try:
             found = ask()

@@ -1,4 +1,6 @@
-"""Who keeps keys, seals and heads in step with the database: at each transaction, and when a database is opened."""
+"""Who keeps keys, seals and heads in step with the database: at each transaction, and when a
+database is opened.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ def _seal(batch: Batch, core: Core) -> None:
 
 
 def _earlier_ends(connection: sqlite3.Connection, secrets: Secrets) -> tuple[Ends, str]:
-    """Return the ends of a chain as they were written before there were seals, and what is wrong with them."""
+    """Return the ends of a chain as they were written before there were seals, and what is wrong
+    with them.
+    """
     row = connection.execute("SELECT * FROM chain").fetchone()
     if row is not None:
         ends = Ends(row["first_seq"], row["first_link"], row["last_seq"], row["last_link"])
@@ -129,4 +133,6 @@ def _earlier_ends(connection: sqlite3.Connection, secrets: Secrets) -> tuple[End
     if last is None:
         return Ends(), ""
     (link,) = connection.execute("SELECT link FROM checks WHERE seq = ?", (last,)).fetchone()
-    return Ends(first - 1, START, last, link), "the end of the chain was missing when the log was sealed"
+    return Ends(
+        first - 1, START, last, link
+    ), "the end of the chain was missing when the log was sealed"

@@ -1,4 +1,6 @@
-"""Which policy a key belongs to, and what stands behind that policy: remembered until anything of it changes, in whatever process."""
+"""Which policy a key belongs to, and what stands behind that policy: remembered until anything of
+it changes, in whatever process.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,11 @@ class Directory:
     def remembered(self, generation: bytes, lookup: bytes) -> Standing | None:
         """What stands behind a key, where that is known and holds for this generation of the store."""
         known = self._known
-        return known.standings.get(known.policies.get(lookup, "")) if known.generation == generation else None
+        return (
+            known.standings.get(known.policies.get(lookup, ""))
+            if known.generation == generation
+            else None
+        )
 
     @property
     def sealed(self) -> dict[tuple[str, str], tuple[int, bytes]]:
@@ -117,7 +123,9 @@ class Directory:
 
 
 def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> Standing | None:
-    """Read what a decision depends on; raises `TamperedError` where any of it was not written by this program."""
+    """Read what a decision depends on; raises `TamperedError` where any of it was not written by
+    this program.
+    """
     row = connection.execute("SELECT * FROM policies WHERE policy_id = ?", (policy_id,)).fetchone()
     if row is None:
         return None
@@ -162,19 +170,27 @@ def deleted_policy(connection: sqlite3.Connection, policy_id: str, org_id: str) 
     """What the log says of a policy that an organization has no more."""
     row = connection.execute("SELECT * FROM organizations WHERE org_id = ?", (org_id,)).fetchone()
     keeps_samples = json.loads(row["settings"]).get("retention") != "NONE"
-    return Standing(policy_id, "(deleted)", "", False, org_id, row["slug"], row["name"], keeps_samples, ())
+    return Standing(
+        policy_id, "(deleted)", "", False, org_id, row["slug"], row["name"], keeps_samples, ()
+    )
 
 
 def license_for(standing: Standing, now: datetime, used: Callable[[str], int]) -> Terms:
-    """The license that a check counts against. `used` says how many checks of the month a license has behind it."""
+    """The license that a check counts against. `used` says how many checks of the month a license
+    has behind it.
+    """
     if not standing.is_active:
         raise ForbiddenError(f"the policy {standing.policy_id} is not active")
     if not standing.licenses:
-        raise ForbiddenError(f"the policy {standing.policy_id} is in no policy group that a license covers")
+        raise ForbiddenError(
+            f"the policy {standing.policy_id} is in no policy group that a license covers"
+        )
     moment, refusal, spent = written(now), "", None
     for terms in standing.licenses:
         if terms.refusal or terms.expires_at <= moment:
-            refusal = terms.refusal or f"the license {terms.license_id} expired on {terms.expires_at}"
+            refusal = (
+                terms.refusal or f"the license {terms.license_id} expired on {terms.expires_at}"
+            )
         elif used(terms.license_id) < terms.max_checks:
             return terms
         else:

@@ -28,7 +28,9 @@ _Key = tuple[str, str, str, date]
 
 
 class Engine:
-    def __init__(self, make_detector: Callable[[], Detector], make_key: Callable[[], bytes]) -> None:
+    def __init__(
+        self, make_detector: Callable[[], Detector], make_key: Callable[[], bytes]
+    ) -> None:
         """`make_key` gives the key for operators and exceptions that need one."""
         self._make_detector = make_detector
         self._make_key = make_key
@@ -61,7 +63,9 @@ class Engine:
         """
         from dlpctl.preflight import custom_patterns
 
-        policy = Policy.from_dict(content, known_types=self.catalogue, check_patterns=custom_patterns)
+        policy = Policy.from_dict(
+            content, known_types=self.catalogue, check_patterns=custom_patterns
+        )
         self._detectors.forget_refusal(policy)
         self._detectors.get(policy, org_id)
         return policy

@@ -27,7 +27,9 @@ KEY_USED = "key.used"
 SUMS_REPORTED = "sums.reported"
 """Checks that a client library reports as numbers alone: `day`, `checks` and `findings`."""
 _MOST_USED = 10_000
-_LAST_USE = "SELECT number FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
+_LAST_USE = (
+    "SELECT number FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
+)
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _INSERT = (
     "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link)"
@@ -64,11 +66,21 @@ class Event(NamedTuple):
 
 
 def record(
-    batch: Batch, core: Core, access: Access, action: str, subject: str, org_id: str | None, **details: Any
+    batch: Batch,
+    core: Core,
+    access: Access,
+    action: str,
+    subject: str,
+    org_id: str | None,
+    **details: Any,
 ) -> None:
-    """Make the changes of this job an event, seal what they touched, and let nobody go on with what was remembered."""
+    """Make the changes of this job an event, seal what they touched, and let nobody go on with what
+    was remembered.
+    """
     changed(batch)
-    event = Event(core.now(), access.token_id or LOCAL_ACTOR, action, org_id or "", subject, details)
+    event = Event(
+        core.now(), access.token_id or LOCAL_ACTOR, action, org_id or "", subject, details
+    )
     append(batch.connection, core, event)
 
 
@@ -97,7 +109,9 @@ def remember_use(core: Core, use: tuple[str, str]) -> None:
 
 
 def note_use(core: Core, subject: str, org_id: str) -> None:
-    """Record the first use of a key on a day, outside of checks, which record theirs with themselves."""
+    """Record the first use of a key on a day, outside of checks, which record theirs with
+    themselves.
+    """
     now = core.now()
     use = (subject, now[:10])
     if use in core.used:

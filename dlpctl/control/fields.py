@@ -1,4 +1,6 @@
-"""Reading a request's JSON object field by field; what is wrong is an error that begins with the field."""
+"""Reading a request's JSON object field by field; what is wrong is an error that begins with the
+field.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Fields:
         """`place` is where in the request the object is; without one, it is the request itself."""
         if not isinstance(body, Mapping):
             problem = "is missing" if body is None else "must be an object"
-            raise RequestError(f"{place}: {problem}" if place else "the request must be a JSON object")
+            raise RequestError(
+                f"{place}: {problem}" if place else "the request must be a JSON object"
+            )
         known = list(known)
         for key in body:
             if key not in known:
@@ -81,7 +85,11 @@ class Fields:
 
     def whole(self, field: str, low: int, high: int = LARGEST_NUMBER) -> int:
         value = self._body.get(field)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
             fail(field, f"must be a whole number from {low:,} to {high:,}")
         if int(value) != value:
             fail(field, "must be a whole number")

@@ -40,13 +40,17 @@ class MaskedFiles:
         )
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(self._folder / preflight_id, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor = os.open(
+                self._folder / preflight_id, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600
+            )
             with os.fdopen(descriptor, "wb") as file:
                 file.write(sealed)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as problem:
-            raise StoreError(f"{self._folder}: a masked file cannot be kept: {problem.strerror}") from None
+            raise StoreError(
+                f"{self._folder}: a masked file cannot be kept: {problem.strerror}"
+            ) from None
 
     def drop(self, preflight_id: str) -> None:
         with suppress(OSError):
@@ -109,7 +113,9 @@ class MaskedFiles:
         for keys in self._secrets():
             cipher = AESGCM(keys.key_for("files"))
             with suppress(InvalidTag, ValueError):
-                plain = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], preflight_id.encode())
+                plain = cipher.decrypt(
+                    sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], preflight_id.encode()
+                )
                 end = 1 + plain[0]
                 return MaskedFile(plain[1:end].decode("utf-8", "ignore"), plain[end:])
         raise StoreError("the masked file was changed or damaged; check the file again")

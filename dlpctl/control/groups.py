@@ -28,7 +28,8 @@ class Groups:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT * FROM policy_groups WHERE org_id = ? ORDER BY is_default DESC, name", (org_id,)
+                "SELECT * FROM policy_groups WHERE org_id = ? ORDER BY is_default DESC, name",
+                (org_id,),
             ).fetchall()
             return tuple(_group(connection, row) for row in rows)
 
@@ -39,7 +40,11 @@ class Groups:
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> Group:
         access.require(Role.EDITOR)
         fields = Fields(body, ("name", "description", "policy_ids"))
-        name, description, policies = fields.name(), fields.text("description"), fields.texts("policy_ids")
+        name, description, policies = (
+            fields.name(),
+            fields.text("description"),
+            fields.texts("policy_ids"),
+        )
 
         def job(batch: Batch) -> Group:
             org_id = find_organization(batch.connection, access, org)["org_id"]
@@ -75,7 +80,9 @@ class Groups:
                 batch.execute("DELETE FROM group_policies WHERE group_id = ?", (row["group_id"],))
                 _set_policies(batch, row["org_id"], row["group_id"], policies)
             record(batch, self._core, access, "group.updated", row["group_id"], row["org_id"])
-            return _group(batch.connection, _find(batch.connection, access, row["org_id"], row["group_id"]))
+            return _group(
+                batch.connection, _find(batch.connection, access, row["org_id"], row["group_id"])
+            )
 
         return self._core.store.run(job)
 
@@ -132,7 +139,9 @@ def _find(connection: sqlite3.Connection, access: Access, org: str, group: str) 
 
 
 def _refuse_taken(batch: Batch, org_id: str, name: str) -> None:
-    taken = batch.execute("SELECT 1 FROM policy_groups WHERE org_id = ? AND name = ?", (org_id, name))
+    taken = batch.execute(
+        "SELECT 1 FROM policy_groups WHERE org_id = ? AND name = ?", (org_id, name)
+    )
     if taken.fetchone():
         raise ConflictError(f"name: there is a policy group {name!r} already")
 

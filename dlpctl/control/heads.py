@@ -1,4 +1,6 @@
-"""Signed heads of the audit chain: a line of text each, which shows later whether all records up to it are still there."""
+"""Signed heads of the audit chain: a line of text each, which shows later whether all records up to
+it are still there.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class SignedHead(NamedTuple):
 
     def is_signed_by(self, ring: KeyRing) -> bool:
         secrets = ring.linked_with(self.seq, self.event)
-        return any(hmac.compare_digest(self._mac(one), self.signature) for one in {secrets, ring.current})
+        return any(
+            hmac.compare_digest(self._mac(one), self.signature) for one in {secrets, ring.current}
+        )
 
     def _mac(self, secrets: Secrets) -> bytes:
         return secrets.mac("noted-head", self._said.encode())
@@ -104,7 +108,9 @@ class NotedHead:
         return self._latest is not None and event <= self._latest[0].last_event
 
     def committed(self) -> None:
-        """Take up the end of a transaction; the file follows at most once a second, and with every event."""
+        """Take up the end of a transaction; the file follows at most once a second, and with every
+        event.
+        """
         made, self.pending = self.pending, None
         if made is None:
             return

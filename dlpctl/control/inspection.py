@@ -1,4 +1,6 @@
-"""Inspectors of large texts and files for the control plane: this process, or one that cannot delay others."""
+"""Inspectors of large texts and files for the control plane: this process, or one that cannot delay
+others.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The key file of the control plane, and how another one takes its place.
 
-The next key is on the disk before anything in the database depends on it, and takes the place of the old one after the
-database has been sealed with it. Killed in between, either file is there, and the database says which one counts.
+The next key is on the disk before anything in the database depends on it, and takes the place of
+the old one after the database has been sealed with it. Killed in between, either file is there, and
+the database says which one counts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class KeyFile:
             raise StoreError(error.message) from None
 
     def candidates(self) -> Iterator[bytes]:
-        """The keys that the database may have been sealed with, even if one takes its place right now."""
+        """The keys that the database may have been sealed with, even if one takes its place right
+        now.
+        """
         for path in (self.path, self._next, self.path):
             with suppress(StoreError):
                 yield KeyFile(path).read(create=False)
@@ -41,7 +44,9 @@ class KeyFile:
         key = secrets.token_bytes(_KEY_BYTES)
         try:
             self._next.unlink(missing_ok=True)
-            with os.fdopen(os.open(self._next, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            with os.fdopen(
+                os.open(self._next, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+            ) as file:
                 file.write(f"{key.hex()}\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -59,7 +64,9 @@ class KeyFile:
             raise StoreError(f"{self.path}: cannot be replaced: {problem.strerror}") from None
 
     def settle(self, key: bytes) -> None:
-        """Finish a replacement that was interrupted: `key` is the one that the database is sealed with."""
+        """Finish a replacement that was interrupted: `key` is the one that the database is sealed
+        with.
+        """
         with suppress(StoreError):
             if self._next.exists() and KeyFile(self._next).read(create=False) == key:
                 self.replace()

@@ -1,7 +1,8 @@
 """Keys that people hold (of policies, of licenses, of administrators), and what is kept of them.
 
-A key is a prefix, 256 random bits and their checksum, so that a detector can tell it from anything else. The store holds an HMAC to
-look it up by and, where the interface shows it again, a ciphertext. Both need the key file beside the database.
+A key is a prefix, 256 random bits and their checksum, so that a detector can tell it from anything
+else. The store holds an HMAC to look it up by and, where the interface shows it again, a
+ciphertext. Both need the key file beside the database.
 """
 
 from __future__ import annotations
@@ -123,7 +124,9 @@ class RetiredKey(NamedTuple):
 
 
 class KeyRing:
-    """The secrets of one control plane: those of its key file, and those of the key files before it."""
+    """The secrets of one control plane: those of its key file, and those of the key files before
+    it.
+    """
 
     def __init__(self, key: bytes, file: KeyFile | None = None) -> None:
         self._file = file
@@ -141,9 +144,11 @@ class KeyRing:
         return "KeyRing()"
 
     def follow(self, check: bytes) -> bool:
-        """Use the key that the database has been sealed with; return whether that is another one than before.
+        """Use the key that the database has been sealed with; return whether that is another one
+        than before.
 
-        Raises `StoreError` where no key file holds it. An older state of the database changes nothing.
+        Raises `StoreError` where no key file holds it. An older state of the database changes
+        nothing.
         """
         if check == self.current.check or check in self._earlier:
             return False
@@ -154,7 +159,9 @@ class KeyRing:
                 self.current = found
                 return True
         where = self._file.path if self._file else "the key"
-        raise StoreError(f"{where}: is not the key of the database beside it; put the right one there")
+        raise StoreError(
+            f"{where}: is not the key of the database beside it; put the right one there"
+        )
 
     def linked_with(self, seq: int, event: int) -> Secrets:
         """Return the secrets that the records up to this position were linked with."""

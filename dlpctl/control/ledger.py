@@ -1,4 +1,6 @@
-"""Writes checks: the row, its link in the chain, the quota, and the sums that analytics reads, all in one transaction."""
+"""Writes checks: the row, its link in the chain, the quota, and the sums that analytics reads, all
+in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -98,19 +100,28 @@ class Ledger:
         self._types: Counter[tuple[str, str, str]] = Counter()
 
     def record(self, entry: Entry) -> None:
-        """Raises, before anything is written, where the policy or its license does not allow the check any more."""
+        """Raises, before anything is written, where the policy or its license does not allow the
+        check any more.
+        """
         standing = self._standing(entry.policy_id)
         if standing is None:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
-        terms = license_for(standing, entry.moment, lambda license_id: self.checks(license_id, month))
+        terms = license_for(
+            standing, entry.moment, lambda license_id: self.checks(license_id, month)
+        )
         self._use(entry.asked_by or entry.policy_id, standing.org_id, entry.created_at)
         self._write(standing, terms.license_id, entry)
 
     def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
-        """Record a check that a client has made under a license, whatever became of policy and license since; False where it is known."""
+        """Record a check that a client has made under a license, whatever became of policy and
+        license since; False where it is known.
+        """
         known = "SELECT 1 FROM checks WHERE preflight_id = ?"
-        if entry.preflight_id in self._rows or self._db.execute(known, (entry.preflight_id,)).fetchone():
+        if (
+            entry.preflight_id in self._rows
+            or self._db.execute(known, (entry.preflight_id,)).fetchone()
+        ):
             return False
         standing = self._standing(entry.policy_id)
         if standing is None or standing.org_id != org_id:
@@ -151,7 +162,9 @@ class Ledger:
         for name, count in added.found.items():
             self._types[org_id, day, name] += count
         numbers = {"day": day, "checks": added.checks, "findings": findings}
-        event = events.Event(self._core.now(), license_id, events.SUMS_REPORTED, org_id, license_id, numbers)
+        event = events.Event(
+            self._core.now(), license_id, events.SUMS_REPORTED, org_id, license_id, numbers
+        )
         row, self._ends = event.linked(self._chain, self._ends)
         self._events.append(row)
 
@@ -230,7 +243,9 @@ class Ledger:
         digest = blake2b("\0".join(texts).encode(), digest_size=16).digest()
         phrase_id = self._phrases.get(digest)
         if phrase_id is None:
-            row = self._db.execute("SELECT phrase_id FROM phrases WHERE digest = ?", (digest,)).fetchone()
+            row = self._db.execute(
+                "SELECT phrase_id FROM phrases WHERE digest = ?", (digest,)
+            ).fetchone()
             if row is None:
                 row = self._db.execute(
                     "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
@@ -239,7 +254,8 @@ class Ledger:
                     (digest, *texts, standing.org_slug),
                 ).fetchone()
                 self._db.execute(
-                    "INSERT INTO phrase_counts VALUES (?, ?, 0, 0)", (row["phrase_id"], standing.org_id)
+                    "INSERT INTO phrase_counts VALUES (?, ?, 0, 0)",
+                    (row["phrase_id"], standing.org_id),
                 )
             phrase_id = self._phrases[digest] = row["phrase_id"]
         return phrase_id
@@ -278,7 +294,9 @@ class Ledger:
     def _flush_usage(self) -> None:
         secrets = self._core.ring.current
         counted = {key: _saturated(checks) for key, checks in self._used.items() if checks}
-        sealed = {key: (checks, usage_mac(secrets, *key, checks)) for key, checks in counted.items()}
+        sealed = {
+            key: (checks, usage_mac(secrets, *key, checks)) for key, checks in counted.items()
+        }
         self._directory.sealed.update(sealed)
         self._db.executemany(
             "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
@@ -287,7 +305,9 @@ class Ledger:
         )
 
     def _flush_rows(self) -> None:
-        self._db.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values())
+        self._db.executemany(
+            "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._rows.values()
+        )
         if self._files:
             self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
         self._db.executemany(

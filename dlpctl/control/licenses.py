@@ -36,7 +36,11 @@ class Plan(NamedTuple):
 
 PLANS = {
     plan.license_type: plan
-    for plan in (Plan("trial", 1_000, 30), Plan("standard", 50_000, 365), Plan("enterprise", UNLIMITED, 365))
+    for plan in (
+        Plan("trial", 1_000, 30),
+        Plan("standard", 50_000, 365),
+        Plan("enterprise", UNLIMITED, 365),
+    )
 }
 
 
@@ -55,7 +59,9 @@ class Licenses:
 
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> License:
         access.require_everywhere(Role.ADMIN)
-        fields = Fields(body, ("license_type", "expires_at", "max_checks_per_month", "policy_groups"))
+        fields = Fields(
+            body, ("license_type", "expires_at", "max_checks_per_month", "policy_groups")
+        )
         plan = Plan.of(fields.choice("license_type", PLANS))
         if "max_checks_per_month" in fields:
             plan = plan._replace(checks=fields.whole("max_checks_per_month", 0, UNLIMITED))
@@ -177,7 +183,12 @@ class Licenses:
 
 
 def insert_license(
-    batch: Batch, core: Core, org_id: str, plan: Plan, groups: Iterable[str], expires: str | None = None
+    batch: Batch,
+    core: Core,
+    org_id: str,
+    plan: Plan,
+    groups: Iterable[str],
+    expires: str | None = None,
 ) -> License:
     """The first of the groups is the license's default one."""
     license_id, key, now = new_id("lic"), mint(Kind.LICENSE), core.now()
@@ -197,7 +208,9 @@ def insert_license(
         ),
     )
     for place, group_id in enumerate(groups):
-        batch.execute("INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, place == 0))
+        batch.execute(
+            "INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, place == 0)
+        )
     row = batch.execute("SELECT * FROM licenses WHERE license_id = ?", (license_id,)).fetchone()
     return stored_license(batch.connection, core, LOCAL, row)
 
@@ -209,7 +222,9 @@ def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None
     row: Row | None = None
     if well_formed(Kind.LICENSE, license_key):
         lookup = core.ring.lookup(license_key)
-        row = connection.execute("SELECT * FROM licenses WHERE key_lookup = ?", (lookup,)).fetchone()
+        row = connection.execute(
+            "SELECT * FROM licenses WHERE key_lookup = ?", (lookup,)
+        ).fetchone()
     if row is None:
         raise UnauthorizedError("the license key is unknown")
     check_rows(connection, core.ring.current, "licenses", [row])

@@ -32,7 +32,9 @@ class Maintenance:
     def ready(self) -> None:
         """Raises `StoreError` where a check could not be recorded now."""
         self._core.store.run(
-            lambda batch: batch.execute("INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))")
+            lambda batch: batch.execute(
+                "INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))"
+            )
         )
 
     def check(self) -> tuple[str, ...]:
@@ -41,7 +43,9 @@ class Maintenance:
             return problems(connection)
 
     def backup(self, target: Path) -> None:
-        """A copy that is whole while others go on writing. The key file is not part of it: keep that elsewhere."""
+        """A copy that is whole while others go on writing. The key file is not part of it: keep
+        that elsewhere.
+        """
         if target.exists():
             raise StoreError(f"{target}: exists already; name another file, or remove it")
         try:
@@ -53,7 +57,9 @@ class Maintenance:
             copy.execute("PRAGMA journal_mode = DELETE")
 
     def restore(self, source: Path) -> None:
-        """Put a backup in the place of what is there, through the database itself, so that other processes see it whole."""
+        """Put a backup in the place of what is there, through the database itself, so that other
+        processes see it whole.
+        """
         if not source.is_file():
             raise StoreError(f"{source}: there is no such file")
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
@@ -95,7 +101,9 @@ class Maintenance:
             read_ends(backup, self._core.ring.current)
 
     def rotate_key_file(self) -> KeyRotation:
-        """Replace the key file, while others use the database. Keep the old one with the backups made before."""
+        """Replace the key file, while others use the database. Keep the old one with the backups
+        made before.
+        """
         return rotate(self._core, self._key_file)
 
     def vacuum(self) -> None:
@@ -106,7 +114,8 @@ class Maintenance:
     def prune(self, older_than: timedelta) -> int:
         """Remove checks, not what analytics counted of them, with the events between them.
 
-        The chain then starts after the last record that was removed. A clock that has just jumped forward removes nothing.
+        The chain then starts after the last record that was removed. A clock that has just jumped
+        forward removes nothing.
         """
         self.observe()
         before = written(self._core.clock.erasing_time() - older_than)
@@ -126,7 +135,8 @@ class Maintenance:
     def _prune_some(self, batch: Batch, before: str) -> int:
         connection, chain = batch.connection, self._core.chain
         ends = chain.read(connection)
-        # Clients report checks later than they made them: the log is cut before the first check that is kept.
+        # Clients report checks later than they made them: the log is cut before the first check
+        # that is kept.
         kept = connection.execute(
             "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq LIMIT 1",
             (ends.first_seq, ends.first_seq + _AT_ONCE, before),
@@ -148,7 +158,8 @@ class Maintenance:
             "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE checks = 0)"
         )
         first_event = connection.execute(
-            "SELECT coalesce(max(number), ?) FROM events WHERE after_seq < ?", (ends.first_event, last["seq"])
+            "SELECT coalesce(max(number), ?) FROM events WHERE after_seq < ?",
+            (ends.first_event, last["seq"]),
         ).fetchone()[0]
         connection.execute("DELETE FROM events WHERE number <= ?", (first_event,))
         chain.write(
@@ -157,12 +168,16 @@ class Maintenance:
         )
         details = {"checks": removed, "before": before}
         append(
-            connection, self._core, Event(self._core.now(), SERVICE_ACTOR, "checks.pruned", "", "", details)
+            connection,
+            self._core,
+            Event(self._core.now(), SERVICE_ACTOR, "checks.pruned", "", "", details),
         )
         return removed
 
     def sweep(self) -> int:
-        """Remove masked files that have expired; a clock that has just jumped forward removes nothing."""
+        """Remove masked files that have expired; a clock that has just jumped forward removes
+        nothing.
+        """
         self.observe()
         return self._files.sweep()
 

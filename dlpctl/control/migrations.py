@@ -1,4 +1,5 @@
-"""The tables, step by step. A step that was released never changes; what must change comes as a further one.
+"""The tables, step by step. A step that was released never changes; what must change comes as a
+further one.
 
 `PRAGMA user_version` says how many steps a database has taken.
 """
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
 
 def _organizations(db: Database) -> None:
     db.table("organizations").create(
-        {"org_id": str, "name": str, "slug": str, "settings": str, "created_at": str, "updated_at": str},
+        {
+            "org_id": str,
+            "name": str,
+            "slug": str,
+            "settings": str,
+            "created_at": str,
+            "updated_at": str,
+        },
         pk="org_id",
         not_null={"name", "slug", "settings", "created_at", "updated_at"},
         strict=True,
@@ -57,7 +65,9 @@ def _organizations(db: Database) -> None:
             PRIMARY KEY (group_id, policy_id)
         ) STRICT, WITHOUT ROWID""")
     db.table("group_policies").create_index(["policy_id"])
-    db.execute("CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID")
+    db.execute(
+        "CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID"
+    )
     db.execute("INSERT INTO state VALUES ('generation', randomblob(8))")
 
 
@@ -114,8 +124,9 @@ def _tokens(db: Database) -> None:
 
 
 def _checks(db: Database) -> None:
-    # Most checks say what others said before: what is searched and shown stands once in `phrases`, with the number of checks that say it.
-    # No foreign key points from here to organizations and policies: an audit log outlives them.
+    # Most checks say what others said before: what is searched and shown stands once in `phrases`,
+    # with the number of checks that say it. No foreign key points from here to organizations and
+    # policies: an audit log outlives them.
     db.execute("""
         CREATE TABLE phrases (
             phrase_id INTEGER PRIMARY KEY,
@@ -129,7 +140,8 @@ def _checks(db: Database) -> None:
             decision TEXT NOT NULL,
             summary TEXT NOT NULL
         ) STRICT""")
-    # Apart from the texts, since every check changes a count, and since a search sums up many of them.
+    # Apart from the texts, since every check changes a count, and since a search sums up many of
+    # them.
     db.execute("""
         CREATE TABLE phrase_counts (
             phrase_id INTEGER PRIMARY KEY REFERENCES phrases ON DELETE CASCADE,
@@ -288,7 +300,8 @@ def _substrings(db: Database) -> None:
 
 
 def _evidence(db: Database) -> None:
-    # A seal is a keyed hash over the row of another table. The rows that are there are sealed when the key is at hand.
+    # A seal is a keyed hash over the row of another table. The rows that are there are sealed when
+    # the key is at hand.
     db.execute("""
         CREATE TABLE seals (
             tbl TEXT NOT NULL,
@@ -296,7 +309,8 @@ def _evidence(db: Database) -> None:
             mac BLOB NOT NULL,
             PRIMARY KEY (tbl, key)
         ) STRICT, WITHOUT ROWID""")
-    # Events are links of the same chain as checks; `after_seq` is the check that an event comes after.
+    # Events are links of the same chain as checks; `after_seq` is the check that an event comes
+    # after.
     db.execute("""
         CREATE TABLE events (
             number INTEGER PRIMARY KEY,

@@ -1,4 +1,6 @@
-"""The evidence in a database that is only read: a backup, a copy, a folder without write access, or one that others write to."""
+"""The evidence in a database that is only read: a backup, a copy, a folder without write access, or
+one that others write to.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ HEAD_FILE = "control.head"
 class Evidence:
     """Open it with `Evidence.open`."""
 
-    def __init__(self, connection: sqlite3.Connection, ring: KeyRing, noted: SignedHead | None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, ring: KeyRing, noted: SignedHead | None
+    ) -> None:
         self._db = connection
         self._ring = ring
         self._noted = noted
@@ -78,7 +82,9 @@ def _reading(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(database: Path) -> sqlite3.Connection:
-    """Connect without writing anything; a folder that cannot be written holds what does not change meanwhile."""
+    """Connect without writing anything; a folder that cannot be written holds what does not change
+    meanwhile.
+    """
     uri = f"{database.resolve().as_uri()}?mode=ro"
     try:
         return _opened(uri)

@@ -1,4 +1,6 @@
-"""Organizations. One comes with a trial license, and with a default policy in a default policy group."""
+"""Organizations. One comes with a trial license, and with a default policy in a default policy
+group.
+"""
 
 from __future__ import annotations
 

@@ -71,14 +71,28 @@ class Policies:
         def job(batch: Batch) -> Row:
             find_organization(batch.connection, access, org_id)
             members = group_ids(batch, org_id, groups, "groups")
-            policy_id = insert_policy(batch, self._core, org_id, policy, members, is_active=is_active)
-            record(batch, self._core, access, "policy.created", policy_id, org_id, version=policy.version)
+            policy_id = insert_policy(
+                batch, self._core, org_id, policy, members, is_active=is_active
+            )
+            record(
+                batch,
+                self._core,
+                access,
+                "policy.created",
+                policy_id,
+                org_id,
+                version=policy.version,
+            )
             return _find(batch.connection, access, org_id, policy_id)
 
         return self._answer(access, self._core.store.run(job))
 
-    def update(self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]) -> StoredPolicy:
-        """A change of what the policy says makes a new version; switching it on or off does not. Null takes a key back."""
+    def update(
+        self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]
+    ) -> StoredPolicy:
+        """A change of what the policy says makes a new version; switching it on or off does not.
+        Null takes a key back.
+        """
         access.require(Role.EDITOR)
         fields = Fields(body, _KNOWN)
         groups = fields.texts("groups") if "groups" in fields else None
@@ -108,7 +122,8 @@ class Policies:
             )
             if after != before:
                 batch.execute(
-                    "INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, after.version, text, now)
+                    "INSERT INTO policy_versions VALUES (?, ?, ?, ?)",
+                    (policy_id, after.version, text, now),
                 )
             if groups is not None:
                 _join_groups(batch, policy_id, group_ids(batch, row["org_id"], groups, "groups"))
@@ -154,10 +169,12 @@ class Policies:
         with self._core.store.reading() as connection:
             _find(connection, access, org, policy_id)
             rows = connection.execute(
-                "SELECT * FROM policy_versions WHERE policy_id = ? ORDER BY rowid DESC", (policy_id,)
+                "SELECT * FROM policy_versions WHERE policy_id = ? ORDER BY rowid DESC",
+                (policy_id,),
             ).fetchall()
         return tuple(
-            PolicyVersion(policy_id, row["version"], row["created_at"], _stored(row)) for row in rows
+            PolicyVersion(policy_id, row["version"], row["created_at"], _stored(row))
+            for row in rows
         )
 
     def _policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
@@ -199,7 +216,9 @@ def insert_policy(
             now,
         ),
     )
-    batch.execute("INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, policy.version, text, now))
+    batch.execute(
+        "INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, policy.version, text, now)
+    )
     _join_groups(batch, policy_id, groups)
     return policy_id
 
@@ -216,7 +235,9 @@ def _find(connection: sqlite3.Connection, access: Access, org: str, policy_id: s
 
 
 def _stored(row: Row) -> Policy:
-    """Its names were checked when it was stored; a pattern that is gone since must not make it unreadable."""
+    """Its names were checked when it was stored; a pattern that is gone since must not make it
+    unreadable.
+    """
     return Policy.from_dict(json.loads(row["body"]))
 
 

@@ -69,7 +69,8 @@ class PreparedDetectors:
         from dlpctl.preflight import Checker
 
         detector = self.get(policy, org_id)
-        # The detector has them already: compiled again here, they would delay whoever waits for the processor.
+        # The detector has them already: compiled again here, they would delay whoever waits for the
+        # processor.
         return Checker(detector, policy._replace(custom_patterns=()), destination, key=key, on=day)
 
     def forget_refusal(self, policy: Policy) -> None:
@@ -116,7 +117,9 @@ class PreparedDetectors:
         with self._lock:
             turn = self._turns.setdefault(org_id, _Turn())
             if turn.waiting >= _MOST_WAITING:
-                raise StoreError("the patterns of the organization's policies are being compiled; try again")
+                raise StoreError(
+                    "the patterns of the organization's policies are being compiled; try again"
+                )
             turn.waiting += 1
         try:
             with turn.lock:

@@ -1,4 +1,6 @@
-"""What the services answer. `to_dict` of each is the JSON of the interface, key for key and in its order."""
+"""What the services answer. `to_dict` of each is the JSON of the interface, key for key and in its
+order.
+"""
 
 from __future__ import annotations
 
@@ -333,7 +335,9 @@ class ChainReport(NamedTuple):
     events: int
     """Events whose links were followed."""
     head: str
-    """The signed head: noted down elsewhere, it shows later whether what was before it is still the same."""
+    """The signed head: noted down elsewhere, it shows later whether what was before it is still the
+    same.
+    """
     broken_at: str | None
     """The first check or event whose link does not hold."""
     reason: str
@@ -398,4 +402,6 @@ class Token(NamedTuple):
 
     def to_dict(self) -> Json:
         table = self._asdict()
-        return table if self.token else {key: value for key, value in table.items() if key != "token"}
+        return (
+            table if self.token else {key: value for key, value in table.items() if key != "token"}
+        )

@@ -1,7 +1,9 @@
-"""Replacing the key file: everything in the database that depends on it is redone in one transaction.
+"""Replacing the key file: everything in the database that depends on it is redone in one
+transaction.
 
-What cannot be redone is kept possible: the links of the chain so far, and for a stated time the look-up of tokens (which the
-store knows by a keyed hash alone; each is redone when it is used) and the addresses of masked files.
+What cannot be redone is kept possible: the links of the chain so far, and for a stated time the
+look-up of tokens (which the store knows by a keyed hash alone; each is redone when it is used) and
+the addresses of masked files.
 """
 
 from __future__ import annotations
@@ -70,11 +72,15 @@ def _reseal(batch: Batch, core: Core, new: Secrets, path: Path) -> KeyRotation:
     return KeyRotation(str(path), retired_id, (now + OVERLAP).date().isoformat())
 
 
-def _redo_keys(connection: sqlite3.Connection, old: Secrets, new: Secrets, table: str, owner: str) -> None:
+def _redo_keys(
+    connection: sqlite3.Connection, old: Secrets, new: Secrets, table: str, owner: str
+) -> None:
     update = " ".join(("UPDATE", table, "SET key_lookup = ?, key_sealed = ? WHERE", owner, "= ?"))
     for row in all_rows(connection, table):
         key = old.open(row["key_sealed"], row[owner])
-        connection.execute(update, (new.lookup(key.decode()), new.seal(key, row[owner]), row[owner]))
+        connection.execute(
+            update, (new.lookup(key.decode()), new.seal(key, row[owner]), row[owner])
+        )
 
 
 def _redo_ciphertexts(

@@ -1,9 +1,9 @@
 """Seals: a keyed MAC over each row that a decision depends on, checked before the row is used.
 
-`SEALED` says which rows these are. Temporary triggers on the connection that writes note every row that a transaction
-touches, whatever statement touches it, and `seal_touched` seals them all at its end; the event that tells of the change
-names them with their seals. The sum of all seals is part of the signed head, so that an old row with its old seal, or the
-loss of both, does not go unnoticed.
+`SEALED` says which rows these are. Temporary triggers on the connection that writes note every row
+that a transaction touches, whatever statement touches it, and `seal_touched` seals them all at its
+end; the event that tells of the change names them with their seals. The sum of all seals is part of
+the signed head, so that an old row with its old seal, or the loss of both, does not go unnoticed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class SealedTable(NamedTuple):
 
 
 SEALED: Mapping[str, SealedTable] = {
-    "organizations": SealedTable(("org_id",), ("name", "slug", "settings", "created_at", "updated_at")),
+    "organizations": SealedTable(
+        ("org_id",), ("name", "slug", "settings", "created_at", "updated_at")
+    ),
     "policies": SealedTable(
         ("policy_id",),
         ("org_id", "body", "is_active", "key_lookup", "key_sealed", "created_at", "updated_at"),
@@ -59,8 +61,12 @@ SEALED: Mapping[str, SealedTable] = {
         ),
     ),
     "license_groups": SealedTable(("license_id", "group_id"), ("is_default",)),
-    "signing_keys": SealedTable(("key_id",), ("public_key", "private_sealed", "created_at", "retired_at")),
-    "tokens": SealedTable(("token_id",), ("name", "role", "org_id", "lookup", "created_at", "expires_at")),
+    "signing_keys": SealedTable(
+        ("key_id",), ("public_key", "private_sealed", "created_at", "retired_at")
+    ),
+    "tokens": SealedTable(
+        ("token_id",), ("name", "role", "org_id", "lookup", "created_at", "expires_at")
+    ),
     "retired_keys": SealedTable(("key_id",), ("sealed", "last_seq", "last_event", "retired_at")),
 }
 
@@ -100,7 +106,9 @@ def watch(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS touched (tbl TEXT, key TEXT, held TEXT)")
     for table, change, statement in _triggers():
         name = f"touched_{table}_{change}".lower()
-        connection.execute(f"CREATE TEMP TRIGGER {name} AFTER {change} ON main.{table} BEGIN {statement} END")
+        connection.execute(
+            f"CREATE TEMP TRIGGER {name} AFTER {change} ON main.{table} BEGIN {statement} END"
+        )
 
 
 def unwatch(connection: sqlite3.Connection) -> None:
@@ -172,7 +180,9 @@ def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> 
     for row in connection.execute("SELECT mac FROM seals"):
         total = moved_root(total, None, row["mac"])
     if total != root:
-        raise StoreError("rows of the database are missing or older than the log; see 'dlpctl audit verify'")
+        raise StoreError(
+            "rows of the database are missing or older than the log; see 'dlpctl audit verify'"
+        )
     for row in connection.execute("SELECT * FROM usage"):
         made = usage_mac(secrets, row["license_id"], row["month"], row["checks"])
         if not hmac.compare_digest(made, row["mac"]):

@@ -1,4 +1,6 @@
-"""Signed tokens for licenses: RS256, each key with an id, old keys kept so that what they signed can be verified."""
+"""Signed tokens for licenses: RS256, each key with an id, old keys kept so that what they signed
+can be verified.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ TOKEN_LIFETIME = timedelta(hours=24)
 """How long a client may work on without asking again."""
 _KEY_BITS = 3072
 _OVERLAP = TOKEN_LIFETIME + timedelta(hours=1)
-"""For how long the public key of a replaced key is still given: until all that it signed has expired, and clocks may differ."""
+"""For how long the public key of a replaced key is still given: until all that it signed has
+expired, and clocks may differ.
+"""
 _NEWEST = "SELECT * FROM signing_keys WHERE retired_at IS NULL ORDER BY rowid DESC LIMIT 1"
 
 
@@ -81,8 +85,12 @@ class PolicyConfig(NamedTuple):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def policy_config(connection: sqlite3.Connection, secrets: Secrets, license_id: str) -> PolicyConfig:
-    """Read what a license covers; raises `TamperedError` where any of it was not written by this program."""
+def policy_config(
+    connection: sqlite3.Connection, secrets: Secrets, license_id: str
+) -> PolicyConfig:
+    """Read what a license covers; raises `TamperedError` where any of it was not written by this
+    program.
+    """
     groups: dict[str, tuple[str, ...]] = {}
     policies: dict[str, Mapping[str, Any]] = {}
     default_group, default_policy_id = "", None
@@ -145,7 +153,9 @@ class Signer:
                 connection.execute(_NEWEST).fetchone()
                 if key_id is None
                 else key_id.isprintable()
-                and connection.execute("SELECT * FROM signing_keys WHERE key_id = ?", (key_id,)).fetchone()
+                and connection.execute(
+                    "SELECT * FROM signing_keys WHERE key_id = ?", (key_id,)
+                ).fetchone()
             )
             if not row or self._is_over(row["retired_at"]):
                 raise NotFoundError("there is no public key with this key_id")
@@ -156,7 +166,9 @@ class Signer:
         return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
 
     def rotate(self, access: Access) -> PublicKey:
-        """Sign with a new key; the private part of the one before is destroyed, the public one is given for a while."""
+        """Sign with a new key; the private part of the one before is destroyed, the public one is
+        given for a while.
+        """
         insert = self._new_key(access)
         return self.public_key(self._core.store.run(insert))
 
@@ -167,7 +179,9 @@ class Signer:
 
         row = self._newest()
         if self._loaded is None or self._loaded[0] != row["key_id"]:
-            key = load_der_private_key(self._core.ring.open(row["private_sealed"], row["key_id"]), None)
+            key = load_der_private_key(
+                self._core.ring.open(row["private_sealed"], row["key_id"]), None
+            )
             assert isinstance(key, RSAPrivateKey)
             self._loaded = (row["key_id"], key)
         return self._loaded
@@ -190,14 +204,18 @@ class Signer:
         return row
 
     def _new_key(self, access: Access) -> Callable[[Batch], str]:
-        """A job that stores a key which is made now: that takes too long to hold the write lock meanwhile."""
+        """A job that stores a key which is made now: that takes too long to hold the write lock
+        meanwhile.
+        """
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import rsa
 
         key_id = new_id("key")
         key = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS)
         private = key.private_bytes(
-            serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            serialization.Encoding.DER,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
         )
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo

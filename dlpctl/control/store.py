@@ -79,7 +79,9 @@ class Store:
             _migrate(connection, self.file)
 
     def run(self, job: Callable[[Batch], _T]) -> _T:
-        """Do a job in a transaction. It is on the disk when this returns; where this raises, it has left nothing."""
+        """Do a job in a transaction. It is on the disk when this returns; where this raises, it has
+        left nothing.
+        """
         return self._writer.submit(job).result()
 
     def run_alone(self, job: Callable[[Batch], _T]) -> _T:
@@ -118,7 +120,9 @@ class Store:
                 connection.close()
 
     def generation(self) -> bytes:
-        """Changes whenever what may be remembered does, in whatever process: one read, since every check asks."""
+        """Changes whenever what may be remembered does, in whatever process: one read, since every
+        check asks.
+        """
         with self._reported(), self._reader() as connection:
             row: tuple[bytes] = connection.execute(_GENERATION).fetchone()
             return row[0]
@@ -152,7 +156,9 @@ class Store:
         elif name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             advice = f"{problem}; make room on the disk, nothing was recorded"
         elif name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            advice = f"{problem}; see 'dlpctl db check', and restore a backup with 'dlpctl db restore'"
+            advice = (
+                f"{problem}; see 'dlpctl db check', and restore a backup with 'dlpctl db restore'"
+            )
         else:
             advice = str(problem)
         return StoreError(f"{self.file}: {advice}")
@@ -169,7 +175,9 @@ def _create_privately(file: Path) -> None:
 def _migrate(connection: sqlite3.Connection, file: Path) -> None:
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         needed = ".".join(map(str, _OLDEST_SQLITE))
-        raise StoreError(f"this Python has SQLite {sqlite3.sqlite_version}; {needed} or newer is needed")
+        raise StoreError(
+            f"this Python has SQLite {sqlite3.sqlite_version}; {needed} or newer is needed"
+        )
     if _version(connection, file) == len(STEPS):
         return
     from sqlite_utils import Database

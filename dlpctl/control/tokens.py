@@ -39,7 +39,9 @@ class Tokens:
         core = self._core
         with core.store.reading() as connection:
             known = [core.ring.current, *core.ring.retired_since(core.clock() - OVERLAP)]
-            lookups = [keys.lookup(token) for keys in known] if well_formed(Kind.ADMIN, token) else []
+            lookups = (
+                [keys.lookup(token) for keys in known] if well_formed(Kind.ADMIN, token) else []
+            )
             found = (connection.execute(_BY_LOOKUP, (lookup,)).fetchone() for lookup in lookups)
             row: Row | None = next((row for row in found if row is not None), None)
             if row is None:
@@ -76,7 +78,9 @@ class Tokens:
         if org is not None and not isinstance(org, str):
             fail("org_id", "must be text")
         if org is None and access.org_id is not None:
-            raise ForbiddenError("org_id: this token makes tokens for its own organization only; name it")
+            raise ForbiddenError(
+                "org_id: this token makes tokens for its own organization only; name it"
+            )
         name = fields.name() if "name" in fields else ""
         expires = fields.moment("expires_at") if fields.given("expires_at") is not None else None
         if expires and expires <= self._core.now():
@@ -99,7 +103,9 @@ class Tokens:
         self._core.store.run(job)
 
     def first(self) -> Path:
-        """The file with the first token, for the command line of this user; made where it or its token is missing."""
+        """The file with the first token, for the command line of this user; made where it or its
+        token is missing.
+        """
         file = self._first_file
         try:
             self.authenticate(file.read_text("ascii").strip())
@@ -108,11 +114,17 @@ class Tokens:
             _write_privately(file, f"{made.token}\n")
         return file
 
-    def _make(self, access: Access, role: str, org: str | None, name: str, expires: str | None) -> Token:
+    def _make(
+        self, access: Access, role: str, org: str | None, name: str, expires: str | None
+    ) -> Token:
         key, token_id, now = mint(Kind.ADMIN), new_id("tok"), self._core.now()
 
         def job(batch: Batch) -> Token:
-            org_id = find_organization(batch.connection, access, org)["org_id"] if org is not None else None
+            org_id = (
+                find_organization(batch.connection, access, org)["org_id"]
+                if org is not None
+                else None
+            )
             batch.execute(
                 "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (token_id, name, role, org_id, self._core.ring.lookup(key), now, expires),
@@ -125,7 +137,12 @@ class Tokens:
 
 def _token(row: Row) -> Token:
     return Token(
-        row["token_id"], row["name"], row["role"], row["org_id"], row["created_at"], row["expires_at"]
+        row["token_id"],
+        row["name"],
+        row["role"],
+        row["org_id"],
+        row["created_at"],
+        row["expires_at"],
     )
 
 

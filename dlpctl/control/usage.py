@@ -1,4 +1,6 @@
-"""Checks that clients have made by themselves under a license, told afterwards: what was decided, and never what was checked."""
+"""Checks that clients have made by themselves under a license, told afterwards: what was decided,
+and never what was checked.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
 
 CLOCK_TOLERANCE = TOKEN_LIFETIME
-"""The time that a client may go on after a license was revoked, and that its clock may be wrong by."""
+"""The time that a client may go on after a license was revoked, and that its clock may be wrong by.
+"""
 MAX_CHECKS = 500
 MAX_TYPES = 200
 MAX_FINDINGS = 1_000_000_000
@@ -77,10 +80,16 @@ class Usage:
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
             _refuse_unknown(batch.connection, row["org_id"], entries)
-            ledger = batch.tally(Ledger, lambda connection: Ledger(connection, self._directory, self._core))
-            recorded = sum(ledger.report(row["license_id"], row["org_id"], entry) for entry in entries)
+            ledger = batch.tally(
+                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
+            )
+            recorded = sum(
+                ledger.report(row["license_id"], row["org_id"], entry) for entry in entries
+            )
             used = ledger.checks(row["license_id"], written(now)[:7])
-            return UsageReceipt(recorded, len(entries) - recorded, used, row["max_checks_per_month"])
+            return UsageReceipt(
+                recorded, len(entries) - recorded, used, row["max_checks_per_month"]
+            )
 
         return self._core.store.run(job)
 
@@ -122,11 +131,15 @@ def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequen
     for place, entry in enumerate(entries):
         if entry.policy_id not in owned:
             row = connection.execute(
-                "SELECT 1 FROM policy_owners WHERE policy_id = ? AND org_id = ?", (entry.policy_id, org_id)
+                "SELECT 1 FROM policy_owners WHERE policy_id = ? AND org_id = ?",
+                (entry.policy_id, org_id),
             ).fetchone()
             owned[entry.policy_id] = row is not None
         if not owned[entry.policy_id]:
-            fail(f"checks[{place}].policy_id", "the license's organization has never had such a policy")
+            fail(
+                f"checks[{place}].policy_id",
+                "the license's organization has never had such a policy",
+            )
 
 
 def _entry(place: str, check: object, life: Life) -> Entry:
@@ -174,7 +187,9 @@ def _detected(given: object) -> tuple[tuple[str, int, None], ...]:
     return tuple(detected)
 
 
-def _summary(decision: Decision, to: Destination, detected: tuple[tuple[str, int, None], ...]) -> str:
+def _summary(
+    decision: Decision, to: Destination, detected: tuple[tuple[str, int, None], ...]
+) -> str:
     """What can be said of a check that another program has made."""
     parts = [counted(name, count, {}) for name, count, _ in detected[:_LISTED_TYPES]]
     if len(detected) > _LISTED_TYPES:

@@ -1,6 +1,8 @@
-"""Verifies the evidence: every link of the chain, every sealed row, and every sum that must agree with the log.
+"""Verifies the evidence: every link of the chain, every sealed row, and every sum that must agree
+with the log.
 
-It reads one state of a database and writes nothing, so it works on a backup and beside a service that writes.
+It reads one state of a database and writes nothing, so it works on a backup and beside a service
+that writes.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ _COUNTED = {
         "SELECT phrase_id AS key, count(*) AS found FROM checks GROUP BY 1",
     ),
 }
-"""The counts of a table, and the same counts from the log; the table may have more if the log was pruned."""
+"""The counts of a table, and the same counts from the log; the table may have more if the log was
+pruned.
+"""
 
 
 class Verifier:
@@ -94,7 +98,9 @@ class Verifier:
             self._check_rows(None)
             return ChainReport(False, 0, 0, "", None, error.message, tuple(self._problems))
         self._heads = {
-            where: head for where, head in self._heads.items() if self._may_be_found(where, head, ends)
+            where: head
+            for where, head in self._heads.items()
+            if self._may_be_found(where, head, ends)
         }
         reached = self._follow(ends)
         for where in self._heads:
@@ -128,14 +134,18 @@ class Verifier:
             checks, events = max(0, head.seq - ends.last_seq), max(0, head.event - ends.last_event)
             self._problem(f"{where}: {checks} checks and {events} events up to it are missing")
         elif (head.seq, head.event) < (ends.first_seq, ends.first_event):
-            self._problem(f"{where}: is older than what was pruned, so it shows nothing; note a newer one")
+            self._problem(
+                f"{where}: is older than what was pruned, so it shows nothing; note a newer one"
+            )
         else:
             return True
         return False
 
     def _follow(self, ends: Ends) -> Ends:
         """Follow the links, past those that are broken; return how far it went."""
-        at = ends._replace(last_seq=ends.first_seq, last_link=ends.first_link, last_event=ends.first_event)
+        at = ends._replace(
+            last_seq=ends.first_seq, last_link=ends.first_link, last_event=ends.first_event
+        )
         self._match_heads(at)
         for row in self._records():
             is_check = "preflight_id" in row.keys()  # noqa: SIM118
@@ -144,7 +154,11 @@ class Verifier:
         lost = max(0, ends.last_seq - at.last_seq), max(0, ends.last_event - at.last_event)
         if any(lost):
             self._problem(f"the last {lost[0]} checks and {lost[1]} events are missing")
-        elif (at.last_seq, at.last_event, at.last_link) != (ends.last_seq, ends.last_event, ends.last_link):
+        elif (at.last_seq, at.last_event, at.last_link) != (
+            ends.last_seq,
+            ends.last_event,
+            ends.last_link,
+        ):
             self._problem("the last link is not the one that was signed")
         return at
 
@@ -174,10 +188,16 @@ class Verifier:
         number = row["number"]
         name = f"event {number}"
         if number != at.last_event + 1:
-            self._problem(f"{name}: {number - at.last_event - 1} events before it are missing", name)
+            self._problem(
+                f"{name}: {number - at.last_event - 1} events before it are missing", name
+            )
         elif row["after_seq"] > at.last_seq:
-            self._problem(f"{name}: {row['after_seq'] - at.last_seq} checks before it are missing", name)
-        elif not self._holds(at, row["after_seq"], number, ("event", *tuple(row)[:-1]), row["link"]):
+            self._problem(
+                f"{name}: {row['after_seq'] - at.last_seq} checks before it are missing", name
+            )
+        elif not self._holds(
+            at, row["after_seq"], number, ("event", *tuple(row)[:-1]), row["link"]
+        ):
             self._problem(f"{name} ({row['action']}): it, or the link before it, was changed", name)
         else:
             for table, key, seal in json.loads(row["sealed"]):
@@ -197,12 +217,16 @@ class Verifier:
                 del self._heads[where]
 
     def _check_rows(self, ends: Ends | None) -> None:
-        seals = {(row["tbl"], row["key"]): row["mac"] for row in self._db.execute("SELECT * FROM seals")}
+        seals = {
+            (row["tbl"], row["key"]): row["mac"] for row in self._db.execute("SELECT * FROM seals")
+        }
         root = bytes(32)
         for seal in seals.values():
             root = moved_root(root, None, seal)
         if ends is not None and root != ends.root:
-            self._problem("the seals of the rows are not those that were signed: rows are older, or missing")
+            self._problem(
+                "the seals of the rows are not those that were signed: rows are older, or missing"
+            )
         for place, mentioned in self._mentions.items():
             found = seals[place].hex() if place in seals else None
             if found != mentioned:
@@ -222,14 +246,18 @@ class Verifier:
         for row in self._db.execute("SELECT * FROM usage"):
             made = usage_mac(self._ring.current, row["license_id"], row["month"], row["checks"])
             if not hmac.compare_digest(made, row["mac"]):
-                self._problem(f"{row['license_id']} {row['month']} in usage: was changed by another program")
+                self._problem(
+                    f"{row['license_id']} {row['month']} in usage: was changed by another program"
+                )
         is_pruned = ends.first_seq > 0
         for table, (kept, counted) in _COUNTED.items():
             found = {row["key"]: row["found"] for row in self._db.execute(kept)}
             for row in self._db.execute(counted):
                 has = found.pop(row["key"], 0)
                 if has < row["found"] or (has > row["found"] and not is_pruned):
-                    self._problem(f"{row['key']} in {table}: counts {has}, but the log has {row['found']}")
+                    self._problem(
+                        f"{row['key']} in {table}: counts {has}, but the log has {row['found']}"
+                    )
             if not is_pruned:
                 for key, has in found.items():
                     if has:

@@ -55,8 +55,12 @@ class Batch:
     def execute(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> sqlite3.Cursor:
         return self.connection.execute(sql, values)
 
-    def tally(self, kind: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]) -> _TallyType:
-        """The one that this job shares with those before. What it holds must not be touched by a job that then fails."""
+    def tally(
+        self, kind: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]
+    ) -> _TallyType:
+        """The one that this job shares with those before. What it holds must not be touched by a
+        job that then fails.
+        """
         if kind not in self._tallies:
             self._tallies[kind] = make(self._connection)
         tally: _TallyType = self._tallies[kind]
@@ -86,12 +90,16 @@ class Ticket(Generic[_T]):
         self.value: _T | None = None
         self.error: Exception | None = None
         self.awaited = False
-        """Whether a thread sleeps until it is woken, since the job is done or since it is to do what waits."""
+        """Whether a thread sleeps until it is woken, since the job is done or since it is to do
+        what waits.
+        """
         self.woken = threading.Lock()
         self.woken.acquire()
 
     def result(self) -> _T:
-        """Once the job is on the disk; raises where it has left nothing. One thread may ask, and must: until then the job may be left to wait."""
+        """Once the job is on the disk; raises where it has left nothing. One thread may ask, and
+        must: until then the job may be left to wait.
+        """
         self._writer.settle(self)
         if self.error is not None:
             raise self.error
@@ -99,7 +107,9 @@ class Ticket(Generic[_T]):
 
 
 class Writer:
-    def __init__(self, connection: sqlite3.Connection, error: Callable[[sqlite3.Error], StoreError]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, error: Callable[[sqlite3.Error], StoreError]
+    ) -> None:
         """`error` says what is to be done about one of the database's."""
         self._connection = connection
         self._error = error
@@ -118,7 +128,9 @@ class Writer:
             yield self._connection
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
-        """Leave a job to be done when its ticket is asked, or earlier with others; it may be done more than once, each time as if it were the first."""
+        """Leave a job to be done when its ticket is asked, or earlier with others; it may be done
+        more than once, each time as if it were the first.
+        """
         ticket = Ticket(self, job)
         with self._guard:
             self._queue.append(ticket)
@@ -182,7 +194,9 @@ class Writer:
         except Exception as problem:
             if len(tickets) == 1:
                 # Raised again by the ticket, in the thread of whoever brought the job.
-                tickets[0].error = self._error(problem) if isinstance(problem, sqlite3.Error) else problem
+                tickets[0].error = (
+                    self._error(problem) if isinstance(problem, sqlite3.Error) else problem
+                )
                 return
             middle = len(tickets) // 2
             self._commit(tickets[:middle])
@@ -217,14 +231,18 @@ def _do(ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
     except sqlite3.IntegrityError:
         if not is_alone:
             raise  # what it stumbled over may be what another job left to be written
-        ticket.error = ConflictError("this contradicts something that was changed meanwhile; try again")
+        ticket.error = ConflictError(
+            "this contradicts something that was changed meanwhile; try again"
+        )
     if ticket.error is not None and batch.changes() != before:
         raise ticket.error
 
 
 def changed(batch: Batch) -> None:
-    """What was remembered of organizations, policies, licenses and their keys holds no longer, in any process.
+    """What was remembered of organizations, policies, licenses and their keys holds no longer, in
+    any process.
 
-    A random value, since a counter could come to the same number twice after a transaction that was rolled back.
+    A random value, since a counter could come to the same number twice after a transaction that was
+    rolled back.
     """
     batch.execute("UPDATE state SET value = randomblob(8) WHERE name = 'generation'")

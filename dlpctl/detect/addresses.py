@@ -1,4 +1,6 @@
-"""Postal addresses: the tagger's spans, judged by the structure that addresses have in most countries."""
+"""Postal addresses: the tagger's spans, judged by the structure that addresses have in most
+countries.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,9 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
         if end - start < 6 or end - start > _LONGEST:
             continue
-        kept = (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
+        kept = (
+            (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
+        )
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
 
@@ -114,7 +118,9 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
         return first - 2
     while first + 2 < behind and words[first].key in _KINDS and words[first].outline == "x":
         first += 1
-    return _from_number(words, first) if words[first].flags & STREET else _spoken(words, first, behind)
+    return (
+        _from_number(words, first) if words[first].flags & STREET else _spoken(words, first, behind)
+    )
 
 
 def _spoken(words: Sequence[Word], first: int, behind: int) -> int:
@@ -124,7 +130,9 @@ def _spoken(words: Sequence[Word], first: int, behind: int) -> int:
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
-    """The house number before the name of a street of which the tagger has the last word alone: 1600 PENNSYLVANIA | AVE."""
+    """The house number before the name of a street of which the tagger has the last word alone:
+    1600 PENNSYLVANIA | AVE.
+    """
     place = first
     while place and first - place < _LONGEST_STREET and words[place - 1].outline[0] == "X":
         place -= 1
@@ -132,7 +140,9 @@ def _from_number(words: Sequence[Word], first: int) -> int:
 
 
 def _ended(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end before what follows the postal code and its place: a sentence, a remark, the label of another value."""
+    """The end before what follows the postal code and its place: a sentence, a remark, the label of
+    another value.
+    """
     codes = [place for place in range(first + 1, behind - 1) if _is_code(words, place)]
     if not codes or not any(word.outline == "Xx" for word in words[first : codes[0]]):
         return behind
@@ -143,7 +153,11 @@ def _ended(words: Sequence[Word], first: int, behind: int) -> int:
         sentence = mark.key == ". " and following.kind == 1
         if sentence and (before.kind != 1 or len(before.key) > _ABBREVIATED):
             return place
-        if mark.key == ", " and following.outline == "x" and not following.flags & (PARTICLE | STREET):
+        if (
+            mark.key == ", "
+            and following.outline == "x"
+            and not following.flags & (PARTICLE | STREET)
+        ):
             return place
         if mark.kind == 2 and following.outline == "XX" and not following.flags >> PLACE & 3:
             return behind if following.key in STATES else place
@@ -168,7 +182,9 @@ def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
     last = behind - 1
     if last <= first or words[last].key not in NEXT_VALUES:
         return behind
-    while last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A":
+    while (
+        last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A"
+    ):
         last -= 1
     return last
 
@@ -187,7 +203,9 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
     last = behind
     while last > first + 1 and words[last - 1].kind != 0:
         word = words[last - 1]
-        if word.kind == 1 and (word.outline != "x" or word.flags & STREET or not word.flags >> COMMON & 3):
+        if word.kind == 1 and (
+            word.outline != "x" or word.flags & STREET or not word.flags >> COMMON & 3
+        ):
             break
         last -= 1
         behind = last
@@ -210,7 +228,9 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
         zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
         return behind + 2 if zipped else behind + 1
     last = behind + 1 == len(words) or words[behind + 1].kind != 1
-    if coded and not last and following.key in _BESIDE and words[behind + 1].outline == "Xx":  # am Main
+    if (
+        coded and not last and following.key in _BESIDE and words[behind + 1].outline == "Xx"
+    ):  # am Main
         return behind + 2
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
         return behind + 1
@@ -218,12 +238,16 @@ def _lengthened(region: Tagged, first: int, behind: int) -> int:
 
 
 def _placed(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end behind the places that follow, and a postal code of four digits: Victoria Island | , Lagos; Cape Town | , 8001."""
+    """The end behind the places that follow, and a postal code of four digits: Victoria Island | ,
+    Lagos; Cape Town | , 8001.
+    """
     for _ in range(_MOST_PLACES):
         if behind + 1 >= len(words) or words[behind].key.strip() not in _BEFORE_PLACE:
             break
         town = behind + 1
-        while town < len(words) and words[town].outline == "Xx" and words[town].flags >> PLACE & 3 > 1:
+        while (
+            town < len(words) and words[town].outline == "Xx" and words[town].flags >> PLACE & 3 > 1
+        ):
             town += 1
         if town == behind + 1 or (town < len(words) and words[town].outline[0] == "X"):
             break
@@ -234,12 +258,16 @@ def _placed(words: Sequence[Word], first: int, behind: int) -> int:
     last = behind + 2 == len(words) or words[behind + 2].kind == 2
     coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : behind])
     return (
-        behind + 2 if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key) else behind
+        behind + 2
+        if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key)
+        else behind
     )
 
 
 def _coded(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end behind the places and the postal code that follow an address without one: Drive | , Chicago, Illinois 60606."""
+    """The end behind the places and the postal code that follow an address without one: Drive | ,
+    Chicago, Illinois 60606.
+    """
     if any(word.outline in _CODES for word in words[first + 1 : behind]):
         return behind
     placed = words[behind - 1].flags >> PLACE & 3 > 0
@@ -258,7 +286,9 @@ def _coded_place(words: Sequence[Word], place: int) -> bool:
     if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
         return False
     code, city = words[place + 1], words[place + 2]
-    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags >> PLACE & 3 > 0
+    return (
+        code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags >> PLACE & 3 > 0
+    )
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:
@@ -271,7 +301,11 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
         end -= 1
     if end > start and text[end - 1] == ")" and "(" not in text[start:end]:
         end -= 1
-    if end > start and text[end - 1] == "." and not re.search(r"\b[^\W\d_]{1,5}\.$", text[start:end]):
+    if (
+        end > start
+        and text[end - 1] == "."
+        and not re.search(r"\b[^\W\d_]{1,5}\.$", text[start:end])
+    ):
         end -= 1
     return start, end
 
@@ -286,7 +320,11 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     numbers = _NUMBER.findall(value)
     if value.count("\n") > _MOST_LINES or "\t" in value or not numbers:
         return False
-    if _YEARS.search(value) or len(numbers) > _MOST_NUMBERS or max(map(len, numbers)) > _LONGEST_NUMBER:
+    if (
+        _YEARS.search(value)
+        or len(numbers) > _MOST_NUMBERS
+        or max(map(len, numbers)) > _LONGEST_NUMBER
+    ):
         return False
     made = first + 1 < behind and bool(region.words[first + 1].flags & COMPANY)
     if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic

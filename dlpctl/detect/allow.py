@@ -1,6 +1,7 @@
 """Findings that are known and accepted: values, regexes, paths, and a marker on the line itself.
 
-Only `scan` asks here. A check never does, since content that is about to leave must not be able to clear itself.
+Only `scan` asks here. A check never does, since content that is about to leave must not be able to
+clear itself.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ class AllowList:
     ) -> None:
         self._values = frozenset(values)
         self._regexes: list[Any] = [
-            compile_regex(regex, f"{source}.regexes[{index}]") for index, regex in enumerate(regexes)
+            compile_regex(regex, f"{source}.regexes[{index}]")
+            for index, regex in enumerate(regexes)
         ]
         self._paths = tuple(paths)
 
     def skips(self, path: str) -> bool:
-        """Whether nothing in this file counts; globs match the whole path, any part of it, or the file's name."""
+        """Whether nothing in this file counts; globs match the whole path, any part of it, or the
+        file's name.
+        """
         pure = PurePath(path)
         names = (pure.as_posix(), pure.name, *(parent.as_posix() for parent in pure.parents))
         return any(fnmatchcase(name, glob.rstrip("/")) for glob in self._paths for name in names)
@@ -45,7 +49,8 @@ class AllowList:
         return [
             finding
             for finding in findings
-            if not self._accepts(text[finding.start : finding.end]) and not _is_marked(finding, text, marked)
+            if not self._accepts(text[finding.start : finding.end])
+            and not _is_marked(finding, text, marked)
         ]
 
     def _accepts(self, value: str) -> bool:

@@ -1,7 +1,9 @@
-"""Work of a scan that is done in a child process while this one goes on, for texts that are worth a second processor.
+"""Work of a scan that is done in a child process while this one goes on, for texts that are worth a
+second processor.
 
-Confirming what the first pass found holds Python's lock, so that a thread gains nothing. A child is forked only by a process that asked
-for it, and only while that has a single thread; wherever one cannot be, or fails, the work is done here.
+Confirming what the first pass found holds Python's lock, so that a thread gains nothing. A child is
+forked only by a process that asked for it, and only while that has a single thread; wherever one
+cannot be, or fails, the work is done here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """A folder of derived files that may be lost at any time and are never trusted blindly.
 
-An entry is read only if it belongs to this user, nobody else may write it, and its checksum is right; it is written atomically. Whatever
-goes wrong here costs time, never an answer: the caller builds the entry anew.
+An entry is read only if it belongs to this user, nobody else may write it, and its checksum is
+right; it is written atomically. Whatever goes wrong here costs time, never an answer: the caller
+builds the entry anew.
 
-What an entry ends with may be `sealed`: megabytes that carry a checksum of their own, which whoever loads them looks at anyway.
+What an entry ends with may be `sealed`: megabytes that carry a checksum of their own, which whoever
+loads them looks at anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ class Cache:
         self._folder = folder
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
-        """The entry's content and what is sealed in it, or None where there is none that can be trusted."""
+        """The entry's content and what is sealed in it, or None where there is none that can be
+        trusted.
+        """
         try:
             if not _is_private(os.lstat(self._folder), folder=True):
                 return None
@@ -51,7 +55,9 @@ class Cache:
                 return False
             with replacing(self._folder / name) as file:
                 file.write(
-                    _MAGIC + len(content).to_bytes(4, "little") + zlib.crc32(content).to_bytes(4, "little")
+                    _MAGIC
+                    + len(content).to_bytes(4, "little")
+                    + zlib.crc32(content).to_bytes(4, "little")
                 )
                 file.write(content)
                 file.write(sealed)
@@ -63,7 +69,9 @@ class Cache:
         """Remove all but the `keep` entries of that prefix which were written last."""
         with contextlib.suppress(OSError):
             entries = sorted(
-                self._folder.glob(f"{prefix}*"), key=lambda entry: entry.stat().st_mtime, reverse=True
+                self._folder.glob(f"{prefix}*"),
+                key=lambda entry: entry.stat().st_mtime,
+                reverse=True,
             )
             for entry in entries[keep:]:
                 entry.unlink()
@@ -72,6 +80,8 @@ class Cache:
 def _is_private(status: os.stat_result, *, folder: bool) -> bool:
     if folder != stat.S_ISDIR(status.st_mode):
         return False
-    if not hasattr(os, "getuid"):  # Windows: the user's profile folder is private by its access list
+    if not hasattr(
+        os, "getuid"
+    ):  # Windows: the user's profile folder is private by its access list
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o022

@@ -1,4 +1,6 @@
-"""The catalogue of detection types: what each is called, whose law makes it sensitive, and how a report may show it."""
+"""The catalogue of detection types: what each is called, whose law makes it sensitive, and how a
+report may show it.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ def detection_types() -> list[DetectionType]:
 def labels() -> dict[str, tuple[str, str]]:
     """What a sentence calls one value of a type, and several.
 
-    Taken from the files by an expression, since each check needs them and a TOML parser takes longer to import than most checks.
+    Taken from the files by an expression, since each check needs them and a TOML parser takes
+    longer to import than most checks.
     """
     return {
         name: (_within_a_sentence(label, plural), plural)

@@ -1,7 +1,8 @@
 """Patterns made ready to run, as bytes that a later process loads in milliseconds.
 
-The block holds the Hyperscan database and a record for each pattern; a record is read when its pattern is hit for the first time, so that a
-library of a thousand patterns costs a start no more than a small one.
+The block holds the Hyperscan database and a record for each pattern; a record is read when its
+pattern is hit for the first time, so that a library of a thousand patterns costs a start no more
+than a small one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _HEAD = Struct("<IIII")
 
 
 class Block(NamedTuple):
-    """What `pack` makes of patterns: their records, with the database of marks where they are gated, and their own as Hyperscan serialized it."""
+    """What `pack` makes of patterns: their records, with the database of marks where they are
+    gated, and their own as Hyperscan serialized it.
+    """
 
     records: bytes
     database: bytes
@@ -64,7 +67,9 @@ class Compiled:
 
     def record(self, index: int) -> Record:
         start = self._ends[index - 1] if index else 0
-        return _record(json.loads(self._records[self._first + start : self._first + self._ends[index]]))
+        return _record(
+            json.loads(self._records[self._first + start : self._first + self._ends[index]])
+        )
 
     @cached_property
     def records(self) -> list[Record]:
@@ -80,9 +85,13 @@ class Record(NamedTuple):
     ahead: int
     """Bytes from where a match begins to where its hit ends, at most."""
     told: int
-    """How many bytes behind the beginning of the value a hit ends; -1 where it does not tell where that is."""
+    """How many bytes behind the beginning of the value a hit ends; -1 where it does not tell where
+    that is.
+    """
     known: int
-    """How many characters of the regex say no more than a hit does, so that a look at the others is worth while; 0 where it is not."""
+    """How many characters of the regex say no more than a hit does, so that a look at the others is
+    worth while; 0 where it is not.
+    """
 
 
 def _record(fields: dict[str, Any]) -> Record:
@@ -126,7 +135,8 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         told = _told(prefix, pattern.trigger or "")
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
-        # Where a hit tells where the value begins, a validator is what tells more; elsewhere, its shape beside a word.
+        # Where a hit tells where the value begins, a validator is what tells more; elsewhere, its
+        # shape beside a word.
         known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
         found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
@@ -138,7 +148,9 @@ def pack(patterns: Sequence[Pattern]) -> Block:
 
 
 def _told(prefix: str, trigger: str) -> int:
-    """Bytes of the value that a trigger takes in behind the prefix; -1 for one that is put together otherwise."""
+    """Bytes of the value that a trigger takes in behind the prefix; -1 for one that is put together
+    otherwise.
+    """
     for start in (prefix, loosened(prefix)):
         if start and trigger.startswith(start):
             taken = _TAKEN.fullmatch(trigger, len(start))
@@ -183,10 +195,12 @@ def from_files(
     on_compile: Callable[[], None] | None = None,
     beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
-    """The patterns of files, from the cache where it has them; `on_compile` is called before the slow way is gone, and `beside` meanwhile where it is the library's.
+    """The patterns of files, from the cache where it has them; `on_compile` is called before the
+    slow way is gone, and `beside` meanwhile where it is the library's.
 
-    A set for each category of the library, and one for those that are gated: in one database, numbers of all kinds compile three times as slowly as apart, and are scanned no
-    faster. What is in further files is a set of its own, so that a change there does not compile the library again.
+    A set for each category of the library, and one for those that are gated: in one database,
+    numbers of all kinds compile three times as slowly as apart, and are scanned no faster. What is
+    in further files is a set of its own, so that a change there does not compile the library again.
     """
     from dlpctl.detect.library import load_patterns, unique
 
@@ -195,7 +209,8 @@ def from_files(
         unique([*own, *further])
         everywhere = [pattern for pattern in own if not pattern.gated]
         of_category = [
-            [pattern for pattern in everywhere if pattern.category is category] for category in Category
+            [pattern for pattern in everywhere if pattern.category is category]
+            for category in Category
         ]
         gated = [pattern for pattern in own if pattern.gated]
         return [*((*of_category, gated) if library else ()), *([further] if files else ())]
@@ -239,7 +254,9 @@ def _state(files: Iterable[Path]) -> str:
         statuses = [(str(file), file.stat()) for file in files]
     except OSError as problem:
         raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
-    return repr([(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses])
+    return repr(
+        [(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses]
+    )
 
 
 def _cached(
@@ -249,9 +266,13 @@ def _cached(
     on_compile: Callable[[], None] | None = None,
     beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
-    """The sets that are kept under their states; what is missing is made at once, since Hyperscan compiles beside Python."""
+    """The sets that are kept under their states; what is missing is made at once, since Hyperscan
+    compiles beside Python.
+    """
     keys = [_key(state) for state in states]
-    sets = {at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None}
+    sets = {
+        at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None
+    }
     missing = [at for at in range(len(keys)) if at not in sets]
     if missing:
         from concurrent.futures import ThreadPoolExecutor
@@ -260,7 +281,9 @@ def _cached(
             on_compile()
         patterns = load()
         # The longest first, so that none of them is left to the end alone.
-        missing.sort(key=lambda at: sum(len(one.trigger or one.regex) for one in patterns[at]), reverse=True)
+        missing.sort(
+            key=lambda at: sum(len(one.trigger or one.regex) for one in patterns[at]), reverse=True
+        )
         with ThreadPoolExecutor() as threads:
             packing = threads.map(pack, [patterns[at] for at in missing])
             also = threads.submit(beside) if beside else None

@@ -1,4 +1,6 @@
-"""Whole words near a value that speak for it or against it, and keywords without which it does not count."""
+"""Whole words near a value that speak for it or against it, and keywords without which it does not
+count.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from typing import Any
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
-# Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond to build.
+# Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond
+# to build.
 _LETTER = r"0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}"
 _NO_LETTER = f"[^{_LETTER}]"
 # What speaks against a value is no name of an element: <section>, </section>.
@@ -37,7 +40,9 @@ class Judge:
         context = pattern.context
         self._score = pattern.score
         self._context = context
-        self._next_word: Any = direct(_words_regex(context.words, context.against)) if context else None
+        self._next_word: Any = (
+            direct(_words_regex(context.words, context.against)) if context else None
+        )
         self._has_keyword = direct(_keywords_regex(pattern.keywords)) if pattern.keywords else None
         self._has_against = bool(context and context.against)
         self._before = context.before if context else BEFORE
@@ -46,7 +51,9 @@ class Judge:
         """The score of every match, where it does not depend on what stands around."""
 
     def score(self, data: bytes, start: int, end: int) -> float:
-        """The score of the value at `start` to `end`; 0.0 where a keyword is asked for and none is near."""
+        """The score of the value at `start` to `end`; 0.0 where a keyword is asked for and none is
+        near.
+        """
         first = start - self._before if start > self._before else 0
         last = min(len(data), end + self._after)
         if self._has_keyword is not None:
@@ -61,7 +68,9 @@ class Judge:
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
     def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
-        """The groups of the word that decides: the last one before the value, else the first behind it."""
+        """The groups of the word that decides: the last one before the value, else the first behind
+        it.
+        """
         match, unanchored, _ = self._next_word
         found = match(unanchored, data, first, last)
         begin, stop = found[0]
@@ -86,7 +95,11 @@ class Judge:
         if self._has_keyword is not None:
             match, unanchored, _ = self._has_keyword
             begin, stop = match(unanchored, data, first, last)[0]
-            near = f"keyword '{data[begin:stop].decode(errors='replace')}' is near" if begin >= 0 else ""
+            near = (
+                f"keyword '{data[begin:stop].decode(errors='replace')}' is near"
+                if begin >= 0
+                else ""
+            )
             steps.append(near or "none of its keywords is near: 0")
         if self._context is not None and score:
             word = self._nearest(data, first, start, end, last)
@@ -97,8 +110,13 @@ class Judge:
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
-    """The words as they are written in prose, in identifiers and in file names: `card number`, `card_number`, `cardNumber`."""
-    return "|".join(_GAP.join(re.escape(part) for part in word.split()) for word in words) or r"[^\s\S]"
+    """The words as they are written in prose, in identifiers and in file names: `card number`,
+    `card_number`, `cardNumber`.
+    """
+    return (
+        "|".join(_GAP.join(re.escape(part) for part in word.split()) for word in words)
+        or r"[^\s\S]"
+    )
 
 
 @cache

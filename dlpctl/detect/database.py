@@ -26,12 +26,15 @@ _CLASSES = {
     "[:lower:]": "a-z",
     "[:upper:]": "A-Z",
 }
-"""Classes that Hyperscan reads more narrowly than RE2, which confirms: what it does not report is never looked at."""
+"""Classes that Hyperscan reads more narrowly than RE2, which confirms: what it does not report is
+never looked at.
+"""
 _IGNORES_CASE = lazy(r"\(\?[a-zA-Z]*i")
 _NO_WORD = r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x{17e}\x{180}-\x{2129}\x{212b}-\x{10ffff}"
 r"""`\W` in a class, case ignored: neither the long s nor the Kelvin sign."""
 _AT_MOST = lazy(r"length (\d+) bytes at most")
-# Asked for a match that is longer than any, Hyperscan unrolls an unbounded regex, which may take seconds or be too large.
+# Asked for a match that is longer than any, Hyperscan unrolls an unbounded regex, which may take
+# seconds or be too large.
 _UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
 _NO_MATCH_IS_LONGER = 1 << 31
 
@@ -94,8 +97,9 @@ def _check_trigger(pattern: Pattern) -> None:
 def _expression(regex: str) -> bytes:
     """The regex for Hyperscan, so that it reports all that RE2 matches.
 
-    Hyperscan counts the vertical tab as a space, and with `(?i)` it takes the long s and the Kelvin sign for letters when they are meant by
-    `a-z`, but not when they are meant by a class with a name.
+    Hyperscan counts the vertical tab as a space, and with `(?i)` it takes the long s and the Kelvin
+    sign for letters when they are meant by `a-z`, but not when they are meant by a class with a
+    name.
     """
     within = False
     ignores_case = _IGNORES_CASE.match(regex)

@@ -1,4 +1,6 @@
-"""The detector: one pass of Hyperscan over all patterns, then each hit confirmed, validated, scored and resolved."""
+"""The detector: one pass of Hyperscan over all patterns, then each hit confirmed, validated, scored
+and resolved.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _new = tuple.__new__
 
 
 class Detector:
-    """Finds what its patterns describe. Built once, shared by threads. It keeps no text of what it scans; of names, the keyed hashes of what was judged lately."""
+    """Finds what its patterns describe. Built once, shared by threads. It keeps no text of what it
+    scans; of names, the keyed hashes of what was judged lately.
+    """
 
     def __init__(
         self,
@@ -43,7 +47,8 @@ class Detector:
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
     ) -> None:
-        """All patterns of the library and of further `files`, with names and addresses, or else just `patterns`.
+        """All patterns of the library and of further `files`, with names and addresses, or else
+        just `patterns`.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
@@ -51,7 +56,9 @@ class Detector:
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
-            sets = from_files(builtin_files(), tuple(files), usual, on_compile, self._taggers.compile)
+            sets = from_files(
+                builtin_files(), tuple(files), usual, on_compile, self._taggers.compile
+            )
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
@@ -63,11 +70,15 @@ class Detector:
         self._of_selected = self._of_others = frozenset[int]()
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
-        """A detector that gives the same findings, of these categories, types or pattern ids alone, and works for no others."""
+        """A detector that gives the same findings, of these categories, types or pattern ids alone,
+        and works for no others.
+        """
         wanted = {selector.upper() for selector in selectors}
         known = {name for pattern in self.known for name in _names(pattern)}
         for unknown in sorted(wanted - known):
-            raise UsageError(f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'")
+            raise UsageError(
+                f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'"
+            )
         return self.for_known(wanted)
 
     def for_known(self, selectors: Iterable[str]) -> Detector:
@@ -90,7 +101,8 @@ class Detector:
             frozenset(
                 index
                 for index, pattern in enumerate(self.known, start=-len(self._tagged))
-                if pattern.category in categories and (self._selected is None or index in self._selected)
+                if pattern.category in categories
+                and (self._selected is None or index in self._selected)
             )
         )
         return narrowed
@@ -117,7 +129,9 @@ class Detector:
         wider = self._copy()
         further = compiled or from_patterns(patterns, self.cache)
         wider.first_pass = FirstPass([*self.first_pass.sets, further])
-        wider._runners = dict(self._runners)  # another extension has other patterns under the same numbers
+        wider._runners = dict(
+            self._runners
+        )  # another extension has other patterns under the same numbers
         if self._selected is not None:
             wider._select(self._selected | set(range(len(self.first_pass), len(wider.first_pass))))
         return wider
@@ -152,7 +166,9 @@ class Detector:
 
     @property
     def not_inspected(self) -> str:
-        """Why names and addresses were not looked for, although they were asked for; empty where they were."""
+        """Why names and addresses were not looked for, although they were asked for; empty where
+        they were.
+        """
         return self._taggers.problem if self._taggers and self._wants_tagged else ""
 
     @property
@@ -160,12 +176,16 @@ class Detector:
         return self._selected is None or min(self._selected, default=0) < 0
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
-        """What is found in the text, in its order and without overlaps; positions are characters of `text`."""
+        """What is found in the text, in its order and without overlaps; positions are characters of
+        `text`.
+        """
         data = encode(text)
         return self.findings(self._found(data, min_score), data if len(data) != len(text) else None)
 
     def scan_bytes(self, data: bytes, min_score: float = THRESHOLD) -> list[Finding]:
-        """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not UTF-8 delimits."""
+        """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not
+        UTF-8 delimits.
+        """
         return self.findings(self._found(valid_utf8(data), min_score), None)
 
     def _found(self, data: bytes, min_score: float) -> list[Candidate]:
@@ -181,7 +201,9 @@ class Detector:
     def resolved(
         self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
     ) -> list[Candidate]:
-        """What is kept of candidates and of what was tagged, without overlaps, in the order of the text."""
+        """What is kept of candidates and of what was tagged, without overlaps, in the order of the
+        text.
+        """
         found = resolve(candidates)
         return merged(data, found, tagged, self._type) if tagged else found
 
@@ -198,12 +220,15 @@ class Detector:
     ) -> list[Candidate]:
         """All that patterns find in valid UTF-8, overlaps included.
 
-        `progress` takes, by pattern, where the search resumes, as a list that begins with the place to resume from and gets the end of
-        each match: what a scan in pieces needs to go on as if it were in one. What was `tagged` is no part of the answer, but what else
-        is found there is, whether asked for or not.
+        `progress` takes, by pattern, where the search resumes, as a list that begins with the place
+        to resume from and gets the end of each match: what a scan in pieces needs to go on as if it
+        were in one. What was `tagged` is no part of the answer, but what else is found there is,
+        whether asked for or not.
         """
         selected = self._selected
-        whole = selected is None or progress is not None  # in pieces, rivals too must know where to resume
+        whole = (
+            selected is None or progress is not None
+        )  # in pieces, rivals too must know where to resume
         hits = self.first_pass.hits(data, None if whole else self._of_selected)
         if not hits and not tagged:
             return []
@@ -233,12 +258,16 @@ class Detector:
         min_score: float,
         progress: dict[int, list[int]] | None,
     ) -> list[Candidate]:
-        """Also what the patterns that were not asked for find in the same places, since it may win there."""
+        """Also what the patterns that were not asked for find in the same places, since it may win
+        there.
+        """
         fresh = [*found, *tagged]
         found = list(found)
         while fresh and waiting:
             places = sorted((one.start, one.end) for one in fresh)
-            near = [index for index, ends in waiting.items() if self._runner(index).meets(ends, places)]
+            near = [
+                index for index, ends in waiting.items() if self._runner(index).meets(ends, places)
+            ]
             fresh = [
                 one
                 for index in near
@@ -276,15 +305,25 @@ class Detector:
         for index, ends in self.first_pass.hits(data).items():
             if selected is None or index in selected:
                 yield from self._runner(index).traces(data, ends)
-        for finding in self.findings(self.tagged(data, 0.0), data if len(data) != len(text) else None):
+        for finding in self.findings(
+            self.tagged(data, 0.0), data if len(data) != len(text) else None
+        ):
             tagged = next(one for one in TAGGED if one.type == finding.type)
-            yield Trace(finding, tagged.label, finding.score, "", [f"the tagger scores it {finding.score:g}"])
+            yield Trace(
+                finding,
+                tagged.label,
+                finding.score,
+                "",
+                [f"the tagger scores it {finding.score:g}"],
+            )
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
         """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
         findings: list[Finding] = []
         selected = self._selected
-        runners = {index: self._runner(index) for index in {one.pattern for one in found} if index >= 0}
+        runners = {
+            index: self._runner(index) for index in {one.pattern for one in found} if index >= 0
+        }
         position = characters = 0
         for start, end, score, _proven, index in found:
             if selected is not None and index not in selected:
@@ -321,7 +360,9 @@ def encode(text: str) -> bytes:
 
 
 def valid_utf8(data: bytes) -> bytes:
-    """The same number of bytes, with each that is not UTF-8 replaced by a control character that is in no pattern."""
+    """The same number of bytes, with each that is not UTF-8 replaced by a control character that is
+    in no pattern.
+    """
     if data.isascii():
         return data
     try:

@@ -37,7 +37,9 @@ def explain(
     allowed: Iterable[Finding] = (),
     misses: int = MISSES,
 ) -> Explanation:
-    """Every finding of the text, and up to `misses` of what is none; `allowed` are findings that a list accepts."""
+    """Every finding of the text, and up to `misses` of what is none; `allowed` are findings that a
+    list accepts.
+    """
     winners = set(detector.scan(text, min_score))
     accepted = set(allowed)
     counts: list[Explained] = []
@@ -74,6 +76,11 @@ def _reason(
         return "", 1.0
     if finding.score < min_score:
         hint = f"; with context it would score {trace.best:g}" if trace.best >= min_score else ""
-        return f"score {finding.score:g} is below the threshold of {min_score:g}{hint}", finding.score
-    winner = next((one for one in winners if one.start < finding.end and finding.start < one.end), None)
+        return (
+            f"score {finding.score:g} is below the threshold of {min_score:g}{hint}",
+            finding.score,
+        )
+    winner = next(
+        (one for one in winners if one.start < finding.end and finding.start < one.end), None
+    )
     return f"overlaps {winner.pattern_id if winner else 'another finding'}, which wins", 0.9

@@ -1,4 +1,6 @@
-"""The first pass over a text: Hyperscan says which patterns may match, and where such a match would end."""
+"""The first pass over a text: Hyperscan says which patterns may match, and where such a match would
+end.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,13 @@ if TYPE_CHECKING:
     from dlpctl.detect.compiled import Compiled
 
 PART = 1 << 30
-"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four gibibytes."""
+"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four
+gibibytes.
+"""
 _CLOSE = 16
-"""Bytes behind a mark in which others need not be remembered: dumps of numbers have one at nearly every byte."""
+"""Bytes behind a mark in which others need not be remembered: dumps of numbers have one at nearly
+every byte.
+"""
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
@@ -66,8 +72,12 @@ class FirstPass:
                 hits[index] += (end for end in ends if end <= begin + PART)
         return hits
 
-    def _collect(self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]) -> None:
-        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a place."""
+    def _collect(
+        self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]
+    ) -> None:
+        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a
+        place.
+        """
         for at in sets:
             each = self.sets[at]
             if each.database is None:

@@ -1,7 +1,9 @@
-"""Small marks that one cheap pass finds, so that patterns without a fixed text of their own, which hold one of them, run around those alone.
+"""Small marks that one cheap pass finds, so that patterns without a fixed text of their own, which
+hold one of them, run around those alone.
 
-A shape of digits and letters would be looked for at every byte of a text, and there are some dozens of them. Source code and prose hold few
-of these marks, so that what is gated costs next to nothing there.
+A shape of digits and letters would be looked for at every byte of a text, and there are some dozens
+of them. Source code and prose hold few of these marks, so that what is gated costs next to nothing
+there.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ class Surroundings:
     """What is around some places of a text, drawn together into a text of its own."""
 
     def __init__(self, data: bytes, ends: Iterable[int], reach: int) -> None:
-        """As far as `reach` bytes on both sides of each of the `ends`, as whole characters of valid UTF-8."""
+        """As far as `reach` bytes on both sides of each of the `ends`, as whole characters of valid
+        UTF-8.
+        """
         self._windows: list[tuple[int, int]] = []
         first = last = -1
         for end in sorted(ends):
@@ -34,11 +38,15 @@ class Surroundings:
             last = end + reach
         self._add(data, first, last)
         self.data = _APART.join([data[first:last] for first, last in self._windows])
-        self._starts = list(accumulate((last - first + 1 for first, last in self._windows), initial=0))
+        self._starts = list(
+            accumulate((last - first + 1 for first, last in self._windows), initial=0)
+        )
 
     def _add(self, data: bytes, first: int, last: int) -> None:
         if last >= 0:
-            self._windows.append((character_start(data, max(0, first)), character_start(data, last)))
+            self._windows.append(
+                (character_start(data, max(0, first)), character_start(data, last))
+            )
 
     def place(self, position: int) -> int:
         """Where a place of `data` is in the text."""

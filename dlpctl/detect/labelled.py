@@ -1,6 +1,8 @@
-"""Names and addresses that stand under a label made for programs: a key of JSON or YAML, a column of a table.
+"""Names and addresses that stand under a label made for programs: a key of JSON or YAML, a column
+of a table.
 
-What the tagger knows of sentences says little here, but the label says nearly everything. A value still has to look like one.
+What the tagger knows of sentences says little here, but the label says nearly everything. A value
+still has to look like one.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ _ADDRESS_KEYS = _set(
     "residential_address location_address adresse anschrift strasse direccion domicilio calle indirizzo via endereco "
     "morada rua adres straat full_address customer_address patient_address"
 )
-_COLUMNS_OF_NAMES = _PERSON_KEYS | _set("name names contact contacts member manager doctor person user guest")
+_COLUMNS_OF_NAMES = _PERSON_KEYS | _set(
+    "name names contact contacts member manager doctor person user guest"
+)
 _COLUMNS_OF_OTHERS = _set(
     "city town country state province region county place origin destination product item sku brand model make "
     "vendor supplier company employer organization organisation department team project category type status "
@@ -75,13 +79,17 @@ _RULE = frozenset("-|:+ \r")
 
 
 def key_of(label: str) -> str:
-    """A label without case, accents and separators: `firstName`, `First name` and `FIRST-NAME` are `first_name`."""
+    """A label without case, accents and separators: `firstName`, `First name` and `FIRST-NAME` are
+    `first_name`.
+    """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
     return "_".join(_KEY.findall(normalize(spaced)))
 
 
 def is_key(label: str) -> bool:
-    """Whether the tagger needs help with what stands behind a label; where a person wrote it, it mostly knows."""
+    """Whether the tagger needs help with what stands behind a label; where a person wrote it, it
+    mostly knows.
+    """
     key = key_of(label)
     if _WRITTEN.fullmatch(label):
         return key in _NAMES_ALONE
@@ -103,7 +111,9 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
 
 
 def is_name(value: str, flags: Flags) -> bool:
-    """Whether a value may be a name where one is expected: words that are names, or that nobody knows."""
+    """Whether a value may be a name where one is expected: words that are names, or that nobody
+    knows.
+    """
     if not 1 < len(value) <= 60 or not _NAME.fullmatch(value) or _MEMBER.search(value):
         return False
     words = _WORDS.findall(value)
@@ -117,7 +127,9 @@ def is_name(value: str, flags: Flags) -> bool:
         for word, each in zip(words, known, strict=True)
         if not each >> COMMON & 3 and not each & (PARTICLE | TITLE)
     ]
-    return bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
+    return (
+        bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
+    )
 
 
 def _is_known(flags: int) -> bool:
@@ -141,7 +153,9 @@ class Cells:
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, int], str] = {}
-        """Start and end of those that their column's label accounts for, with their type, which is empty for other things."""
+        """Start and end of those that their column's label accounts for, with their type, which is
+        empty for other things.
+        """
         self.sure: set[tuple[int, int]] = set()
         """Names of several words, each of which is known as a name."""
         self.mails: list[tuple[int, int]] = []
@@ -155,7 +169,8 @@ class Cells:
 def cells_of(
     text: str, headers: Iterable[int], opened: Header | None, flags: Flags
 ) -> tuple[Cells, Header | None]:
-    """Return the cells of the tables whose headers hold these places, and the header of a table that may go on after the text.
+    """Return the cells of the tables whose headers hold these places, and the header of a table
+    that may go on after the text.
 
     The text starts with the rows of the `opened` table.
     """
@@ -173,7 +188,9 @@ def cells_of(
 
 
 def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header | None]:
-    """Add the cells of the table whose header holds the place `at`, if there is one; return where it ends."""
+    """Add the cells of the table whose header holds the place `at`, if there is one; return where
+    it ends.
+    """
     begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
     end = text.find("\n", at, at + _LONGEST_HEADER)
     if end < 0:
@@ -197,7 +214,9 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
 
 
 def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> int:
-    """Add the cells of the rows from a place on; return the end of the last one, or -1 where there is none."""
+    """Add the cells of the rows from a place on; return the end of the last one, or -1 where there
+    is none.
+    """
     columns: dict[int, list[tuple[int, int]]] = {
         place: []
         for place, key in enumerate(header.keys)
@@ -235,7 +254,9 @@ def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int,
 
 
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
-    """Whether the line behind a header has as many cells: most lines of source code that look like a header have no such line."""
+    """Whether the line behind a header has as many cells: most lines of source code that look like
+    a header have no such line.
+    """
     stop = text.find("\n", start)
     line = text[start : len(text) if stop < 0 else stop]
     return line.count(delimiter) >= count or (delimiter == "|" and _is_rule(line))
@@ -259,7 +280,8 @@ def _column(
     speaking = len(fitting)
     if key not in _PERSON_KEYS:  # "name" is said of things, too
         speaking = sum(
-            any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end])) for start, end in fitting
+            any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end]))
+            for start, end in fitting
         )
         if not speaking:
             return "", cells
@@ -270,8 +292,12 @@ def _is_label(label: str) -> bool:
     return len(label) <= 40 and (not label or label[0].isalpha()) and len(label.split()) <= 4
 
 
-def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
-    """The cells of each row, as places without quotes and blanks, up to the first line that is no row; and its end."""
+def _rows(
+    text: str, start: int, delimiter: str, count: int
+) -> Iterator[tuple[list[tuple[int, int]], int]]:
+    """The cells of each row, as places without quotes and blanks, up to the first line that is no
+    row; and its end.
+    """
     cell = re.compile(rf'[ ]*+(?:"((?:[^"\n]|"")*+)"|([^{re.escape(delimiter)}\n]*+))[ ]*+')
     while start < len(text):
         stop = text.find("\n", start)
@@ -283,7 +309,9 @@ def _rows(text: str, start: int, delimiter: str, count: int) -> Iterator[tuple[l
         start = stop + 1
 
 
-def _cells(text: str, start: int, stop: int, cell: re.Pattern[str], count: int) -> list[tuple[int, int]]:
+def _cells(
+    text: str, start: int, stop: int, cell: re.Pattern[str], count: int
+) -> list[tuple[int, int]]:
     cells: list[tuple[int, int]] = []
     while start <= stop and len(cells) < count:
         match = cell.match(text, start, stop)
@@ -321,4 +349,6 @@ def cells_found(cells: Cells) -> list[Finding]:
 
 
 def _finding(kind: str, start: int, end: int, score: float = _SCORE) -> Finding:
-    return Finding(kind, Category.PII, start, end, score, "address" if kind == "ADDRESS" else "person-name")
+    return Finding(
+        kind, Category.PII, start, end, score, "address" if kind == "ADDRESS" else "person-name"
+    )

@@ -17,7 +17,9 @@ def builtin_files() -> list[Path]:
 
     root = Path(dlpctl_patterns.__path__[0])
     return sorted(
-        file for folder in ("pii", "phi", "financial", "secrets") for file in (root / folder).glob("*.toml")
+        file
+        for folder in ("pii", "phi", "financial", "secrets")
+        for file in (root / folder).glob("*.toml")
     )
 
 
@@ -36,7 +38,9 @@ def unique(patterns: Iterable[Pattern]) -> None:
         first = seen.setdefault(pattern.id, pattern)
         if first is not pattern:
             elsewhere = "the same file" if first.source == pattern.source else first.source
-            raise PatternError(f"{pattern.source}: pattern '{pattern.id}': id is already used in {elsewhere}")
+            raise PatternError(
+                f"{pattern.source}: pattern '{pattern.id}': id is already used in {elsewhere}"
+            )
 
 
 def read_file(file: Path) -> list[Pattern]:
@@ -66,7 +70,9 @@ def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
                 f"{source}: {key} is not a known key{did_you_mean(key, ['pattern', 'fragments'])}"
             )
     fragments = content.get("fragments", {})
-    if not isinstance(fragments, dict) or not all(isinstance(value, str) for value in fragments.values()):
+    if not isinstance(fragments, dict) or not all(
+        isinstance(value, str) for value in fragments.values()
+    ):
         raise PatternError(f"{source}: fragments is not a table of texts")
     tables = content.get("pattern", [])
     if (

@@ -28,7 +28,9 @@ _EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
 
 
 class Problem(NamedTuple):
-    """Something to say of a pattern; an error is a broken promise, a warning a reason to look again."""
+    """Something to say of a pattern; an error is a broken promise, a warning a reason to look
+    again.
+    """
 
     message: str
     is_error: bool
@@ -37,7 +39,9 @@ class Problem(NamedTuple):
 def examples(pattern: Pattern, kind: str) -> list[str]:
     """The `match` or `skip` examples with their placeholders replaced."""
     texts: Sequence[str] = getattr(pattern, kind)
-    return [expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)]
+    return [
+        expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)
+    ]
 
 
 @cache
@@ -57,8 +61,12 @@ def check_patterns(patterns: Sequence[Pattern]) -> Iterator[Problem]:
         except PatternError as problem:
             yield Problem(problem.message, is_error=True)
     usable = [pattern for pattern in patterns if pattern.id in widths]
-    detector = Detector(usable)  # one for all: compiling them together costs less than each by itself
-    in_prose = Counter(trace.finding.pattern_id for trace in detector.traces(PROSE) if _counts(trace))
+    detector = Detector(
+        usable
+    )  # one for all: compiling them together costs less than each by itself
+    in_prose = Counter(
+        trace.finding.pattern_id for trace in detector.traces(PROSE) if _counts(trace)
+    )
     for pattern in usable:
         width, bounded = widths[pattern.id]
         try:
@@ -79,13 +87,19 @@ def _counts(trace: Trace) -> bool:
 
 def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
     for index, text in enumerate(examples(pattern, "match")):
-        traces = [trace for trace in detector.traces(text) if trace.finding.pattern_id == pattern.id]
+        traces = [
+            trace for trace in detector.traces(text) if trace.finding.pattern_id == pattern.id
+        ]
         if not any(map(_counts, traces)):
             yield Problem(
-                f"{_where(pattern)}: examples.match[{index}] is not found{_nearly(traces)}", is_error=True
+                f"{_where(pattern)}: examples.match[{index}] is not found{_nearly(traces)}",
+                is_error=True,
             )
     for index, text in enumerate(examples(pattern, "skip")):
-        if any(trace.finding.pattern_id == pattern.id and _counts(trace) for trace in detector.traces(text)):
+        if any(
+            trace.finding.pattern_id == pattern.id and _counts(trace)
+            for trace in detector.traces(text)
+        ):
             yield Problem(f"{_where(pattern)}: examples.skip[{index}] is found", is_error=True)
 
 
@@ -103,7 +117,9 @@ def _warnings(
 ) -> Iterator[Problem]:
     for kind, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
         if not getattr(pattern, kind):
-            yield Problem(f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False)
+            yield Problem(
+                f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False
+            )
     words = len(PROSE.split())
     said = []
     if in_prose > words * _BROAD:

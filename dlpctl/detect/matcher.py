@@ -1,7 +1,8 @@
 """Where exactly a pattern matches, given the ends that Hyperscan reported.
 
-The search is defined so that a window around a hit gives what a search of the whole text would: from left to right, each match begins as
-early as possible, takes what the regex prefers, is no longer than the pattern's width, and the next one begins behind the value.
+The search is defined so that a window around a hit gives what a search of the whole text would:
+from left to right, each match begins as early as possible, takes what the regex prefers, is no
+longer than the pattern's width, and the next one begins behind the value.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Matcher:
                 groups = self._not_too_long(data, groups, end)
             start, stop = groups[0]
             if start < 0 or start > end:
-                resume = end + 1  # nothing begins up to here, so that no hit searches again what others have
+                resume = (
+                    end + 1
+                )  # nothing begins up to here, so that no hit searches again what others have
                 continue
             if group:
                 start, value_end = groups[group]
@@ -81,7 +84,10 @@ class Glance:
     __slots__ = ("_ahead", "_anchored", "_match", "_taken", "_unanchored", "_value", "_width")
 
     def __init__(self, regex: str, known: int, width: int, ahead: int, taken: int) -> None:
-        """`known` characters of the regex stand before its value, of which `taken` bytes lie before the end of a hit; -1 where a hit does not tell where it begins, `ahead` bytes before its end at most."""
+        """`known` characters of the regex stand before its value, of which `taken` bytes lie before
+        the end of a hit; -1 where a hit does not tell where it begins, `ahead` bytes before its end
+        at most.
+        """
         flags = _FLAGS.match(regex)
         self._match, self._unanchored, self._anchored, self._value = _shape(
             (flags[0] if flags else "") + regex[known:]
@@ -112,7 +118,9 @@ def _shape(regex: str) -> tuple[Any, Any, Any, int]:
 
 
 def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
-    """`megabytes` is for what reads whole texts: where the automaton of a large regex does not fit, RE2 makes it anew all the time."""
+    """`megabytes` is for what reads whole texts: where the automaton of a large regex does not fit,
+    RE2 makes it anew all the time.
+    """
     import re2
 
     options = re2.Options()
@@ -127,7 +135,9 @@ def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
         raise PatternError(f"{where}: regex: {plainly(reason)}") from None
 
 
-_LOOKAROUND = "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+_LOOKAROUND = (
+    "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+)
 _BACK = "a reference back to a group is not supported; write out what may be repeated"
 _POSSESSIVE = "atomic groups and possessive repetitions are not supported; leave them out, since nothing here backtracks"
 EMPTY = "matches the empty text; make something in it required"
@@ -141,17 +151,21 @@ _REASONS = {
 
 
 def plainly(problem: str) -> str:
-    """What an engine says of a regex that it refuses, in the words of this project where it has some."""
+    """What an engine says of a regex that it refuses, in the words of this project where it has
+    some.
+    """
     return next(
-        (said for sign, said in _REASONS.items() if re.search(sign, problem)), f"is not valid: {problem}"
+        (said for sign, said in _REASONS.items() if re.search(sign, problem)),
+        f"is not valid: {problem}",
     )
 
 
 def direct(regex: Any) -> tuple[Any, Any, Any]:
     """The regex's native match function, and its two kinds of anchor.
 
-    It takes (anchor, bytes, from, to) and gives the spans of the groups. The public methods around it build a generator and a match object
-    for each call, which costs more than most matches; the dependency's upper bound is there because of this function.
+    It takes (anchor, bytes, from, to) and gives the spans of the groups. The public methods around
+    it build a generator and a match object for each call, which costs more than most matches; the
+    dependency's upper bound is there because of this function.
     """
     from re2 import _re2
 
@@ -159,7 +173,9 @@ def direct(regex: Any) -> tuple[Any, Any, Any]:
 
 
 def matches_nothing(regex: Any) -> bool:
-    """Whether an empty match is possible, between any two kinds of character or at an end of the text."""
+    """Whether an empty match is possible, between any two kinds of character or at an end of the
+    text.
+    """
     match, _, anchored = direct(regex)
     sides = (b"", b"a", b" ", b"\n")
     return any(

@@ -1,4 +1,6 @@
-"""Finds names of persons and postal addresses: the regions that the gate marked go through the tagger."""
+"""Finds names of persons and postal addresses: the regions that the gate marked go through the
+tagger.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,8 @@ DATA = Path("names") / "tagger.bin"
 _MOST_WORDS = 1 << 14
 LOWEST = 0.2  # spans that are less likely are not reported at all
 _EVEN = 0.5
-_DOUBTED = (
-    0.3  # the most that a single word without a cue is worth in source code, or with the cue of a place
-)
+# the most that a single word without a cue is worth in source code, or with the cue of a place
+_DOUBTED = 0.3
 _UNHEARD = 0.55  # what remains of the score of a single word that no list has
 _DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
 _LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
@@ -57,12 +58,20 @@ class NameTagger:
     def load(cls, path: Path) -> NameTagger:
         return cls(Model.load(path))
 
-    def regions(self, text: str, hits: Iterable[Hit], code: list[bool] | None = None) -> list[Region]:
-        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in characters."""
+    def regions(
+        self, text: str, hits: Iterable[Hit], code: list[bool] | None = None
+    ) -> list[Region]:
+        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in
+        characters.
+        """
         return self._gate.regions(text, hits, code)
 
     def find(
-        self, text: str, hits: Sequence[Hit], code: list[bool] | None = None, known: Known | None = None
+        self,
+        text: str,
+        hits: Sequence[Hit],
+        code: list[bool] | None = None,
+        known: Known | None = None,
     ) -> list[Finding]:
         """What `tag` finds in the regions of a text, and what the labels of its tables say."""
         known = known or Known()
@@ -74,10 +83,14 @@ class NameTagger:
         found = self.tag(text, regions, known.names) if regions else []
         return labelled.joined(found, cells)
 
-    def tag(self, text: str, regions: Iterable[Region], known: set[str] | None = None) -> list[Finding]:
-        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their places.
+    def tag(
+        self, text: str, regions: Iterable[Region], known: set[str] | None = None
+    ) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their
+        places.
 
-        `known` holds parts of names from what came before in the same document, and takes those of this text.
+        `known` holds parts of names from what came before in the same document, and takes those of
+        this text.
         """
         tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []
@@ -144,7 +157,9 @@ class NameTagger:
 
     @staticmethod
     def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
-        """The findings of a region with those that their form gives away, which take in what is a part of them."""
+        """The findings of a region with those that their form gives away, which take in what is a
+        part of them.
+        """
         kept = Overlaps(found)
         for first, behind, score in names_forms.find(region):
             one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
@@ -187,7 +202,9 @@ class NameTagger:
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                told_apart = _elsewhere(region.chances.get(place)) or doubtful(region.words, place, place + 1)
+                told_apart = _elsewhere(region.chances.get(place)) or doubtful(
+                    region.words, place, place + 1
+                )
                 if covered or told_apart:
                     continue
                 if previous == place - 1 and linked:
@@ -196,7 +213,9 @@ class NameTagger:
                     linked.append(_finding(start, end, _LINKED))
                 previous = place
         starts = {finding.start for finding in linked}
-        found[:] = [finding for finding in found if finding.score >= _EVEN or finding.start not in starts]
+        found[:] = [
+            finding for finding in found if finding.score >= _EVEN or finding.start not in starts
+        ]
         return linked
 
     def _know(self, text: str, finding: Finding, known: set[str]) -> None:
@@ -234,7 +253,10 @@ def _holds(one: Finding, other: Finding) -> bool:
 def _cut(text: str, field: Finding, found: Iterable[Finding]) -> bool:
     """Whether a value that no quote ends goes on behind the comma that was taken for its end."""
     return text[field.end : field.end + 1] in (",", ";") and any(
-        one.type == field.type and one.score >= _EVEN and one.start <= field.start and one.end > field.end
+        one.type == field.type
+        and one.score >= _EVEN
+        and one.start <= field.start
+        and one.end > field.end
         for one in found
     )
 

@@ -1,11 +1,22 @@
-"""What speaks against a name that the tagger has found: places, institutions, diseases and methods that are called after persons."""
+"""What speaks against a name that the tagger has found: places, institutions, diseases and methods
+that are called after persons.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.addresses import STATES
-from dlpctl.detect.tagger.words import COMPANY, GIVEN, LABEL, PARTICLE, PLACE, STREET, SURNAME, TITLE
+from dlpctl.detect.tagger.words import (
+    COMPANY,
+    GIVEN,
+    LABEL,
+    PARTICLE,
+    PLACE,
+    STREET,
+    SURNAME,
+    TITLE,
+)
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -87,10 +98,14 @@ def _joined(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
-    """Words in capitals that no list of names has, and nothing in front that says what they are: a headline."""
+    """Words in capitals that no list of names has, and nothing in front that says what they are: a
+    headline.
+    """
     if any(
         word.kind == 1
-        and ((word.outline != "XX" and not _joined_letter(words, place)) or word.flags >> GIVEN & 15)
+        and (
+            (word.outline != "XX" and not _joined_letter(words, place)) or word.flags >> GIVEN & 15
+        )
         for place, word in enumerate(words[left:right], left)
     ):
         return False
@@ -103,7 +118,9 @@ def _joined_letter(words: Sequence[Word], place: int) -> bool:
 
 
 def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
-    """A word in lower case that is no usual given name, as the value of what is no label of a name, or behind "for"."""
+    """A word in lower case that is no usual given name, as the value of what is no label of a name,
+    or behind "for".
+    """
     word = words[left]
     if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
         return False
@@ -117,7 +134,9 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
 
 
 def _column(words: Sequence[Word], left: int, right: int) -> bool:
-    """A word in lower case that is no usual name, alone between the commas of a table without a header."""
+    """A word in lower case that is no usual name, alone between the commas of a table without a
+    header.
+    """
     if not left or right == len(words) or words[left].outline != "x":
         return False
     if words[left].flags >> GIVEN & 3 >= 2 or words[left].flags >> SURNAME & 3 >= 2:
@@ -133,7 +152,8 @@ def _of_anything(words: Sequence[Word], left: int) -> bool:
 def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:
     """A firm, by the form behind its name or at the end of it: Ortega S.L."""
     return any(
-        words[first].key.strip() in _FORM_BEGINS and _LEGAL_FORM.match(_written(words[first : first + 7]))
+        words[first].key.strip() in _FORM_BEGINS
+        and _LEGAL_FORM.match(_written(words[first : first + 7]))
         for first in range(left + 1, min(right + 1, len(words)))
     )
 
@@ -179,11 +199,15 @@ def _city(words: Sequence[Word], left: int, right: int) -> bool:
     if not city.flags >> PLACE & 3:
         return False
     known = region.flags >> PLACE & 3 == 3 and region.flags >> GIVEN & 3 < 3
-    return (region.outline == "XX" and region.key in STATES) or (known and region.outline == city.outline)
+    return (region.outline == "XX" and region.key in STATES) or (
+        known and region.outline == city.outline
+    )
 
 
 def _institution(words: Sequence[Word], left: int, right: int) -> bool:
-    """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates Foundation, St. Patrick's Day."""
+    """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates
+    Foundation, St. Patrick's Day.
+    """
     if (
         right < len(words)
         and words[right].outline in ("Xx", "XX")
@@ -203,7 +227,11 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
         return True
     if left > 1 and words[left - 1].key == " & " and words[left - 2].key == words[left].key:
         return True
-    owned = right + 1 < len(words) and words[right].key in _POSSESSIVES and words[right + 1].outline == "Xx"
+    owned = (
+        right + 1 < len(words)
+        and words[right].key in _POSSESSIVES
+        and words[right + 1].outline == "Xx"
+    )
     if owned and words[right + 1].key in _INSTITUTIONS:
         return True
     return left > 1 and words[left - 1].key == ". " and words[left - 2].key == "st"
@@ -217,10 +245,14 @@ def _firm(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _small(words: Sequence[Word], left: int, right: int) -> bool:
-    """Words in lower case of which none is a usual given name, and nothing in front that says what they are: "fox brown"."""
+    """Words in lower case of which none is a usual given name, and nothing in front that says what
+    they are: "fox brown".
+    """
     named = words[left:right]
     if any(
-        word.outline not in ("x", "x1") or word.flags >> GIVEN & 3 >= 2 for word in named if word.kind == 1
+        word.outline not in ("x", "x1") or word.flags >> GIVEN & 3 >= 2
+        for word in named
+        if word.kind == 1
     ):
         return False
     return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
@@ -235,10 +267,14 @@ def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _particle(words: Sequence[Word], left: int, right: int) -> bool:
-    """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr. Le."""
+    """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr.
+    Le.
+    """
     if not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2)
+    return not any(
+        word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2
+    )
 
 
 def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
@@ -266,7 +302,20 @@ _LEGAL_FORM = lazy(
 _FORM_BEGINS = frozenset((",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *_FORMS.split()))
 """How what `_LEGAL_FORM` matches begins: words are put together behind these alone."""
 _SIGHTS = (
-    *("mount", "lake", "fort", "port", "cape", "san", "saint", "north", "south", "east", "west", "river"),
+    *(
+        "mount",
+        "lake",
+        "fort",
+        "port",
+        "cape",
+        "san",
+        "saint",
+        "north",
+        "south",
+        "east",
+        "west",
+        "river",
+    ),
     *("hurricane", "storm", "typhoon", "cyclone"),
 )
 _LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")

@@ -37,11 +37,17 @@ def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int,
 
 
 def completed(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last, First", at a hyphen."""
+    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last,
+    First", at a hyphen.
+    """
     behind = _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
     if _nicknamed(words, behind):
         behind = _hyphenated(words, first, behind + 4)
-    while behind + 1 < len(words) and words[behind].key in _FATHERS and words[behind + 1].outline == "Xx":
+    while (
+        behind + 1 < len(words)
+        and words[behind].key in _FATHERS
+        and words[behind + 1].outline == "Xx"
+    ):
         behind = _hyphenated(words, first, behind + 2)
         while behind < len(words) and _is_rare(words[behind]):
             behind = _hyphenated(words, first, behind + 1)
@@ -52,17 +58,27 @@ def completed(words: Sequence[Word], first: int, behind: int) -> int:
 
 def _past_particles(words: Sequence[Word], first: int, behind: int) -> int:
     """The end behind the name that a particle belongs to: Apolline de | La Rochefordière."""
-    if behind - first < 2 or words[behind - 1].outline != "x" or not words[behind - 1].flags & PARTICLE:
+    if (
+        behind - first < 2
+        or words[behind - 1].outline != "x"
+        or not words[behind - 1].flags & PARTICLE
+    ):
         return behind
     place = behind
-    while place < len(words) and words[place].flags & PARTICLE and words[place].outline in ("x", "Xx"):
+    while (
+        place < len(words) and words[place].flags & PARTICLE and words[place].outline in ("x", "Xx")
+    ):
         place += 1
     return place + 1 if place < len(words) and words[place].outline == "Xx" else behind
 
 
 def _nicknamed(words: Sequence[Word], behind: int) -> bool:
     """Whether a short name in quotes and another name follow: Mohammed "Mo" Siddiqui."""
-    if behind + 3 >= len(words) or words[behind].key not in _OPENING or words[behind + 2].key not in _CLOSING:
+    if (
+        behind + 3 >= len(words)
+        or words[behind].key not in _OPENING
+        or words[behind + 2].key not in _CLOSING
+    ):
         return False
     return words[behind + 1].outline == words[behind + 3].outline == "Xx"
 
@@ -82,10 +98,17 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
     rare = turned or part.flags >> COMMON & 3 < 2
-    given = hyphen - first == 1 and part.outline == "x" and len(part.key) < 5 and hyphen + 2 < len(words)
+    given = (
+        hyphen - first == 1
+        and part.outline == "x"
+        and len(part.key) < 5
+        and hyphen + 2 < len(words)
+    )
     if given and words[hyphen + 2].outline == "Xx" and words[hyphen + 2].flags >> SURNAME & 3 > 1:
         return hyphen + 3  # Sun-hee Park
-    syllable = part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)  # Kim Jong-un
+    syllable = (
+        part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)
+    )  # Kim Jong-un
     return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
 
 
@@ -107,14 +130,31 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
         while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
             place += 1
-        if place < len(words) and words[place].outline == "Xx" and words[place].flags >> COMMON & 3 < 3:
+        if (
+            place < len(words)
+            and words[place].outline == "Xx"
+            and words[place].flags >> COMMON & 3 < 3
+        ):
             return place + 1
-    if behind + 1 < len(words) and words[behind].key == ", " and behind - first == 1 and _opens(words, first):
+    if (
+        behind + 1 < len(words)
+        and words[behind].key == ", "
+        and behind - first == 1
+        and _opens(words, first)
+    ):
         given = words[behind + 1]
-        listed = behind + 3 < len(words) and words[behind + 2].key == ", " and words[behind + 3].kind == 1
+        listed = (
+            behind + 3 < len(words)
+            and words[behind + 2].key == ", "
+            and words[behind + 3].kind == 1
+        )
         if given.outline != last.outline or listed:
             return behind
-        if behind + 3 < len(words) and words[behind + 2].key == "-" and words[behind + 3].outline == "x":
+        if (
+            behind + 3 < len(words)
+            and words[behind + 2].key == "-"
+            and words[behind + 3].outline == "x"
+        ):
             return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
         if given.flags >> GIVEN & 3 >= 2 and last.flags >> GIVEN & 3 != 3:
             initial = behind + 2 < len(words) and words[behind + 2].outline == "X1"
@@ -123,25 +163,35 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
 
 
 def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
-    """Whether a surname that is an everyday word, too, follows a given name and ends the line or the value: Tom Hall, jane doe."""
+    """Whether a surname that is an everyday word, too, follows a given name and ends the line or
+    the value: Tom Hall, jane doe.
+    """
     word, before = words[place], words[place - 1]
     if word.kind != 1 or word.outline != before.outline or word.flags >> SURNAME & 3 < 2:
         return False
     if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
         return False
-    ends = place + 1 == len(words) or words[place + 1].kind == 2 or words[place + 1].key.strip() in _CLOSERS
+    ends = (
+        place + 1 == len(words)
+        or words[place + 1].kind == 2
+        or words[place + 1].key.strip() in _CLOSERS
+    )
     return ends and (word.outline[0] == "X" or _opens(words, first))
 
 
 def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
-    """Whether a surname that means nothing else follows a given name, and nothing that it could belong to follows it."""
+    """Whether a surname that means nothing else follows a given name, and nothing that it could
+    belong to follows it.
+    """
     word = words[place]
     if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags >> SURNAME & 3:
         return False
     if word.flags >> COMMON & 3 or word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
         return False
     given = words[first].flags >> GIVEN & 3
-    known = given > 1 and (not words[first].flags >> COMMON & 3 or (given > 2 and place - first > 1))
+    known = given > 1 and (
+        not words[first].flags >> COMMON & 3 or (given > 2 and place - first > 1)
+    )
     return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
 
 
@@ -169,7 +219,9 @@ _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
 def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
-    """A name without titles, common words, quotes and stops around it, or None where no name is left."""
+    """A name without titles, common words, quotes and stops around it, or None where no name is
+    left.
+    """
     words = region.words
     cased = any(word.outline[0] == "X" for word in words[first:behind])
     while first < behind and _precedes(words, first, behind, cased):
@@ -188,11 +240,15 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
     if behind - first > 2 and race_and_sex(words, behind - 1):
         behind -= 1
     end = region.places[behind - 1].end()
-    if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[end : end + 1] == ".":
+    if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[
+        end : end + 1
+    ] == ".":
         end += 1
     start = region.places[first].start()
     initials = (
-        _INITIALS.search(text, max(0, start - 12), start) if "." in text[max(0, start - 2) : start] else None
+        _INITIALS.search(text, max(0, start - 12), start)
+        if "." in text[max(0, start - 2) : start]
+        else None
     )
     if initials:
         start = initials.start()
@@ -207,10 +263,13 @@ def race_and_sex(words: Sequence[Word], place: int) -> bool:
 
 
 def _abbreviated(words: Sequence[Word]) -> bool:
-    """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long as a name."""
+    """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long
+    as a name.
+    """
     named = [word for word in words if word.kind == 1]
     codes = all(
-        word.outline == "XX" and len(word.key) == 3 and not word.flags >> GIVEN & 15 for word in named
+        word.outline == "XX" and len(word.key) == 3 and not word.flags >> GIVEN & 15
+        for word in named
     )
     if codes and len(words) == 3 and words[1].key == "-":
         return True  # JFK-LHR
@@ -218,7 +277,8 @@ def _abbreviated(words: Sequence[Word]) -> bool:
         return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
-        word.outline == "X1" or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
+        word.outline == "X1"
+        or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
         for word in named
     )
 
@@ -234,7 +294,9 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
         return True
     if cased and word.outline == "x" and word.flags & PARTICLE:
         return (
-            behind - first > 2 and words[first + 1].flags >> GIVEN & 3 >= 2 and bool(word.flags >> COMMON & 3)
+            behind - first > 2
+            and words[first + 1].flags >> GIVEN & 3 >= 2
+            and bool(word.flags >> COMMON & 3)
         )
     if word.key in _PARTIES and not word.flags >> GIVEN & 15:
         return True

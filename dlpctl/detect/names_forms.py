@@ -69,7 +69,11 @@ def _honoured(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Tanaka-san."""
     for place in range(len(words) - 2):
         word = words[place]
-        if word.outline == "Xx" and words[place + 1].key == "-" and words[place + 2].key in _HONORIFICS:
+        if (
+            word.outline == "Xx"
+            and words[place + 1].key == "-"
+            and words[place + 2].key in _HONORIFICS
+        ):
             yield place, place + 1, _SURE
 
 
@@ -77,19 +81,31 @@ def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """OKORO/GRACE, as airlines write it."""
     for place in range(len(words) - 2):
         surname, mark, given = words[place : place + 3]
-        if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags >> GIVEN & 3 > 1:
+        if (
+            mark.key == "/"
+            and surname.outline == given.outline == "XX"
+            and given.flags >> GIVEN & 3 > 1
+        ):
             titled = place + 3 < len(words) and bool(words[place + 3].flags & TITLE)
-            if titled or (surname.flags >> SURNAME & 3 and not (surname.flags | given.flags) >> COMMON & 3):
+            if titled or (
+                surname.flags >> SURNAME & 3 and not (surname.flags | given.flags) >> COMMON & 3
+            ):
                 yield place, place + 3, _SURE
 
 
 def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """DOE, JANE Q, as registers write it: no list of cities or countries, and not in the middle of a list."""
+    """DOE, JANE Q, as registers write it: no list of cities or countries, and not in the middle of
+    a list.
+    """
     for place in range(len(words) - 2):
         surname, mark, given = words[place : place + 3]
         if mark.key != ", " or not surname.outline == given.outline == "XX":
             continue
-        if given.flags >> GIVEN & 3 < 2 or given.flags >> COMMON & 3 > 2 or given.flags >> PLACE & 3 > 1:
+        if (
+            given.flags >> GIVEN & 3 < 2
+            or given.flags >> COMMON & 3 > 2
+            or given.flags >> PLACE & 3 > 1
+        ):
             continue
         if (surname.flags | given.flags) & _OTHERS or surname.flags >> SURNAME & 3 == 0:
             continue
@@ -110,7 +126,9 @@ def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
 
 def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
     """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: behind a title, a word that is hardly anything else."""
-    first = name = place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
+    first = name = (
+        place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
+    )
     while name + 1 < len(words) and words[name].outline == "X1":
         name += 2 if words[name + 1].key in _STOPS else 1
     behind = name
@@ -121,7 +139,9 @@ def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
 
 
 def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
-    """My brother Desmond, her supervisor Ed Marsh: a usual given name behind a relation, and the word behind that if it is a name too."""
+    """My brother Desmond, her supervisor Ed Marsh: a usual given name behind a relation, and the
+    word behind that if it is a name too.
+    """
     first = place + 1
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags & _OTHERS:
         return
@@ -129,7 +149,11 @@ def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
     if given >> GIVEN & 3 < 2 or given >> COMMON & 3 > 1:
         return
     behind = first + 1
-    if behind < len(words) and words[behind].outline == "Xx" and words[behind].flags >> COMMON & 3 < 3:
+    if (
+        behind < len(words)
+        and words[behind].outline == "Xx"
+        and words[behind].flags >> COMMON & 3 < 3
+    ):
         behind += not words[behind].flags & _OTHERS
     if behind == len(words) or words[behind].outline[0] != "X":
         yield first, behind, _PAIRED
@@ -147,7 +171,11 @@ def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             continue
         if place and words[place - 1].kind != 2:
             continue
-        known = word.flags >> GIVEN & 3 == 3 and word.flags >> COMMON & 3 < 2 and word.flags >> PLACE & 3 < 2
+        known = (
+            word.flags >> GIVEN & 3 == 3
+            and word.flags >> COMMON & 3 < 2
+            and word.flags >> PLACE & 3 < 2
+        )
         spoken = words[place + 2]
         if (
             known
@@ -166,14 +194,20 @@ def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         if name >= len(words) or (words[name - 1].kind == 0 and words[name - 1].key != ", "):
             continue
         word = words[name]
-        ends = name + 1 == len(words) or words[name + 1].kind == 2 or words[name + 1].key.strip() in _ENDS
+        ends = (
+            name + 1 == len(words)
+            or words[name + 1].kind == 2
+            or words[name + 1].key.strip() in _ENDS
+        )
         named = max(word.flags >> GIVEN & 3, word.flags >> SURNAME & 3) > word.flags >> COMMON & 3
         if ends and named and word.outline == "Xx" and not word.flags & _OTHERS:
             yield name, name + 1, _PAIRED
 
 
 def _paired(words: list[Word], place: int) -> bool:
-    """A given name and a surname that mean nothing else, with nothing beside them that a place or a company would have."""
+    """A given name and a surname that mean nothing else, with nothing beside them that a place or a
+    company would have.
+    """
     if place + 1 >= len(words):
         return False
     given, surname = words[place], words[place + 1]

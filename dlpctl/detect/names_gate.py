@@ -1,7 +1,9 @@
-"""The gate in front of the tagger: a look at each word that a pattern hit decides what is worth tagging.
+"""The gate in front of the tagger: a look at each word that a pattern hit decides what is worth
+tagging.
 
-Most words that begin with a capital are no names. A text without names should cost hardly more than the
-scan that happens anyway, and source code, markup and logs are looked at with a stricter eye than prose.
+Most words that begin with a capital are no names. A text without names should cost hardly more than
+the scan that happens anyway, and source code, markup and logs are looked at with a stricter eye
+than prose.
 """
 
 from __future__ import annotations
@@ -34,22 +36,31 @@ Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
 _MOST_VERDICTS = 25_000
-"""Words of each kind whose verdict is kept: more than a text has, and little memory in each worker."""
+"""Words of each kind whose verdict is kept: more than a text has, and little memory in each worker.
+"""
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
-_HEADERS = frozenset(place for place, kind in enumerate(_KINDS) if kind == "header")  # are not for the tagger
+_HEADERS = frozenset(
+    place for place, kind in enumerate(_KINDS) if kind == "header"
+)  # are not for the tagger
 
 _WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
 _NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
-_PAIR = lazy(r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}|[A-Z]\.? ){1,3}[^\W\d_]{1,2}$")
+_PAIR = lazy(
+    r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}|[A-Z]\.? ){1,3}[^\W\d_]{1,2}$"
+)
 _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
 _STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
 _DIGIT = lazy(r"\d")
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
-_APART = bytes(byte if bytes((byte,)).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
+_APART = bytes(
+    byte if bytes((byte,)).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
+)
 _TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
 _Reach = tuple[int, int, int]
-"""How far a region goes around a hit: line breaks before and behind it, of which the last one ends it, and characters at most."""
+"""How far a region goes around a hit: line breaks before and behind it, of which the last one ends
+it, and characters at most.
+"""
 _LINES: _Reach = (2, 2, 100)
 _LINES_OF_CODE: _Reach = (2, 1, 100)  # what follows says nothing
 _ADDRESS: _Reach = (4, 4, 220)
@@ -75,7 +86,8 @@ class Gate:
     ) -> list[Region]:
         """The parts of `text` to tag: for each hit that stands a closer look, the lines around it.
 
-        `code` says which blocks are source code, where the caller knows that. Hits in `settled` parts, which ascend, open nothing.
+        `code` says which blocks are source code, where the caller knows that. Hits in `settled`
+        parts, which ascend, open nothing.
         """
         found: list[Region] = []
         code = code_blocks(text) if code is None else code
@@ -119,16 +131,28 @@ class Gate:
             verdict = self._judge(match[0]) if match else 0
             if not match or not verdict:
                 return None
-            if verdict == 1 and _STARTS.search(text, max(0, place - 4), place) and self._common(match[0]):
+            if (
+                verdict == 1
+                and _STARTS.search(text, max(0, place - 4), place)
+                and self._common(match[0])
+            ):
                 return _LINES if self._paired(text, match.end()) else None
             strict = verdict < 3 and code[place // BLOCK]
-            return None if strict and not (verdict == 2 and self._paired(text, match.end())) else _LINES
+            return (
+                None
+                if strict and not (verdict == 2 and self._paired(text, match.end()))
+                else _LINES
+            )
         if kind == "pair":
             pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
                 return None
             verdict = self._judge(pair[1])
-            return _LINES if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1))) else None
+            return (
+                _LINES
+                if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1)))
+                else None
+            )
         if kind == "street":
             return _ADDRESS if _digit_near(text, end) else None
         if kind == "residence":
@@ -136,7 +160,11 @@ class Gate:
         if kind == "postcode":
             place = end - 2
             sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
-            return _ADDRESS if sure and (not code[place // BLOCK] or self._place(text, place)) else None
+            return (
+                _ADDRESS
+                if sure and (not code[place // BLOCK] or self._place(text, place))
+                else None
+            )
         if kind == "capitals":
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
@@ -160,7 +188,9 @@ class Gate:
         return _LINES
 
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
-        """Given names without a capital, which no pattern tells from other words; not in source code."""
+        """Given names without a capital, which no pattern tells from other words; not in source
+        code.
+        """
         ordinary = self._ordinary
         for block, dense in enumerate(code):
             if dense:
@@ -184,7 +214,8 @@ class Gate:
     def _judge(self, token: str) -> int:
         """What to do with a capitalized word.
 
-        0: it gives no name away; 1: tag it in prose; 2: and in code if another one follows; 3: tag it.
+        0: it gives no name away; 1: tag it in prose; 2: and in code if another one follows; 3: tag
+        it.
         """
         known_verdict = self._verdicts.get(token)
         if known_verdict is not None:
@@ -202,7 +233,11 @@ class Gate:
         ):
             verdict = 0
         elif given >= 2 and not common:
-            verdict = 3 if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR) else 2
+            verdict = (
+                3
+                if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR)
+                else 2
+            )
         elif given or surname:
             verdict = 2 if not common or given == 3 else 1
         else:
@@ -240,16 +275,23 @@ class Gate:
         if match[2]:
             return True
         flags = self._flags(match[1])
-        return len(match[1]) > 1 and not flags >> COMMON & 3 and not flags & (COMPANY | CALENDAR | STREET)
+        return (
+            len(match[1]) > 1
+            and not flags >> COMMON & 3
+            and not flags & (COMPANY | CALENDAR | STREET)
+        )
 
     def _told(self, token: str, least: int) -> bool:
-        """Whether a word without a capital may be a name where one is expected: it is no commoner as anything else.
+        """Whether a word without a capital may be a name where one is expected: it is no commoner
+        as anything else.
 
         In source code it must also be known as one, at `least` a little.
         """
         flags = self._flags(token)
         named = max(flags >> GIVEN & 3, flags >> SURNAME & 3)
-        return named >= max(flags >> COMMON & 3, least) and not flags & (CALENDAR | COMPANY | STREET | LABEL)
+        return named >= max(flags >> COMMON & 3, least) and not flags & (
+            CALENDAR | COMPANY | STREET | LABEL
+        )
 
     def _lower(self, token: str) -> bool:
         verdict = self._lower_verdicts.get(token)
@@ -268,7 +310,9 @@ def _digit_near(text: str, end: int) -> bool:
 
 
 def _around(text: str, at: int, around: _Reach) -> Region:
-    """The lines around a place, bounded and cut at a blank, or else between words: minified data has no blanks."""
+    """The lines around a place, bounded and cut at a blank, or else between words: minified data
+    has no blanks.
+    """
     before, behind, most = around
     low, high = max(0, at - most), min(len(text), at + most)
     start = at

@@ -1,7 +1,9 @@
-"""The gate's patterns: where a name or an address can be. Every one is cheap and ends once at each place.
+"""The gate's patterns: where a name or an address can be. Every one is cheap and ends once at each
+place.
 
-They are what Hyperscan compiles with its flag for UTF-8 and without a start of match, so the place that counts is the end:
-behind the second letter of a capitalized word, or inside of or behind the word that gives an address away.
+They are what Hyperscan compiles with its flag for UTF-8 and without a start of match, so the place
+that counts is the end: behind the second letter of a capitalized word, or inside of or behind the
+word that gives an address away.
 """
 
 from __future__ import annotations
@@ -67,7 +69,10 @@ PATTERNS = tuple(
     for kind, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
-        ("label", rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})"),
+        (
+            "label",
+            rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
+        ),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
@@ -86,6 +91,10 @@ PATTERNS = tuple(
 )
 IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
 IN_CODE = tuple(
-    place for place, pattern in enumerate(PATTERNS) if pattern.kind not in ("capital", "cue", "residence")
+    place
+    for place, pattern in enumerate(PATTERNS)
+    if pattern.kind not in ("capital", "cue", "residence")
 )
-"""Source code has forty times as many capitalized words as pairs of them, and a word alone is seldom a name there."""
+"""Source code has forty times as many capitalized words as pairs of them, and a word alone is
+seldom a name there.
+"""

@@ -1,8 +1,9 @@
-"""Looks through what hides a value: invisible characters, other digits and letters, single spaced characters, encodings.
+"""Looks through what hides a value: invisible characters, other digits and letters, single spaced
+characters, encodings.
 
-Where such runs stand, a second text is made of them and of what is around them, everything in it as a reader or a program would take it.
-What is found there is reported where it stands in the original, and what lies in an encoded run as the whole run, since a part of it
-cannot be masked.
+Where such runs stand, a second text is made of them and of what is around them, everything in it as
+a reader or a program would take it. What is found there is reported where it stands in the
+original, and what lies in an encoded run as the whole run, since a part of it cannot be masked.
 """
 
 from __future__ import annotations
@@ -22,22 +23,20 @@ _BEFORE, _AFTER = 160, 64
 _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded to see whether text is in it at all."""
 
-_INVISIBLE = (
-    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
-)
-_OTHER_LETTERS = (
-    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
-)
+_INVISIBLE = r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
+_OTHER_LETTERS = r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 _OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
 _OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
-# What stands before the first gap of groups is left out: to ask that of every capital and digit would double the states.
+# What stands before the first gap of groups is left out: to ask that of every capital and digit
+# would double the states.
 _OTHER_FORMS = rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
 _NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
 _ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
-# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer character, a longer character, a line
-# end, UTF-16. Identifiers of source code are mostly told apart by that, before anything of them is copied. In hexadecimal digits of text
-# every other one tells it.
+# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer
+# character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
+# apart by that, before anything of them is copied. In hexadecimal digits of text every other one
+# tells it.
 _ANY = "[0-9A-Za-z+/_-]"
 _TEXT_BEGINS = (
     rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
@@ -52,8 +51,9 @@ _ENCODED = (
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
-# What each kind of run begins with. Where one begins is asked of every byte of a text; with all that may follow, the automaton would have ten
-# times the states, each of which takes a while when it is entered first.
+# What each kind of run begins with. Where one begins is asked of every byte of a text; with all
+# that may follow, the automaton would have ten times the states, each of which takes a while when
+# it is entered first.
 RUN_BEGINS = (
     rf"\b{_TEXT_BEGINS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
@@ -69,7 +69,9 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
 
 class _Piece(NamedTuple):
-    """A part of a view and where it stands in the original; what was decoded stands there as a whole."""
+    """A part of a view and where it stands in the original; what was decoded stands there as a
+    whole.
+    """
 
     start: int
     origin: int
@@ -78,7 +80,9 @@ class _Piece(NamedTuple):
 
 
 class View:
-    """A text in which runs of another text are decoded, with the places of everything in the original."""
+    """A text in which runs of another text are decoded, with the places of everything in the
+    original.
+    """
 
     def __init__(self, data: bytes, pieces: list[_Piece], outer: View | None = None) -> None:
         self.data = data
@@ -87,13 +91,19 @@ class View:
         self._outer = outer
 
     @classmethod
-    def of(cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None) -> View | None:
-        """The view of a text in which something may be hidden in some places; None where nothing is."""
+    def of(
+        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None
+    ) -> View | None:
+        """The view of a text in which something may be hidden in some places; None where nothing
+        is.
+        """
         runs = list(_runs(data, spans))
         return cls(*_written(data, runs), outer) if runs else None
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where that stands in the original; None where nothing of it was decoded, so that the original has it too."""
+        """Where that stands in the original; None where nothing of it was decoded, so that the
+        original has it too.
+        """
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
         if not any(piece.decoded for piece in self._pieces[first : last + 1]):
@@ -129,7 +139,8 @@ def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, li
             pieces.append(_Piece(len(view), start, end, decoded=True))
             view += decoded
         elif pieces:
-            # Nothing is left of an invisible run, but what it parted counts as decoded from here on.
+            # Nothing is left of an invisible run, but what it parted counts as decoded from here
+            # on.
             pieces.append(_Piece(len(view), end, end, decoded=True))
         behind = end
     copy(behind, min(len(data), behind + _AFTER))
@@ -147,7 +158,9 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     place = 0
     lines_of_digits = False
     for start, end in spans:
-        run = data[start:end].rstrip(_BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None)
+        run = data[start:end].rstrip(
+            _BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None
+        )
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
@@ -210,18 +223,24 @@ def _text(decoded: bytes) -> bytes | None:
 
 
 def _spaced(run: bytes) -> bytes | None:
-    """Single characters drawn together; what parts most digits is dropped, and what parts groups of them stays."""
+    """Single characters drawn together; what parts most digits is dropped, and what parts groups of
+    them stays.
+    """
     text = run.decode()
     if not text[0].isdigit():
         joined = text.replace(" ", "")
         return joined.encode() if "@" in joined or any(map(str.isdigit, joined)) else None
     parts = _SEPARATORS.findall(text)
     usual = max(set(parts), key=parts.count)
-    return _SEPARATORS.sub(lambda found: "" if found[0] == usual else found[0].strip() or " ", text).encode()
+    return _SEPARATORS.sub(
+        lambda found: "" if found[0] == usual else found[0].strip() or " ", text
+    ).encode()
 
 
 def _forms(run: bytes) -> bytes:
-    """Compatibility forms as what they stand for, and any kind of digit, blank and hyphen as those of ASCII."""
+    """Compatibility forms as what they stand for, and any kind of digit, blank and hyphen as those
+    of ASCII.
+    """
     return "".join(map(_form, run.decode())).encode()
 
 
@@ -253,4 +272,8 @@ def _entities(run: bytes) -> bytes:
     return html.unescape(run.decode()).encode("utf-8", "replace")
 
 
-_DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {b"%": _percent, b"\\": _escaped, b"&": _entities}
+_DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
+    b"%": _percent,
+    b"\\": _escaped,
+    b"&": _entities,
+}

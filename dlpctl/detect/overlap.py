@@ -9,13 +9,18 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _BLOCK = 64
-"""Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one."""
+"""Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one.
+"""
 _CERTAIN = 0.75
-"""From this score on a finding also stands against a proven one within it: a key that happens to hold a valid card number is a key."""
+"""From this score on a finding also stands against a proven one within it: a key that happens to
+hold a valid card number is a key.
+"""
 
 
 _LIKELY = 0.6
-"""Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social insurance number of Canada."""
+"""Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social
+insurance number of Canada.
+"""
 
 
 class Candidate(NamedTuple):
@@ -31,8 +36,9 @@ class Candidate(NamedTuple):
 def resolve(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates that are kept, none of which overlaps another, in the order of the text.
 
-    Proven and likely goes over unproven, then score, then length; but what contains another goes first unless it scores less than both it and 0.75,
-    because dropping the outer one would leave a part of it in the open.
+    Proven and likely goes over unproven, then score, then length; but what contains another goes
+    first unless it scores less than both it and 0.75, because dropping the outer one would leave a
+    part of it in the open.
     """
     candidates.sort()
     kept: list[Candidate] = []
@@ -56,7 +62,9 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
-    """From where to where sorted candidates overlap in a chain; those of two clusters have no say in each other."""
+    """From where to where sorted candidates overlap in a chain; those of two clusters have no say
+    in each other.
+    """
     first, reach = 0, 0
     for candidate in candidates:
         if candidate.start >= reach:
@@ -69,7 +77,9 @@ def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
 
 
 class Overlaps:
-    """Findings by their places, so that those which overlap another one are looked up, not searched for."""
+    """Findings by their places, so that those which overlap another one are looked up, not searched
+    for.
+    """
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._numbered: dict[int, Finding] = {}
@@ -85,10 +95,14 @@ class Overlaps:
             self._blocks.setdefault(block, []).append(number)
 
     def overlapping(self, finding: Finding) -> dict[int, Finding]:
-        """Return the findings that overlap one, in the order in which they were added, by their numbers."""
+        """Return the findings that overlap one, in the order in which they were added, by their
+        numbers.
+        """
         start, end, found = finding.start, finding.end, self._numbered
         blocks = range(start // _BLOCK, (end - 1) // _BLOCK + 1)
-        near = {number for block in blocks for number in self._blocks.get(block, ()) if number in found}
+        near = {
+            number for block in blocks for number in self._blocks.get(block, ()) if number in found
+        }
         return {
             number: found[number]
             for number in sorted(near)
@@ -127,7 +141,8 @@ def _rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
 def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
     """Without the candidates inside a longer one that beats them.
 
-    Few can still contain something at any place, since the values of one pattern do not overlap each other.
+    Few can still contain something at any place, since the values of one pattern do not overlap
+    each other.
     """
     left: list[Candidate] = []
     outers: list[Candidate] = []
@@ -139,7 +154,11 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
         for outer in outers:
             if outer.end > start:
                 reaching.append(outer)
-                if outer.end >= end and outer.end - outer.start > end - start and outer.score >= enough:
+                if (
+                    outer.end >= end
+                    and outer.end - outer.start > end - start
+                    and outer.score >= enough
+                ):
                     beaten = True
         outers = reaching
         if not beaten:

@@ -74,10 +74,16 @@ class _Progress(NamedTuple):
 PACKER = (sys.executable, "-P", "-m", "dlpctl.detect.packer")
 
 
-def pack_apart(patterns: Sequence[Pattern], limits: PackLimits, command: Sequence[str] = PACKER) -> Block:
+def pack_apart(
+    patterns: Sequence[Pattern], limits: PackLimits, command: Sequence[str] = PACKER
+) -> Block:
     """Compile patterns; raises `PatternError`, which names the unusable or costly one."""
     request = json.dumps([fields_of(pattern) for pattern in patterns]).encode()
-    most = limits.database_bytes + _RECORD_BYTES * (len(request) + 1_000) + 3 * _LINE_BYTES * len(patterns)
+    most = (
+        limits.database_bytes
+        + _RECORD_BYTES * (len(request) + 1_000)
+        + 3 * _LINE_BYTES * len(patterns)
+    )
     reply, status = _ask(command, request, limits, most)
     try:
         return _understood(reply, status, patterns, limits)
@@ -87,14 +93,19 @@ def pack_apart(patterns: Sequence[Pattern], limits: PackLimits, command: Sequenc
         ) from None
 
 
-def _ask(command: Sequence[str], request: bytes, limits: PackLimits, most: int) -> tuple[bytes, int]:
+def _ask(
+    command: Sequence[str], request: bytes, limits: PackLimits, most: int
+) -> tuple[bytes, int]:
     """Return the reply, of which no more than `most` bytes are read, and the exit status."""
     environment = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     process = subprocess.Popen(
         [
             *command,
-            *(str(int(limit)) for limit in (limits.memory_bytes, limits.seconds, limits.database_bytes)),
+            *(
+                str(int(limit))
+                for limit in (limits.memory_bytes, limits.seconds, limits.database_bytes)
+            ),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -133,7 +144,9 @@ def _ask(command: Sequence[str], request: bytes, limits: PackLimits, most: int) 
     return reply, process.returncode
 
 
-def _understood(reply: bytes, status: int, patterns: Sequence[Pattern], limits: PackLimits) -> Block:
+def _understood(
+    reply: bytes, status: int, patterns: Sequence[Pattern], limits: PackLimits
+) -> Block:
     progress = _Progress()
     rest = reply
     while rest:
@@ -148,7 +161,11 @@ def _understood(reply: bytes, status: int, patterns: Sequence[Pattern], limits: 
 
 
 def _block(
-    message: dict[str, Any], data: bytes, patterns: Sequence[Pattern], progress: _Progress, limits: PackLimits
+    message: dict[str, Any],
+    data: bytes,
+    patterns: Sequence[Pattern],
+    progress: _Progress,
+    limits: PackLimits,
 ) -> Block:
     if int(message["database"]) > limits.database_bytes:
         largest = patterns[progress.sizes.index(max(progress.sizes))]

@@ -1,4 +1,6 @@
-"""From the TOML table of a pattern file to a pattern, everything checked and every error with its place."""
+"""From the TOML table of a pattern file to a pattern, everything checked and every error with its
+place.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,17 @@ WIDEST = 65_536
 _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
-def parse_pattern(table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]) -> Pattern:
-    """A pattern from its table; `source` names the file in errors and `index` a pattern that has no usable id."""
+def parse_pattern(
+    table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]
+) -> Pattern:
+    """A pattern from its table; `source` names the file in errors and `index` a pattern that has no
+    usable id.
+    """
     identifier = table.get("id")
     usable = isinstance(identifier, str) and ID.fullmatch(identifier)
-    reader = _Reader(table, f"{source}: pattern '{identifier}'" if usable else f"{source}: pattern[{index}]")
+    reader = _Reader(
+        table, f"{source}: pattern '{identifier}'" if usable else f"{source}: pattern[{index}]"
+    )
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
@@ -73,7 +81,8 @@ def _known_validator(name: str) -> str | None:
 
 
 def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
-    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and `{{before:gap}}` before its fragment `gap`.
+    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and
+    `{{before:gap}}` before its fragment `gap`.
 
     `{{loosely:value}}` is what stands before it, with no upper bound of a count.
     """
@@ -86,7 +95,11 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
         if not at:
             raise reader.error("trigger", f"names {name!r}, which is not in the regex")
         prefix = regex[: at.start()]
-        return loosened(_with_fragments(reader, prefix, fragments, "trigger")) if how == "loosely" else prefix
+        return (
+            loosened(_with_fragments(reader, prefix, fragments, "trigger"))
+            if how == "loosely"
+            else prefix
+        )
 
     trigger = _BEFORE.sub(before, reader.text("trigger"))
     if "{{value}}" in trigger:
@@ -94,7 +107,9 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
     return _with_fragments(reader, trigger, fragments, "trigger")
 
 
-def _with_fragments(reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex") -> str:
+def _with_fragments(
+    reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex"
+) -> str:
     if "\0" in regex:
         raise reader.error(key, "holds a character with the code 0; write \\x00")
 
@@ -123,7 +138,9 @@ class _Reader:
     def error(self, key: str, problem: str) -> PatternError:
         return PatternError(f"{self._where}: {self._prefix}{key} {problem}")
 
-    def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None) -> Any:
+    def _value(
+        self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None
+    ) -> Any:
         value = self._table.get(key, default)
         if value is None:
             raise self.error(key, "is missing")
@@ -149,7 +166,9 @@ class _Reader:
     def choice(self, key: str, known: Sequence[str]) -> str:
         value: str = self._value(key, str, "a text")
         if value not in known:
-            raise self.error(key, f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}")
+            raise self.error(
+                key, f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}"
+            )
         return value
 
     def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
@@ -170,7 +189,9 @@ class _Reader:
             raise self.error(key, "is neither true nor false")
         return value
 
-    def strings(self, key: str, refuse: Callable[[str], str | None] | None = None) -> tuple[str, ...]:
+    def strings(
+        self, key: str, refuse: Callable[[str], str | None] | None = None
+    ) -> tuple[str, ...]:
         values = self._value(key, list, "a list", [])
         for at, value in enumerate(values):
             if not isinstance(value, str) or not value.strip():

@@ -8,7 +8,9 @@ from dlpctl.types import Category
 
 BEFORE, AFTER = 60, 30
 UNBOUNDED_WIDTH = 1024
-"""Bytes that a match of a pattern without a bound of its own may take, unless the pattern says `width`."""
+"""Bytes that a match of a pattern without a bound of its own may take, unless the pattern says
+`width`.
+"""
 
 
 class Context(NamedTuple):
@@ -34,9 +36,13 @@ class Pattern(NamedTuple):
     context: Context | None = None
     width: int | None = None
     trigger: str | None = None
-    """A simpler regex that every match holds a match of: what the first pass looks for where the regex itself is costly there."""
+    """A simpler regex that every match holds a match of: what the first pass looks for where the
+    regex itself is costly there.
+    """
     gated: bool = False
-    """Whether every match holds one of the marks in `gates`: the library looks for the pattern around those alone."""
+    """Whether every match holds one of the marks in `gates`: the library looks for the pattern
+    around those alone.
+    """
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

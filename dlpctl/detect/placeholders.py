@@ -1,6 +1,8 @@
-"""Examples without real-looking secrets in the repository: `{{random:[A-Z0-9]{16}}}` and `{{make:NAME}}` become values.
+"""Examples without real-looking secrets in the repository: `{{random:[A-Z0-9]{16}}}` and
+`{{make:NAME}}` become values.
 
-What stands there afterwards depends only on the pattern's id and on the place of the example, so that a failure repeats.
+What stands there afterwards depends only on the pattern's id and on the place of the example, so
+that a failure repeats.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ _NAMED_CLASSES = {"\\d": "0-9", "\\w": "0-9A-Za-z_"}
 def expand(
     example: str, seed: str, makers: Callable[[], Mapping[str, Callable[[random.Random], str]]]
 ) -> str:
-    """The example with each placeholder replaced; `makers` gives the functions that `{{make:NAME}}` calls by name."""
+    """The example with each placeholder replaced; `makers` gives the functions that `{{make:NAME}}`
+    calls by name.
+    """
     if "{{" not in example:
         return example
     source = random.Random(seed)  # noqa: S311
@@ -63,7 +67,8 @@ def _members(described: str) -> str:
             position += 1
         elif described[position + 1 : position + 2] == "-" and position + 2 < len(described):
             members += [
-                chr(code) for code in range(ord(described[position]), ord(described[position + 2]) + 1)
+                chr(code)
+                for code in range(ord(described[position]), ord(described[position + 2]) + 1)
             ]
             position += 3
             continue

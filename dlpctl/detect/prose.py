@@ -1,4 +1,6 @@
-"""Plain English prose in which no pattern should find anything; a yardstick for how broad a regex is."""
+"""Plain English prose in which no pattern should find anything; a yardstick for how broad a regex
+is.
+"""
 
 from __future__ import annotations
 

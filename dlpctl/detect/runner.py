@@ -62,7 +62,9 @@ class Runner:
         )
         self._known_matcher: Matcher | None = None
         self._checks = pattern.validators
-        self._beyond = record.width if pattern.trigger else 0  # a trigger may end before the match does
+        self._beyond = (
+            record.width if pattern.trigger else 0
+        )  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
         self._proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
@@ -76,8 +78,14 @@ class Runner:
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
     ) -> list[Candidate]:
-        """The candidates among the hits; `progress` gives where to resume and takes the end of each match."""
-        if progress is None and self._glance is not None and not self._may_find(data, ends, self._glance):
+        """The candidates among the hits; `progress` gives where to resume and takes the end of each
+        match.
+        """
+        if (
+            progress is None
+            and self._glance is not None
+            and not self._may_find(data, ends, self._glance)
+        ):
             return []
         accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
         score = plain_score = self._judge.plain_score
@@ -95,7 +103,9 @@ class Runner:
         return found
 
     def _may_find(self, data: bytes, ends: list[int], glance: Glance) -> bool:
-        """Whether some value would be accepted; where one would, the whole regex decides on all hits."""
+        """Whether some value would be accepted; where one would, the whole regex decides on all
+        hits.
+        """
         accepts = self._accepts
         for start, end, cut in glance.values(data, ends):
             if cut or _all_accept(accepts, data[start:end].decode()):
@@ -106,7 +116,9 @@ class Runner:
     def _matcher(self) -> Matcher:
         if self._known_matcher is None:
             record = self._record
-            self._known_matcher = Matcher(record.pattern, record.width, record.bounded, record.ahead)
+            self._known_matcher = Matcher(
+                record.pattern, record.width, record.bounded, record.ahead
+            )
         return self._known_matcher
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
@@ -114,11 +126,17 @@ class Runner:
         for start, end in self._matcher.spans(data, ends):
             value = data[start:end].decode()
             refused = next(
-                (name for name, accept in zip(self._checks, self._accepts, strict=True) if not accept(value)),
+                (
+                    name
+                    for name, accept in zip(self._checks, self._accepts, strict=True)
+                    if not accept(value)
+                ),
                 "",
             )
             score, steps = self._judge.explain(data, start, end)
-            passed = [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            passed = (
+                [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
+            )
             first = len(data[:start].decode())
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])

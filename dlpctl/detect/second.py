@@ -1,6 +1,8 @@
-"""The second texts of a text: what it says in other ways, and what its tables say below their headers.
+"""The second texts of a text: what it says in other ways, and what its tables say below their
+headers.
 
-One pass of an automaton tells where either begins; text in which nothing does costs no more than that.
+One pass of an automaton tells where either begins; text in which nothing does costs no more than
+that.
 """
 
 from __future__ import annotations

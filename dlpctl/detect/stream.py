@@ -1,7 +1,8 @@
 """The detector over a text that comes in pieces and may be larger than memory.
 
-What is found is what a scan of the whole text would find. A piece is given out once nothing that may still come can change what is in it: a
-margin as wide as the widest pattern with its context is held back, and as much stays behind as context for what follows.
+What is found is what a scan of the whole text would find. A piece is given out once nothing that
+may still come can change what is in it: a margin as wide as the widest pattern with its context is
+held back, and as much stays behind as context for what follows.
 """
 
 from __future__ import annotations
@@ -25,16 +26,21 @@ _PATIENCE = 4
 
 
 class Piece(NamedTuple):
-    """A part of the input and what is found in it, with positions in that part; a byte that is not UTF-8 is a lone surrogate."""
+    """A part of the input and what is found in it, with positions in that part; a byte that is not
+    UTF-8 is a lone surrogate.
+    """
 
     text: str
     findings: list[Finding]
 
 
-def scan_pieces(detector: Detector, chunks: Iterable[bytes], min_score: float = THRESHOLD) -> Iterator[Piece]:
+def scan_pieces(
+    detector: Detector, chunks: Iterable[bytes], min_score: float = THRESHOLD
+) -> Iterator[Piece]:
     """The input again, cut into pieces with their findings. What is not UTF-8 delimits.
 
-    An empty chunk says that the source has paused: lines that are complete are given out then, without waiting for the margin.
+    An empty chunk says that the source has paused: lines that are complete are given out then,
+    without waiting for the margin.
     """
     window = _Window(detector, min_score)
     for chunk in chunks:
@@ -48,7 +54,9 @@ def scan_pieces(detector: Detector, chunks: Iterable[bytes], min_score: float = 
 
 
 class _Window:
-    """The part of the input that is in memory: context that was given out already, and what waits behind it."""
+    """The part of the input that is in memory: context that was given out already, and what waits
+    behind it.
+    """
 
     def __init__(self, detector: Detector, min_score: float) -> None:
         self._detector = detector
@@ -75,7 +83,11 @@ class _Window:
         """Behind the last line end, or before a block that has begun and may still be closed."""
         end = self._data.rfind(b"\n") + 1
         begun = self._data.rfind(_BLOCK_BEGINS, self._given, end)
-        if begun >= 0 and end - begun < self.margin and self._data.find(_BLOCK_ENDS, begun, end) < 0:
+        if (
+            begun >= 0
+            and end - begun < self.margin
+            and self._data.find(_BLOCK_ENDS, begun, end) < 0
+        ):
             return begun
         return end
 
@@ -104,7 +116,9 @@ class _Window:
         ]
         text = raw[self._given : end].decode("utf-8", "surrogateescape")
         encoded = data[self._given : end]
-        yield Piece(text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None))
+        yield Piece(
+            text, self._detector.findings(ready, encoded if len(encoded) != len(text) else None)
+        )
         keep_from = character_start(data, max(0, end - self.margin))
         self._resume = {
             index: last - keep_from
@@ -117,7 +131,9 @@ class _Window:
     def _tagged(self, data: bytes) -> list[Candidate]:
         """The names and addresses behind what was given out."""
         first = max(0, self._given - _TAGGED_CONTEXT)
-        first = character_start(data, data.find(b"\n", first, self._given) + 1 or first) if first else 0
+        first = (
+            character_start(data, data.find(b"\n", first, self._given) + 1 or first) if first else 0
+        )
         return [
             one._replace(start=one.start + first, end=one.end + first)
             for one in self._detector.tagged(data[first:], self._min_score, self._known)
@@ -125,12 +141,16 @@ class _Window:
         ]
 
     def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
-        """Where to cut: as late as the margin allows, and where nothing on one side has a say in what is found on the other.
+        """Where to cut: as late as the margin allows, and where nothing on one side has a say in
+        what is found on the other.
 
-        A chain of candidates that overlap each other must end some time; then it is cut between two findings.
+        A chain of candidates that overlap each other must end some time; then it is cut between two
+        findings.
         """
         latest = character_start(data, len(data) - self.margin)
-        seam = next((first for first, last in clusters(candidates) if first < latest < last), latest)
+        seam = next(
+            (first for first, last in clusters(candidates) if first < latest < last), latest
+        )
         if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
             return seam
         return next((one.start for one in found if one.start < latest < one.end), latest)

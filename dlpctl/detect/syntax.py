@@ -42,7 +42,9 @@ def prefix_of(regex: str) -> str:
 
 
 def loosened(regex: str) -> str:
-    """The regex with no upper bound of a count, which makes a far smaller automaton and matches more."""
+    """The regex with no upper bound of a count, which makes a far smaller automaton and matches
+    more.
+    """
     return _COUNTED.sub(
         lambda found: _UNBOUNDED.get(found[1], f"{{{found[1]},}}") if found[1] else found[0], regex
     )

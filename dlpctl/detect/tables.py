@@ -1,7 +1,9 @@
-"""The header of a column as the label of each value in it: CSV, Markdown, HTML, fixed columns, INSERT statements.
+"""The header of a column as the label of each value in it: CSV, Markdown, HTML, fixed columns,
+INSERT statements.
 
-A header may stand far above its value. Where one says what may be sensitive, a second text is made in which each cell of that column
-stands behind its header, as `header: cell`, and what is found there is reported where the cell is.
+A header may stand far above its value. Where one says what may be sensitive, a second text is made
+in which each cell of that column stands behind its header, as `header: cell`, and what is found
+there is reported where the cell is.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ _MARKED = rf"(?i)(?:^|[^A-Za-z\x{{C0}}-\x{{17F}}])(?:{_SENSITIVE})|(?:{_SENSITIV
 _LONGEST_NAME = 48
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28
-"""Characters that headers have on average at most; where there are more, commas are those of prose."""
+"""Characters that headers have on average at most; where there are more, commas are those of prose.
+"""
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
 _RULE = lazy(rb"[\s|:+=-]+")
 _CELLS = {
@@ -91,7 +94,9 @@ class Cell(NamedTuple):
 
 
 class OpenTable:
-    """The header of the last table in a part of a text, whose rows may go on in the next part of the stream."""
+    """The header of the last table in a part of a text, whose rows may go on in the next part of
+    the stream.
+    """
 
     header = b""
 
@@ -111,8 +116,12 @@ class Columns:
         self.data = bytes(view)
 
     @classmethod
-    def of(cls, data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable | None) -> Columns | None:
-        """None where no header says anything; `table` says in which one the text begins, and takes the last one of it."""
+    def of(
+        cls, data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable | None
+    ) -> Columns | None:
+        """None where no header says anything; `table` says in which one the text begins, and takes
+        the last one of it.
+        """
         columns = cls(_cells(data, headers, table or OpenTable()), data)
         return columns if columns.data else None
 
@@ -186,7 +195,9 @@ def _rows(data: bytes, place: int, header: bytes) -> Iterator[Cell]:
     delimiter = _delimiter(header)
     headers = _split(header, delimiter)
     names = {
-        column: name for column, (first, last) in enumerate(headers) if (name := _name(header[first:last]))
+        column: name
+        for column, (first, last) in enumerate(headers)
+        if (name := _name(header[first:last]))
     }
     while names and place < len(data):
         stop = data.find(b"\n", place)

@@ -1,6 +1,8 @@
-"""Names and addresses in the engine: a gate over the whole text, the tagger where it opens, and what patterns have found cut out.
+"""Names and addresses in the engine: a gate over the whole text, the tagger where it opens, and
+what patterns have found cut out.
 
-Nothing of the tagger is imported, and nothing of its data read, before a text holds a word that could begin a name.
+Nothing of the tagger is imported, and nothing of its data read, before a text holds a word that
+could begin a name.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ TAGGED = (
         regex="",
         score=0.9,
         match=("Please ask Amara Okafor about it.", "name: john smith", "Claimant: Smith, John"),
-        skip=("We are closed in April, May and June.", "Flights from Paris to Berlin are cheap in winter."),
+        skip=(
+            "We are closed in April, May and June.",
+            "Flights from Paris to Berlin are cheap in winter.",
+        ),
         source="names/tagger.bin",
     ),
 )
@@ -63,7 +68,9 @@ TAGGED = (
 _TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
 """What a pattern finds by itself and an address holds; of two addresses the joint one stands."""
 _WINDOW = 1 << 18
-"""Bytes that are tagged at once: what is remembered of a text while its names are linked grows with it."""
+"""Bytes that are tagged at once: what is remembered of a text while its names are linked grows with
+it.
+"""
 _MOST_KNOWN = 10_000
 _FEWEST_WORDS = 2
 _DIGIT = lazy(rb"[0-9]")
@@ -75,7 +82,8 @@ _NEXT_VALUES_LISTED = (
 NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
 """What another value is called, at the end of an address."""
 _LABEL = lazy(
-    rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$" % b"|".join(map(str.encode, _NEXT_VALUES_LISTED.split()))
+    rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$"
+    % b"|".join(map(str.encode, _NEXT_VALUES_LISTED.split()))
 )
 _FEWEST = 3
 """Letters and digits that a part must have to be left over where a pattern found the rest."""
@@ -116,8 +124,12 @@ class Taggers:
             self.problem = str(problem)
             return None
 
-    def candidates(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
-        """Names and addresses in valid UTF-8, in the order of their places; those of one type do not overlap."""
+    def candidates(
+        self, data: bytes, min_score: float, known: Known | None = None
+    ) -> list[Candidate]:
+        """Names and addresses in valid UTF-8, in the order of their places; those of one type do
+        not overlap.
+        """
         found: list[Candidate] = []
         known = known or Known()
         for begin, end in _windows(data):
@@ -140,7 +152,9 @@ class Taggers:
             for one in spans:
                 if one.score >= min_score:
                     start, stop = (
-                        (one.start, one.end) if places is None else (places(one.start), places(one.end))
+                        (one.start, one.end)
+                        if places is None
+                        else (places(one.start), places(one.end))
                     )
                     index = PERSON_NAME if one.type == "PERSON_NAME" else ADDRESS
                     found.append(Candidate(begin + start, begin + stop, one.score, False, index))
@@ -239,8 +253,8 @@ def merged(
 ) -> list[Candidate]:
     """What patterns have found, and of what was tagged that which lies outside of it.
 
-    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a part of the address around it, and
-    nobody is called as a medicine is.
+    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a
+    part of the address around it, and nobody is called as a medicine is.
     """
     if not tagged:
         return found
@@ -277,12 +291,17 @@ def merged(
 def _without_guesses(
     data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> list[Candidate]:
-    """Without what a broad pattern took for an address where the tagger is sure of one that begins behind everyday words and ends with it.
+    """Without what a broad pattern took for an address where the tagger is sure of one that begins
+    behind everyday words and ends with it.
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
     """
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
-    sure = [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE] if known else []
+    sure = (
+        [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE]
+        if known
+        else []
+    )
     sure.sort()
     starts = [one.start for one in sure]
     changed: dict[Candidate, Candidate | None] = {}

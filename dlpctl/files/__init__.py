@@ -1,1 +1,3 @@
-"""The use cases for files: check one, mask one, find in one. What `dlpctl.preflight` does for a text, for every format."""
+"""The use cases for files: check one, mask one, find in one. What `dlpctl.preflight` does for a
+text, for every format.
+"""

@@ -1,4 +1,6 @@
-"""Check a file and mask it: what is found in it decides, and a masked copy is given out only once it was read again."""
+"""Check a file and mask it: what is found in it decides, and a masked copy is given out only once
+it was read again.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.standing import Barred, Echoes, Value, is_word
-from dlpctl.policy.decide import Ruled
+from dlpctl.masking.leaks import ForbiddenValues, Repeats, Value, is_word
+from dlpctl.policy.decide import FindingDecision
 from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.interface import Document
     from dlpctl.formats.worker import Method
     from dlpctl.masking.operators import Masker
-    from dlpctl.policy.decide import Ruling
+    from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
@@ -72,7 +74,9 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Find, decide, and mask where that is the decision. What cannot be read or cleaned with certainty is blocked."""
+        """Find, decide, and mask where that is the decision. What cannot be read or cleaned with
+        certainty is blocked.
+        """
         return self._examine(data, name, password, masker, stage, everything=False)
 
     def mask(
@@ -84,7 +88,9 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Replace all that the policy masks or blocks; raises `StillExposedError` where there is no clean copy."""
+        """Replace all that the policy masks or blocks; raises `StillExposedError` where there is no
+        clean copy.
+        """
         report = self._examine(data, name, password, masker, stage, everything=True)
         if report.masked is None:
             reason = report.summary.partition(": ")[2]
@@ -117,11 +123,17 @@ class FileChecker:
             work = _Work(self._checker, masker or self._checker.masker())
             ruling = work.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
-            if not reason and ruling.decision is not Decision.BLOCKED and self._on_uninspected == "block":
+            if (
+                not reason
+                and ruling.decision is not Decision.BLOCKED
+                and self._on_uninspected == "block"
+            ):
                 reason = described(node.uninspected())
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:
-                    masked, verified, reason = self._masked(files, node, name, password, work, stage)
+                    masked, verified, reason = self._masked(
+                        files, node, name, password, work, stage
+                    )
                 except FormatError as error:
                     reason = f"the file cannot be masked: {error.message}"
         report = self._checker.report(work.ledger.text, ruling, None, reason, empty=not data)
@@ -158,7 +170,8 @@ class FileChecker:
             if found.clean:
                 break
             if all(leak.shown_by == _BY_DETECTION for leak in found.leaks):
-                # A value that lost to one that overlapped it, or that its neighbours hid, shows only now.
+                # A value that lost to one that overlapped it, or that its neighbours hid, shows
+                # only now.
                 opened = files.open(masked, name, password)
                 work.see_again(opened)
             elif work.barred or found.unreadable:
@@ -179,12 +192,12 @@ class _Work:
         """The findings of each view of a document."""
         self._known: list[Document] = []
         self._hits: dict[int, list[Hit]] = {}
-        self._hidden: dict[Value, Ruled] = {}
-        self._echoes = Echoes({})
+        self._hidden: dict[Value, FindingDecision] = {}
+        self._echoes = Repeats({})
         self.names = Names(checker.scan)
         self.ledger = Ledger([], [])
         self.written: set[str] = set()
-        self.barred: Barred | None = None
+        self.barred: ForbiddenValues | None = None
 
     @property
     def values(self) -> list[str]:
@@ -197,18 +210,22 @@ class _Work:
 
     def bar(self) -> None:
         """From here on no replacement keeps a part of its value that is another value."""
-        self.barred = Barred(self._hidden)
+        self.barred = ForbiddenValues(self._hidden)
         self._hits.clear()
 
-    def rule(self, node: Node, *, everything: bool) -> Ruling:
-        """The decision on all that was found; with `everything`, what would be blocked is masked too."""
+    def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
+        """The decision on all that was found; with `everything`, what would be blocked is masked
+        too.
+        """
         placed = place_all(node, self._see)
         self.names.know(placed)
         self.ledger = Ledger(placed, self.names.shown([one.place for one in placed]))
         ruling = self._checker.ruling(self.ledger.text, self.ledger.findings)
         hidden = [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
         if everything:
-            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
+            ruling = ruling._replace(
+                decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED
+            )
         self._hide(hidden)
         return ruling
 
@@ -220,11 +237,17 @@ class _Work:
         self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], ledger)
 
     def hits_of(self, document: Document) -> list[Hit]:
-        """What must not stay: all that was found and wherever it stands again; in a copy, all that is found there."""
+        """What must not stay: all that was found and wherever it stands again; in a copy, all that
+        is found there.
+        """
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
-            seen = self._seen[id(document)] if known else _by_view(search_document(document, self._checker))
+            seen = (
+                self._seen[id(document)]
+                if known
+                else _by_view(search_document(document, self._checker))
+            )
             hits = list(self._hits_in(document, seen, known=known))
             if known:
                 self._hits[id(document)] = hits
@@ -248,15 +271,15 @@ class _Work:
         self._seen[id(document)] = _by_view(seen)
         return seen
 
-    def _hide(self, hidden: Sequence[Ruled], ledger: Ledger | None = None) -> None:
+    def _hide(self, hidden: Sequence[FindingDecision], ledger: Ledger | None = None) -> None:
         text = (ledger or self.ledger).text
         for one in hidden:
             finding = one.finding
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
             self._hidden.setdefault(value, one)
-        self._echoes = Echoes({value: one.finding for value, one in self._hidden.items()})
+        self._echoes = Repeats({value: one.finding for value, one in self._hidden.items()})
         if self.barred:
-            self.barred = Barred(self._hidden)
+            self.barred = ForbiddenValues(self._hidden)
 
     def _hits_in(
         self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
@@ -269,7 +292,9 @@ class _Work:
                 for one in self._checker.ruling(view.text, found).ruled
                 if one.verdict.action is not Action.ALLOW
                 or Value(
-                    one.finding.type, one.finding.category, view.text[one.finding.start : one.finding.end]
+                    one.finding.type,
+                    one.finding.category,
+                    view.text[one.finding.start : one.finding.end],
                 )
                 in self._hidden
             ]
@@ -278,7 +303,7 @@ class _Work:
                 continue
             if not view.repeats:
                 repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
-                ruled += (Ruled(one, verdicts[one.type]) for one in repeated)
+                ruled += (FindingDecision(one, verdicts[one.type]) for one in repeated)
             for start, end, text in replacements(
                 view.text, self._checker.operators(ruled), self._masker, self.barred
             ):

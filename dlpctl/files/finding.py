@@ -1,4 +1,6 @@
-"""What is found in a file: in every view of every document within it, each value once, with its place."""
+"""What is found in a file: in every view of every document within it, each value once, with its
+place.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def scan_document(document: Document, scan: Scan) -> list[Seen]:
 
 
 def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
-    """Where lines are joined without a space, a whole value may take in what begins the next line: then it counts without that."""
+    """Where lines are joined without a space, a whole value may take in what begins the next line:
+    then it counts without that.
+    """
     if all(len(one.pieces) < 2 for one in seen):
         return seen
     whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -99,9 +103,11 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
 
 
 def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
-    """The label is said before every cell, as a person reads a table: its words count for what they label and for nothing else.
+    """The label is said before every cell, as a person reads a table: its words count for what they
+    label and for nothing else.
 
-    Cells that another view shows, too, and where that found a `whole` value, are not looked at again.
+    Cells that another view shows, too, and where that found a `whole` value, are not looked at
+    again.
     """
     prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
     all_cells = view.text.split(_CELLS_APART)
@@ -117,7 +123,10 @@ def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[
     if not cells:
         return
     apart = _CELLS_APART + prefix
-    starts = [len(prefix) + at for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)]
+    starts = [
+        len(prefix) + at
+        for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)
+    ]
     within: dict[str, list[Finding]] = {}
     for finding in scan(prefix + apart.join(cells)):
         first = max(bisect_right(starts, finding.start) - 1, 0)
@@ -128,12 +137,16 @@ def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
     at = 0
     for cell in all_cells if within else ():
-        yield from (one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ()))
+        yield from (
+            one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ())
+        )
         at += len(cell) + len(_CELLS_APART)
 
 
 def place_all(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Placed]:
-    """Return all values of a file and of the files within it, in their order; the lists are emptied."""
+    """Return all values of a file and of the files within it, in their order; the lists are
+    emptied.
+    """
     return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
 
 
@@ -142,7 +155,11 @@ def _placed_in(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Pl
     for other in node.others:
         # A second reading mostly shows the same values; only others count.
         known = {_spelled(one.value) for one in found}
-        found += [one for one in _distinct(node, other, seen_in(other)) if _spelled(one.value) not in known]
+        found += [
+            one
+            for one in _distinct(node, other, seen_in(other))
+            if _spelled(one.value) not in known
+        ]
     return found
 
 
@@ -186,14 +203,17 @@ def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Docume
 
 
 def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Of segments that hold the same place of the file, such as a cell in its row and in its column, one speaks for it."""
+    """Of segments that hold the same place of the file, such as a cell in its row and in its
+    column, one speaks for it.
+    """
     groups: dict[tuple[str, str], dict[int, list[Placed]]] = {}
     for one in found:
         by_segment = groups.setdefault((one.place, _spelled(one.value)), {})
         by_segment.setdefault(one.segment, []).append(one)
     for by_segment in groups.values():
         yield from max(
-            by_segment.values(), key=lambda those: (max(one.finding.score for one in those), len(those))
+            by_segment.values(),
+            key=lambda those: (max(one.finding.score for one in those), len(those)),
         )
 
 
@@ -203,12 +223,16 @@ def _spelled(value: str) -> str:
 
 
 class Ledger:
-    """The values of a file, one below the other: a text that policies, summaries and samples can be made for."""
+    """The values of a file, one below the other: a text that policies, summaries and samples can be
+    made for.
+    """
 
     def __init__(self, placed: Sequence[Placed], places: Sequence[str]) -> None:
         starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
         self.text = "\n".join(one.value for one in placed)
         self.findings = [
-            _new(Finding, (*one.finding[:2], start, start + len(one.value), *one.finding[4:6], place))
+            _new(
+                Finding, (*one.finding[:2], start, start + len(one.value), *one.finding[4:6], place)
+            )
             for one, start, place in zip(placed, starts, places, strict=False)
         ]

@@ -1,4 +1,6 @@
-"""Places of a file as they may be shown: names of members, sheets and files may hold values themselves."""
+"""Places of a file as they may be shown: names of members, sheets and files may hold values
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
+from dlpctl.masking.leaks import Repeats, Value
 from dlpctl.masking.operators import Masker
-from dlpctl.masking.reserved import is_reserved
-from dlpctl.masking.standing import Echoes, Value
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -31,14 +33,19 @@ class Names:
         self._placed: Sequence[Placed] = ()
 
     def know(self, placed: Sequence[Placed]) -> None:
-        """Values that the file holds: a name tells them without the words that make them be found there."""
+        """Values that the file holds: a name tells them without the words that make them be found
+        there.
+        """
         self._placed = placed
         self.__dict__.pop("_echoes", None)
 
     @cached_property
-    def _echoes(self) -> Echoes:
-        return Echoes(
-            {Value(one.finding.type, one.finding.category, one.value): one.finding for one in self._placed}
+    def _echoes(self) -> Repeats:
+        return Repeats(
+            {
+                Value(one.finding.type, one.finding.category, one.value): one.finding
+                for one in self._placed
+            }
         )
 
     def shown(self, texts: Sequence[str]) -> list[str]:
@@ -59,7 +66,7 @@ class Names:
             one
             for reading in readings
             for one in self._scan(reading)
-            if not is_reserved(one.type, one.category, text[one.start : one.end])
+            if not is_already_masked(one.type, one.category, text[one.start : one.end])
         ]
         found += self._echoes.outside(text, found)
         return mask_text(text, ((one, _OPERATOR) for one in found), Masker())

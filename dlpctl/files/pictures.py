@@ -22,11 +22,14 @@ def before_and_after(
     limits: Limits | None = None,
     method: Method = "spawn",
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """For each page, counted from 1: its number, and what it looked like and looks like now, as PNG."""
+    """For each page, counted from 1: its number, and what it looked like and looks like now, as
+    PNG.
+    """
     limits = limits or Limits()
     with Worker(limits, method) as worker:
         for page in pages:
             before, after = (
-                worker.picture("pdf", each, page, limits, password, limits.seconds) for each in (data, masked)
+                worker.picture("pdf", each, page, limits, password, limits.seconds)
+                for each in (data, masked)
             )
             yield page, before, after

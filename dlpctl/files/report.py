@@ -45,12 +45,16 @@ class Verified(NamedTuple):
 
 
 class FileReport(NamedTuple):
-    """A report whose findings have places instead of positions, with what the file was and what became of it."""
+    """A report whose findings have places instead of positions, with what the file was and what
+    became of it.
+    """
 
     report: Report
     coverage: Coverage
     masked: bytes | None
-    """The copy that may go out: the file itself where it is allowed as it is, None where it is blocked."""
+    """The copy that may go out: the file itself where it is allowed as it is, None where it is
+    blocked.
+    """
     verified: Verified | None = None
     """None where nothing was masked."""
     pages: tuple[int, ...] = ()

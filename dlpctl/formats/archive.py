@@ -20,7 +20,9 @@ class _Readable(Protocol):
 
 
 class Allowance:
-    """Counts what an archive expands to, and ends it at the limits: sizes in headers are only claims."""
+    """Counts what an archive expands to, and ends it at the limits: sizes in headers are only
+    claims.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

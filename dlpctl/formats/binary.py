@@ -1,4 +1,5 @@
-"""Files of no format that is read: they count as not inspected, and their strings are searched for secrets.
+"""Files of no format that is read: they count as not inspected, and their strings are searched for
+secrets.
 
 Nothing in them can be replaced.
 """
@@ -13,7 +14,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import BINARY, Document, Edit, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.interface import (
+    BINARY,
+    Document,
+    Edit,
+    Limits,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +133,11 @@ class Binary:
         return reason(data)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         del document
         if edits or children:

@@ -95,7 +95,11 @@ class Compressed:
         return names.document(self.name, children)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         contents = kept(children, "content", document.children[0].data) or b""
         if self.name != "gzip":
@@ -175,7 +179,9 @@ def _zstd() -> list[Compressed]:
 
 
 class _Frames:
-    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker takes no maximum."""
+    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker
+    takes no maximum.
+    """
 
     def __init__(self, unpacker: ZstdDecompressionObj) -> None:
         self._unpacker = unpacker

@@ -52,7 +52,11 @@ class Delimited(TextFormat):
             return spliced(
                 token,
                 [
-                    Edit(min(max(start, 1), last), max(min(end, last), 1), replacement.replace('"', '""'))
+                    Edit(
+                        min(max(start, 1), last),
+                        max(min(end, last), 1),
+                        replacement.replace('"', '""'),
+                    )
                     for start, end, replacement in edits
                 ],
             )
@@ -95,7 +99,9 @@ def _delimiter(source: str) -> str:
 @cache
 def _cell_pattern(delimiter: str) -> re.Pattern[str]:
     apart = re.escape(delimiter)
-    return re.compile(rf'("(?:[^"]|"")*+(?:"|\Z)[^{apart}\r\n]*+|[^{apart}\r\n]*+)({apart}|\r\n|\n|\r|\Z)')
+    return re.compile(
+        rf'("(?:[^"]|"")*+(?:"|\Z)[^{apart}\r\n]*+|[^{apart}\r\n]*+)({apart}|\r\n|\n|\r|\Z)'
+    )
 
 
 def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:

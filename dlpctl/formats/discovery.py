@@ -1,4 +1,6 @@
-"""Finds the formats: every module or package of `dlpctl.formats` that defines `FORMAT` or `FORMATS`."""
+"""Finds the formats: every module or package of `dlpctl.formats` that defines `FORMAT` or
+`FORMATS`.
+"""
 
 from __future__ import annotations
 

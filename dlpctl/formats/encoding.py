@@ -1,7 +1,8 @@
 """Bytes to text and back, so that what is not edited keeps its bytes.
 
-Text comes in every encoding, and in several in one file: logs that two programs write to, dumps that were pasted together. A file is
-decoded as a whole where that works, else line by line; `splice` writes edits by byte offset.
+Text comes in every encoding, and in several in one file: logs that two programs write to, dumps
+that were pasted together. A file is decoded as a whole where that works, else line by line;
+`splice` writes edits by byte offset.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _EVERYDAY = {
     "big5hkscs": "big5",
 }
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
-# ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before it.
+# ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before
+# it.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
 _ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
@@ -57,8 +59,12 @@ class Edit(NamedTuple):
     replacement: str
 
     def within(self, first: int, last: int) -> Edit:
-        """The edit without what it would change before one place and behind another: the quotes around a value."""
-        return Edit(min(max(self.start, first), last), max(min(self.end, last), first), self.replacement)
+        """The edit without what it would change before one place and behind another: the quotes
+        around a value.
+        """
+        return Edit(
+            min(max(self.start, first), last), max(min(self.end, last), first), self.replacement
+        )
 
 
 class _Run(NamedTuple):
@@ -121,7 +127,9 @@ def binary_at(data: bytes, decoded: Decoded) -> int | None:
 
 
 def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
-    """`data` with the edits made, which come in order and do not overlap; all other bytes stay what they are."""
+    """`data` with the edits made, which come in order and do not overlap; all other bytes stay what
+    they are.
+    """
     text, runs = decoded.text, decoded.runs
     if any(run.codec in _SHIFTING for run in runs):
         return _splice_text(text, edits).encode(runs[0].codec, "replace")
@@ -162,7 +170,9 @@ def _splice_text(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _strict(data: bytes, codec: str) -> str | None:
-    """The text, if every byte of it comes back from encoding it again: only then are offsets certain."""
+    """The text, if every byte of it comes back from encoding it again: only then are offsets
+    certain.
+    """
     try:
         text = data.decode(codec)
         certain = codec == "utf-8" or text.encode(codec) == data
@@ -214,7 +224,8 @@ def _by_line(lines: Iterable[bytes], codec: str) -> Decoded:
     runs: list[_Run] = []
     char = byte = 0
     for line in lines:
-        # Latin-1 reads any byte, so this always comes to an end, and offsets hold whatever the letters are.
+        # Latin-1 reads any byte, so this always comes to an end, and offsets hold whatever the
+        # letters are.
         for name in ("utf-8", codec, "latin-1"):
             text = _strict(line, name)
             if text is not None:
@@ -247,7 +258,11 @@ def _declared(data: bytes) -> str | None:
 
 def _guess(sample: bytes, declared: str | None) -> str:
     """The legacy encoding in which the sample looks most like writing."""
-    if declared is not None and declared not in _SHIFTING and _readable(sample, declared) is not None:
+    if (
+        declared is not None
+        and declared not in _SHIFTING
+        and _readable(sample, declared) is not None
+    ):
         return declared
     best, best_score = "latin-1", 0.0
     for codec in (*_MULTIBYTE, *_SINGLE_BYTE):
@@ -267,7 +282,9 @@ def _readable(sample: bytes, codec: str) -> str | None:
 
 
 def _likeness(text: str, everyday: str | None) -> float:
-    """How much the characters beyond ASCII look like writing of one script: 1 for all of them, less for odd neighbours."""
+    """How much the characters beyond ASCII look like writing of one script: 1 for all of them, less
+    for odd neighbours.
+    """
     foreign = [(index, char) for index, char in enumerate(text) if char > "\x7f"]
     if not foreign:
         return 0.0
@@ -278,15 +295,19 @@ def _likeness(text: str, everyday: str | None) -> float:
         if script == "other":
             score -= 0.5 if unicodedata.category(char)[0] in "CS" else -0.2
         elif everyday is not None:
-            score += _rarity(char, everyday) if not (before.isascii() and before.isalpha()) else -1.0
+            score += (
+                _rarity(char, everyday) if not (before.isascii() and before.isalpha()) else -1.0
+            )
         elif any(
-            near.isalpha() and _script(near) != script for near in (before, text[index + 1 : index + 2])
+            near.isalpha() and _script(near) != script
+            for near in (before, text[index + 1 : index + 2])
         ):
             score -= 1.0
         elif char.isupper() and before.islower():
             score -= 0.5
         elif script == "latin" and before > "\x7f":
-            # Accented letters stand among plain ones; a row of them is another alphabet, read wrongly.
+            # Accented letters stand among plain ones; a row of them is another alphabet, read
+            # wrongly.
             score += 0.1
         else:
             score += 0.8 if char.islower() or not char.isupper() else 0.5
@@ -294,7 +315,9 @@ def _likeness(text: str, everyday: str | None) -> float:
 
 
 def _rarity(char: str, everyday: str) -> float:
-    """What one East Asian character says: the first rows of the older standards hold what is written most."""
+    """What one East Asian character says: the first rows of the older standards hold what is
+    written most.
+    """
     try:
         lead = char.encode(everyday)[0]
     except UnicodeError:

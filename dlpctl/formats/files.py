@@ -1,6 +1,7 @@
 """A whole file, with the files within it: read once, masked from the inside out.
 
-This is what a use case drives: `Files.open` gives a tree of documents to detect in, `Files.masked` takes what was found and gives the copy.
+This is what a use case drives: `Files.open` gives a tree of documents to detect in, `Files.masked`
+takes what was found and gives the copy.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
-from dlpctl.formats.interface import BINARY, Document, Edit, Format, Limits, NotThisFormatError, Uninspected
+from dlpctl.formats.interface import (
+    BINARY,
+    Document,
+    Edit,
+    Format,
+    Limits,
+    NotThisFormatError,
+    Uninspected,
+)
 from dlpctl.formats.recognition import CATCH_ALL, leads_with_pdf, readings
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
@@ -23,7 +32,9 @@ if TYPE_CHECKING:
 
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
-"""What a file that begins so will most likely be read by, in a process that starts while the formats are asked."""
+"""What a file that begins so will most likely be read by, in a process that starts while the
+formats are asked.
+"""
 _T = TypeVar("_T")
 HitsOf = Callable[[Document], Iterable[Hit]]
 """What must not stay in a document."""
@@ -35,7 +46,9 @@ class Node:
 
     name: str
     trail: str
-    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold values: detect in them before showing."""
+    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold
+    values: detect in them before showing.
+    """
     where: str
     """The same by number, which errors use: `file 2 (.zip) > file 1 (.docx)`."""
     data: bytes
@@ -71,7 +84,9 @@ class Node:
 
 
 class Files:
-    """Reads and masks files, each within its limits; formats with native parsers run in a worker process."""
+    """Reads and masks files, each within its limits; formats with native parsers run in a worker
+    process.
+    """
 
     def __init__(self, limits: Limits | None = None, method: Method = "spawn") -> None:
         self.limits = limits or Limits()
@@ -84,7 +99,10 @@ class Files:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -92,13 +110,17 @@ class Files:
         self._worker.close()
 
     def open(self, data: bytes, name: str, password: str | None = None) -> Node:
-        """Read a file and all files within it; raises `FormatError` for what cannot be read with certainty."""
+        """Read a file and all files within it; raises `FormatError` for what cannot be read with
+        certainty.
+        """
         self.begin()
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
         if len(data) > self.limits.input_bytes:
-            raise FormatError(f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes")
+            raise FormatError(
+                f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes"
+            )
         return self._node(data, name, "", "", 0, password)
 
     def masked(self, node: Node, hits_of: HitsOf) -> bytes:
@@ -126,7 +148,9 @@ class Files:
     def _seconds(self) -> float:
         return self._deadline - time.monotonic()
 
-    def _node(self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None) -> Node:
+    def _node(
+        self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None
+    ) -> Node:
         try:
             document, others = self._documents(data, name, password)
             if document.children and depth >= self.limits.depth:
@@ -145,12 +169,20 @@ class Files:
             self._expanded += len(child.data)
             inner = child.name or _unpacked_name(name)
             child_trail = f"{trail} > {inner}" if trail else inner
-            label = f"file {number} ({PurePosixPath(inner).suffix[:6]})" if "." in inner else f"file {number}"
+            label = (
+                f"file {number} ({PurePosixPath(inner).suffix[:6]})"
+                if "." in inner
+                else f"file {number}"
+            )
             child_where = f"{where} > {label}" if where else label
-            node.children.append(self._node(child.data, inner, child_trail, child_where, depth + 1, password))
+            node.children.append(
+                self._node(child.data, inner, child_trail, child_where, depth + 1, password)
+            )
         return node
 
-    def _documents(self, data: bytes, name: str, password: str | None) -> tuple[Document, list[Document]]:
+    def _documents(
+        self, data: bytes, name: str, password: str | None
+    ) -> tuple[Document, list[Document]]:
         limits = self.limits._replace(expanded_bytes=self.limits.expanded_bytes - self._expanded)
         read: list[Document] = []
         for candidate in readings(data, name):
@@ -162,7 +194,9 @@ class Files:
                 break
         return read[0], [other for other in read[1:] if not other.children]
 
-    def _extract(self, chosen: Format, data: bytes, limits: Limits, password: str | None) -> Document:
+    def _extract(
+        self, chosen: Format, data: bytes, limits: Limits, password: str | None
+    ) -> Document:
         if _in_process(chosen):
             return _direct(lambda: chosen.extract(data, limits, password))
         return self._worker.extract(chosen.name, data, limits, password, self._seconds())
@@ -192,7 +226,9 @@ class Files:
                 f"{node.where}: {error.message}" if node.where else error.message
             ) from error
 
-    def _mask(self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]) -> bytes:
+    def _mask(
+        self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+    ) -> bytes:
         chosen = format_named(node.document.format)
         if _in_process(chosen):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))

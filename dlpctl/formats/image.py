@@ -1,4 +1,6 @@
-"""Pictures: words by OCR, painted over in the pixels, and metadata, of which a masked copy keeps none."""
+"""Pictures: words by OCR, painted over in the pixels, and metadata, of which a masked copy keeps
+none.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,18 @@ _TOO_SMALL_FOR_TEXT = 400
 _READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
-"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has more."""
+"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has
+more.
+"""
 _STRIP, _FAINT = 150, 40
-"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no letter."""
+"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no
+letter.
+"""
 _RUN = re.compile(rb"[^\0]{8,}")
 _LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
-"""Which share of all may be lower than a line of letters of 20 pixels, since it is the end of one, and lower than any of it."""
+"""Which share of all may be lower than a line of letters of 20 pixels, since it is the end of one,
+and lower than any of it.
+"""
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
@@ -57,7 +65,9 @@ class Picture:
 
     def sniff(self, head: bytes, name: str) -> bool:
         if head.startswith(b"BM"):
-            return name.lower().endswith(".bmp") or (head[6:10] == bytes(4) and head[14:18] in _BITMAPS)
+            return name.lower().endswith(".bmp") or (
+                head[6:10] == bytes(4) and head[14:18] in _BITMAPS
+            )
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -67,7 +77,9 @@ class Picture:
             metadata = list(_metadata(image, data))
             document.segments += (Segment(text, "metadata") for text in metadata)
             parts = [
-                part for index, text in enumerate(metadata) for part in (Piece(index, 0, len(text)), "\n")
+                part
+                for index, text in enumerate(metadata)
+                for part in (Piece(index, 0, len(text)), "\n")
             ]
             if parts:
                 document.views.append(View("metadata", parts, document.segments))
@@ -79,7 +91,11 @@ class Picture:
         return document
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         from PIL import ImageDraw
 
@@ -124,7 +140,9 @@ class Picture:
 
 
 def _boxes(document: Document, edits: Sequence[Edit]) -> list[_Box]:
-    """What is painted over: words, and the room between two that follow each other, in which OCR may have missed a digit."""
+    """What is painted over: words, and the room between two that follow each other, in which OCR
+    may have missed a digit.
+    """
     boxes: list[_Box] = []
     last: tuple[int, _Box] | None = None
     for number in sorted({edit.segment for edit in edits}):
@@ -142,11 +160,17 @@ def _beside(left: _Box, right: _Box) -> bool:
     """Whether two words stand on one line with little between them."""
     height = right.bottom - right.top
     overlap = min(left.bottom, right.bottom) - max(left.top, right.top)
-    return left.frame == right.frame and overlap * 2 > height and 0 < right.left - left.right < 2 * height
+    return (
+        left.frame == right.frame
+        and overlap * 2 > height
+        and 0 < right.left - left.right < 2 * height
+    )
 
 
 def _shade(picture: Image, box: _Box) -> str:
-    """What a box is filled with: near to what is around it, since OCR takes a black bar on white paper for words."""
+    """What a box is filled with: near to what is around it, since OCR takes a black bar on white
+    paper for words.
+    """
     if picture.mode in {"1", "CMYK"}:
         return "black"
     from PIL import ImageStat
@@ -168,7 +192,15 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
                 yield image
         except PIL.Image.DecompressionBombError as error:
             raise FormatError(_too_large(limits)) from error
-        except (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError) as error:
+        except (
+            OSError,
+            ValueError,
+            SyntaxError,
+            EOFError,
+            KeyError,
+            IndexError,
+            TypeError,
+        ) as error:
             raise FormatError("the picture is damaged") from error
 
 
@@ -215,11 +247,15 @@ def _paintable(frame: Image, kind: str) -> Image:
     """A copy in which black can be painted; JPEG knows no transparency."""
     if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
         return frame.copy()
-    return frame.convert("RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA")
+    return frame.convert(
+        "RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
+    )
 
 
 def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
-    """The words of a frame. On a screenshot letters are ten pixels high, of which tesseract reads few: it is shown a larger picture."""
+    """The words of a frame. On a screenshot letters are ten pixels high, of which tesseract reads
+    few: it is shown a larger picture.
+    """
     times = next((times for pixels, times in _ENLARGED if frame.width * frame.height <= pixels), 1)
     if times > 1 and _has_large_letters(frame):
         times = 1
@@ -235,7 +271,9 @@ def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
 
 
 def _has_large_letters(frame: Image) -> bool:
-    """Whether hardly anything on a frame is as low as a line of small letters; then a larger picture takes longer and shows no more."""
+    """Whether hardly anything on a frame is as low as a line of small letters; then a larger
+    picture takes longer and shows no more.
+    """
     from PIL import ImageFilter
     from PIL.Image import Resampling, Transpose
 
@@ -245,7 +283,8 @@ def _has_large_letters(frame: Image) -> bool:
         .filter(ImageFilter.FIND_EDGES)
         .point([0] * _FAINT + [255] * (256 - _FAINT))
     )
-    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in the lines of its text.
+    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in
+    # the lines of its text.
     strips = edges.resize((max(frame.width // _STRIP, 1), frame.height), Resampling.BOX).transpose(
         Transpose.TRANSPOSE
     )
@@ -256,7 +295,8 @@ def _has_large_letters(frame: Image) -> bool:
         for run in _RUN.findall(inked[start : start + frame.height])
     ]
     return len(heights) >= _ENOUGH and all(
-        sum(height < lowest for height in heights) < share * len(heights) for lowest, share in _LOW.items()
+        sum(height < lowest for height in heights) < share * len(heights)
+        for lowest, share in _LOW.items()
     )
 
 
@@ -300,12 +340,15 @@ def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> Non
 
 def _metadata(image: Image, data: bytes) -> Iterator[str]:
     """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes behind the end."""
-    values: list[object] = [value for key, value in image.info.items() if key not in {"exif", "icc_profile"}]
+    values: list[object] = [
+        value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
+    ]
     exif = image.getexif()
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
-    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no words of anybody.
+    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no
+    # words of anybody.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE")):
             values.append(contents)

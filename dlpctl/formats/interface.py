@@ -1,8 +1,9 @@
 """What a file format gives the rest of dlpctl, and what it takes back.
 
-A format reads a file into *segments*: texts, each at one place of the file. Detectors run on *views*: sequences of pieces of segments,
-so that a value is found although the file splits it over runs, lines or pages. Findings in a view are mapped back to *edits* of segments,
-which the format writes into a copy of the file, everything else kept as it was.
+A format reads a file into *segments*: texts, each at one place of the file. Detectors run on
+*views*: sequences of pieces of segments, so that a value is found although the file splits it over
+runs, lines or pages. Findings in a view are mapped back to *edits* of segments, which the format
+writes into a copy of the file, everything else kept as it was.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ class Segment(NamedTuple):
     place: str
     """Where it stands, for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
-    """What the format needs to find the place again, private to the format: it never leaves the process that read the file."""
+    """What the format needs to find the place again, private to the format: it never leaves the
+    process that read the file.
+    """
     context: str = ""
-    """Words that label the text without being part of it: a column header, a JSON key, a form field's name."""
+    """Words that label the text without being part of it: a column header, a JSON key, a form
+    field's name.
+    """
 
 
 class Piece(NamedTuple):
@@ -89,7 +94,9 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked is then dropped."""
+    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked
+    is then dropped.
+    """
 
 
 class ViewColumns(NamedTuple):
@@ -104,7 +111,8 @@ class ViewColumns(NamedTuple):
 
 
 class View:
-    """A text for detectors, joined from pieces of segments and from separators that stand in no segment.
+    """A text for detectors, joined from pieces of segments and from separators that stand in no
+    segment.
 
     Pieces are kept as plain numbers: a table of a million cells has a million of them.
     """
@@ -124,7 +132,9 @@ class View:
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
         self.repeats = repeats
-        """Whether all of it stands in another view too, and is here for its label: what is known to be a value is looked for there alone."""
+        """Whether all of it stands in another view too, and is here for its label: what is known to
+        be a value is looked for there alone.
+        """
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")
@@ -189,10 +199,11 @@ class View:
 
 
 class Locator(Protocol):
-    """What a segment's anchor may offer when a place depends on the offset, such as a line in a long text.
+    """What a segment's anchor may offer when a place depends on the offset, such as a line in a
+    long text.
 
-    An anchor of a format that runs in a worker process offers `locator()` too, which gives the same as plain data (`locators`),
-    or None where the place of the segment is the place of all of it.
+    An anchor of a format that runs in a worker process offers `locator()` too, which gives the same
+    as plain data (`locators`), or None where the place of the segment is the place of all of it.
     """
 
     def place_at(self, offset: int) -> str:
@@ -209,12 +220,15 @@ class Document:
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What people should know, one sentence each: `The file is signed; masking breaks the signature.`"""
+    """What people should know, one sentence each: `The file is signed; masking breaks the
+    signature.`
+    """
 
     def place_of(self, segment: int, offset: int = 0) -> str:
         """Where the character at `offset` of a segment stands, for people."""
         anchor = self.segments[segment].anchor
-        # `isinstance` with a protocol takes a hundred times as long, and a table has a hundred thousand places.
+        # `isinstance` with a protocol takes a hundred times as long, and a table has a hundred
+        # thousand places.
         if hasattr(anchor, "place_at"):
             return cast("Locator", anchor).place_at(offset)
         return self.segments[segment].place
@@ -222,12 +236,15 @@ class Document:
 
 @runtime_checkable
 class Format(Protocol):
-    """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found by discovery.
+    """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found
+    by discovery.
 
-    Four attributes are optional. `rank` orders the formats that claim the same file, the lowest first (50 where it is missing:
-    ZIP has 60, so that a format that is ZIP underneath goes before it). `in_process = True` says that reading runs no native
-    parser and expands nothing, so that no worker process is needed. `shows_all = True` says that the characters of the file show
-    all it holds, so that a scan may read them as they are. `archive = True` says that people call such a file an archive.
+    Four attributes are optional. `rank` orders the formats that claim the same file, the lowest
+    first (50 where it is missing: ZIP has 60, so that a format that is ZIP underneath goes before
+    it). `in_process = True` says that reading runs no native parser and expands nothing, so that no
+    worker process is needed. `shows_all = True` says that the characters of the file show all it
+    holds, so that a scan may read them as they are. `archive = True` says that people call such a
+    file an archive.
     """
 
     name: str
@@ -235,15 +252,25 @@ class Format(Protocol):
     """With the dot, in lower case."""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Whether a file that begins with `head` is of this format; `head` is the whole file where that is at hand."""
+        """Whether a file that begins with `head` is of this format; `head` is the whole file where
+        that is at hand.
+        """
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         """Read the file; raises `FormatError` where it cannot be read with certainty."""
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
-        """A copy with the edits made and the children replaced (None drops one); raises `CannotMaskError`."""
+        """A copy with the edits made and the children replaced (None drops one); raises
+        `CannotMaskError`.
+        """
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """All text of the file by a second, independent way: what the verifier searches for values that should be gone."""
+        """All text of the file by a second, independent way: what the verifier searches for values
+        that should be gone.
+        """

@@ -1,4 +1,6 @@
-"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers, through their escapes."""
+"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers, through their
+escapes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
+# What is never closed goes on to the end: a pattern that failed there would be tried again from
+# every quote on.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 _TOKEN = lazy(
     rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
@@ -23,7 +26,9 @@ _TOKEN = lazy(
     re.DOTALL | re.MULTILINE,
 )
 _BRACKET = lazy(rf"{_STRING}|([][{{}}])", re.DOTALL)
-_ESCAPE = lazy(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))")
+_ESCAPE = lazy(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
+)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WHOLE_CHECK = 8 << 20
 
@@ -63,7 +68,8 @@ class Json(TextFormat):
             return json.dumps(spliced(token, edits), ensure_ascii=False)
         if kind == "comment":
             return spliced(
-                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+                token,
+                [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
             )
         return within_quotes(token, edits)
 

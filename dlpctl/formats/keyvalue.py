@@ -45,10 +45,12 @@ class DotEnv(TextFormat):
             if token[0] == '"':
                 return within_quotes(token, edits)
             return spliced(
-                token, [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits]
+                token,
+                [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits],
             )
         written = spliced(
-            token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+            token,
+            [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
         )
         if kind == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
             return "'" + written.replace("'", " ") + "'"
@@ -73,7 +75,9 @@ class KeyValue(TextFormat):
         """Java's properties write characters beyond Latin-1 as escapes."""
         for found in _UNICODE.finditer(source):
             number = int(found[1], 16)
-            yield Resolved(found.start(), found.end(), "\ufffd" if 0xD800 <= number < 0xE000 else chr(number))
+            yield Resolved(
+                found.start(), found.end(), "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
+            )
 
 
 FORMATS = (DotEnv(), KeyValue())

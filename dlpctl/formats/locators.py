@@ -1,4 +1,6 @@
-"""Places within a long segment, as plain numbers: a locator crosses from a worker process to its parent."""
+"""Places within a long segment, as plain numbers: a locator crosses from a worker process to its
+parent.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Lines(NamedTuple):
         return f"line {self._line(self.escapes.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """Return the column, from 1, of a value at an offset; 0 where the source does not hold it as it is."""
+        """Return the column, from 1, of a value at an offset; 0 where the source does not hold it
+        as it is.
+        """
         if self.escapes.touch(offset, offset + len(value)):
             return 0
         start = self.escapes.source_start(offset)

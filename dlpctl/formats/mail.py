@@ -1,4 +1,6 @@
-"""EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of their own."""
+"""EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
+their own.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,11 @@ class Mail:
         return Document(self.name, segments, views, [], children)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         by_segment: dict[int, list[TextEdit]] = {}
         for segment, start, end, replacement in sorted(edits):
@@ -78,7 +84,11 @@ class Mail:
                 if isinstance(item, Part) and str(item.start) in children:
                     contents = children[str(item.start)]
                     changes.append(
-                        (item.start, item.end, b"" if contents is None else item.encode(data, contents))
+                        (
+                            item.start,
+                            item.end,
+                            b"" if contents is None else item.encode(data, contents),
+                        )
                     )
         return _applied(data, changes)
 
@@ -144,16 +154,24 @@ def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
         ending = "\r\n" if source.endswith("\r\n") else "\n" if source.endswith("\n") else ""
         return (written(spliced(text.rstrip("\r\n"), edits), ending or "\n") + ending).encode()
     moved = [
-        TextEdit(readable.source_start(start), readable.source_end(end), " ".join(replacement.split("\n")))
+        TextEdit(
+            readable.source_start(start),
+            readable.source_end(end),
+            " ".join(replacement.split("\n")),
+        )
         for start, end, replacement in edits
     ]
     return spliced(source, moved).encode()
 
 
 def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
-    """The field with a boundary that the mail holds nowhere yet, and that boundary; the old one held a value."""
+    """The field with a boundary that the mail holds nowhere yet, and that boundary; the old one
+    held a value.
+    """
     mark = next(
-        mark for number in itertools.count(item.start) if (mark := b"=_masked_%d" % number) not in data
+        mark
+        for number in itertools.count(item.start)
+        if (mark := b"=_masked_%d" % number) not in data
     )
     field = _BOUNDARY.sub(b'boundary="%s"' % mark, field, count=1)
     if boundary(field) != mark.decode():
@@ -168,7 +186,9 @@ def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
     read = 0
     for start, end, contents in sorted(changes):
         if start < read:
-            raise CannotMaskError("one header field holds values in two forms: mask the mail at its source")
+            raise CannotMaskError(
+                "one header field holds values in two forms: mask the mail at its source"
+            )
         output += (data[read:start], contents)
         read = end
     return b"".join((*output, data[read:]))
@@ -184,4 +204,7 @@ def _texts(part: EmailMessage) -> Iterator[str]:
             yield payload.decode("latin-1")
 
 
-FORMATS = (Mail("mbox", (".mbox", ".mbx"), 63), Mail("eml", (".eml", ".mht", ".mhtml", ".emlx"), 64))
+FORMATS = (
+    Mail("mbox", (".mbox", ".mbx"), 63),
+    Mail("eml", (".eml", ".mht", ".mhtml", ".emlx"), 64),
+)

@@ -1,6 +1,7 @@
 """XML and HTML: text, attributes, comments and scripts, through entities and across inline tags.
 
-The source is cut into tokens without building a tree, so that entities are never expanded and nothing outside an edit changes.
+The source is cut into tokens without building a tree, so that entities are never expanded and
+nothing outside an edit changes.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of nothing but openings would take
-# time that grows with its square.
+# What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of
+# nothing but openings would take time that grows with its square.
 _QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
 _TOKEN = lazy(
     r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
@@ -33,7 +34,8 @@ _TOKEN = lazy(
 _NAME = lazy(r"</?([^\s/>]+)")
 _ATTRIBUTE = lazy(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 _RAW_ELEMENTS = lazy(
-    r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)", re.DOTALL | re.IGNORECASE
+    r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )
 _ENTITY = lazy(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CUSTOM_ENTITY = lazy(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
@@ -113,16 +115,21 @@ class Markup(TextFormat):
             for found in _ENTITY.finditer(token, edit.start, edit.end)
             if not self.html
         ):
-            raise CannotMaskError("a value is written by an entity that the document defines itself")
+            raise CannotMaskError(
+                "a value is written by an entity that the document defines itself"
+            )
         if kind == "attribute":
             quote = token[0] if token[0] in "\"'" else ""
             low, high = (1, len(token) - 1) if quote else (0, len(token))
             inner = [
-                edit.within(low, high)._replace(replacement=html.escape(edit.replacement)) for edit in edits
+                edit.within(low, high)._replace(replacement=html.escape(edit.replacement))
+                for edit in edits
             ]
             written = spliced(token, inner)
             return written if quote or not re.search(r"[\s=<>`]", written) else f'"{written}"'
-        return spliced(token, [edit._replace(replacement=_fitting(kind, edit.replacement)) for edit in edits])
+        return spliced(
+            token, [edit._replace(replacement=_fitting(kind, edit.replacement)) for edit in edits]
+        )
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Text that goes on across tags, without the tags."""
@@ -130,19 +137,23 @@ class Markup(TextFormat):
         for group in self._groups(source):
             if len(group) > 1:
                 parts += (
-                    Piece(0, readable.offset_of(start), readable.offset_of(end)) for start, end in group
+                    Piece(0, readable.offset_of(start), readable.offset_of(end))
+                    for start, end in group
                 )
                 parts.append("\n\n")
         if parts:
             yield View("across tags", parts, segments)
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int]]]:
-        """Runs of text that read as one: in HTML between block elements, in XML where text and elements are mixed."""
+        """Runs of text that read as one: in HTML between block elements, in XML where text and
+        elements are mixed.
+        """
         group: list[tuple[int, int]] = []
         between = ""
         for kind, start, end in self._parts(source):
             if kind in {"text", "cdata"}:
-                # In XML a child between other children is data of its own: `>1</a><b>2<`; text beside a tag is not.
+                # In XML a child between other children is data of its own: `>1</a><b>2<`; text
+                # beside a tag is not.
                 apart = not self.html and (not source[start:end].strip() or "/<" in between)
                 if apart:
                     yield group
@@ -168,7 +179,10 @@ class Markup(TextFormat):
                 continue
             yield from _cut(source, at, raw.start("raw"))
             if raw.end("raw") > raw.start("raw"):
-                yield ("text" if raw[1].lower() in {"textarea", "title"} else "script"), *raw.span("raw")
+                yield (
+                    ("text" if raw[1].lower() in {"textarea", "title"} else "script"),
+                    *raw.span("raw"),
+                )
             at = raw.end("raw")
         yield from _cut(source, at, len(source))
 
@@ -196,7 +210,9 @@ class Xml(Markup):
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):
-            raise CannotMaskError("the masked XML would not be well-formed: the value stands in its syntax")
+            raise CannotMaskError(
+                "the masked XML would not be well-formed: the value stands in its syntax"
+            )
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         from lxml import etree
@@ -267,7 +283,12 @@ def _fitting(kind: str, replacement: str) -> str:
         return html.escape(replacement, quote=False)
     if kind == "declaration":
         return replacement.translate({ord(char): "_" for char in "\"'<>&%[]"})
-    return replacement.replace("--", "- -").replace("]]>", "] ]>").replace("?>", "? >").replace("</", "< /")
+    return (
+        replacement.replace("--", "- -")
+        .replace("]]>", "] ]>")
+        .replace("?>", "? >")
+        .replace("</", "< /")
+    )
 
 
 def _well_formed(source: str) -> bool:

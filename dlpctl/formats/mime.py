@@ -1,4 +1,6 @@
-"""Cuts a mail into header fields and parts by byte offsets, so that what is not edited keeps its bytes."""
+"""Cuts a mail into header fields and parts by byte offsets, so that what is not edited keeps its
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,19 @@ if TYPE_CHECKING:
 
 _HEADER_END = re.compile(rb"\r?\n(?=\r?\n)|\r\n\r\n|\A(?=\r?\n)")
 _FIELD = re.compile(rb"[^\r\n:]{1,200}:[^\n]*(?:\n[ \t][^\n]*)*\n?|[^\n]*\n|[^\n]+\Z")
-_CONTENT_FIELD = re.compile(rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE)
+_CONTENT_FIELD = re.compile(
+    rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE
+)
 _LONGEST_CONTENT_FIELD = 1 << 14
 _FOLD = lazy(r"\r?\n(?=[ \t])")
 _ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
 _CONTINUED = lazy(r";\s*(?:file)?name\*\d*\*?=")
-_SUFFIXES = {"text/plain": ".txt", "text/html": ".html", "message/rfc822": ".eml", "text/calendar": ".ics"}
+_SUFFIXES = {
+    "text/plain": ".txt",
+    "text/html": ".html",
+    "message/rfc822": ".eml",
+    "text/calendar": ".ics",
+}
 _MAX_MULTIPARTS = 30
 
 
@@ -69,10 +78,16 @@ class Part:
         if self.transfer == "base64":
             lines = base64.encodebytes(contents).replace(b"\n", newline)
             return lines if before.endswith(b"\n") else lines.removesuffix(newline)
-        return binascii.b2a_qp(contents, istext=True) if self.transfer == "quoted-printable" else contents
+        return (
+            binascii.b2a_qp(contents, istext=True)
+            if self.transfer == "quoted-printable"
+            else contents
+        )
 
 
-def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) -> Iterator[Field | Part]:
+def entity(
+    data: bytes, start: int, end: int, limits: Limits, level: int = 0
+) -> Iterator[Field | Part]:
     """The header fields and leaves of the message or part in a range of bytes, in order."""
     from email.parser import BytesHeaderParser
 
@@ -98,7 +113,9 @@ def entity(data: bytes, start: int, end: int, limits: Limits, level: int = 0) ->
     marks = _marks(data, headers, body, end)
     for found in _FIELD.finditer(data, start, header_end):
         if found[0].strip():
-            continued = headers.get_filename("") if _CONTINUED.search(found[0].decode("latin-1")) else ""
+            continued = (
+                headers.get_filename("") if _CONTINUED.search(found[0].decode("latin-1")) else ""
+            )
             names_parts = found[0][:13].lower() == b"content-type:"
             yield Field(
                 found.start(),
@@ -142,14 +159,17 @@ def written(text: str, newline: str) -> str:
     name, _, value = " ".join(text.split("\n")).partition(":")
     output: list[str] = []
     for plain, foreign in re.findall(
-        r"([\x00-\x7f]+(?=\s|$)|[\x00-\x7f]*\s)|(\S*[^\x00-\x7f]\S*(?:\s+\S*[^\x00-\x7f]\S*)*)", value
+        r"([\x00-\x7f]+(?=\s|$)|[\x00-\x7f]*\s)|(\S*[^\x00-\x7f]\S*(?:\s+\S*[^\x00-\x7f]\S*)*)",
+        value,
     ):
         if plain:
             output.append(plain)
             continue
         words = []
         for at in range(0, len(foreign), 15):
-            packed = base64.b64encode(foreign[at : at + 15].encode("utf-8", "replace")).decode("ascii")
+            packed = base64.b64encode(foreign[at : at + 15].encode("utf-8", "replace")).decode(
+                "ascii"
+            )
             words.append(f"=?utf-8?b?{packed}?=")
         output.append(f"{newline} ".join(words))
     return f"{name}:{''.join(output)}"
@@ -196,7 +216,9 @@ def _leaf(headers: Message, start: int, end: int) -> Part:
 
     kind = headers.get_content_type()
     transfer = str(headers.get("Content-Transfer-Encoding", "")).strip().lower()
-    charset = headers.get_content_charset("utf-8") if headers.get_content_maintype() == "text" else ""
+    charset = (
+        headers.get_content_charset("utf-8") if headers.get_content_maintype() == "text" else ""
+    )
     suffix = _SUFFIXES.get(kind) or mimetypes.guess_extension(kind, strict=False) or ".bin"
     name = headers.get_filename() or f"{'body' if kind.startswith('text/') else 'part'}{suffix}"
     return Part(start, end, _words(name).replace("/", "_"), transfer, charset or "")

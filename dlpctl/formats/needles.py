@@ -24,7 +24,9 @@ _WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
 _HEX = lazy(rb"[0-9A-Fa-f]{16,}+")
 _BASE64 = lazy(rb"[0-9A-Za-z+/]{11,}+")
-_ESCAPES = lazy(rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}|&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});")
+_ESCAPES = lazy(
+    rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}|&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});"
+)
 _CODES = 0x110000
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
@@ -39,16 +41,21 @@ class Needles:
     """
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
-        """`words` are values that count only as they are written, or in capitals: names that are everyday words."""
+        """`words` are values that count only as they are written, or in capitals: names that are
+        everyday words.
+        """
         spelled = {folded(value): value for value in (" ".join(value.split()) for value in values)}
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
         self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
         self.too_short = len(spelled) - len(self.values)
-        # Bytes are searched for the value as it was written: case changes what its base64 and its hexadecimal digits are.
+        # Bytes are searched for the value as it was written: case changes what its base64 and its
+        # hexadecimal digits are.
         self._spelled = spelled
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
-        """Values by their first word, by the characters before it, and by whether they may be no part of a longer word."""
+        """Values by their first word, by the characters before it, and by whether they may be no
+        part of a longer word.
+        """
         self._numbers: dict[str, str] = {}
         self._others: list[str] = []
         for value in self.values:
@@ -63,13 +70,17 @@ class Needles:
         self._first_words = Words(self._words, _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
-        self._beginnings = {number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)}
+        self._beginnings = {
+            number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)
+        }
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a value stands in a text, whatever its case, its white space and the grouping of its digits."""
+        """Where a value stands in a text, whatever its case, its white space and the grouping of
+        its digits.
+        """
         if self._words:
             yield from self._worded(text)
         if self._numbers:
@@ -117,15 +128,23 @@ class Needles:
                         yield at, match.end()
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether a value is in the bytes, also in UTF-16, hexadecimal, base64, percent, JSON or XML escapes."""
+        """Whether a value is in the bytes, also in UTF-16, hexadecimal, base64, percent, JSON or
+        XML escapes.
+        """
         wide = self._wide if b"\0" in data else None
-        return (wide is not None and _holds(wide, data.lower())) or any(map(self._is_in, readings(data)))
+        return (wide is not None and _holds(wide, data.lower())) or any(
+            map(self._is_in, readings(data))
+        )
 
     def _is_in(self, data: bytes) -> bool:
         lowered = data.lower()
         return any(
-            _is_whole_number(lowered, at, at + len(found)) for at, found in self._plain.within(lowered)
-        ) or any(_is_whole_word(data, at, at + len(found)) for at, found in self._plain_words.within(data))
+            _is_whole_number(lowered, at, at + len(found))
+            for at, found in self._plain.within(lowered)
+        ) or any(
+            _is_whole_word(data, at, at + len(found))
+            for at, found in self._plain_words.within(data)
+        )
 
     @cached_property
     def _plain(self) -> Literals:
@@ -133,7 +152,9 @@ class Needles:
 
     @cached_property
     def _plain_words(self) -> Literals:
-        return Literals(word.encode("utf-8", "replace") for word in self._spellings if len(word) >= GRAM)
+        return Literals(
+            word.encode("utf-8", "replace") for word in self._spellings if len(word) >= GRAM
+        )
 
     @cached_property
     def _wide(self) -> Literals:
@@ -147,7 +168,9 @@ class Needles:
     @property
     def _long(self) -> Iterator[str]:
         """Values as they were written, since the case of letters beyond ASCII counts in bytes."""
-        return (value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM)
+        return (
+            value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM
+        )
 
 
 def _is_number(value: str) -> bool:
@@ -168,7 +191,9 @@ def _spaced(value: str) -> re.Pattern[str]:
 
 
 def _is_whole_number(data: bytes, start: int, end: int) -> bool:
-    """Whether the digits at the ends of a value go no further: within a longer number it is another one."""
+    """Whether the digits at the ends of a value go no further: within a longer number it is another
+    one.
+    """
     return not (data[max(start - 1, 0) : start + 1].isdigit() and start) and not (
         data[end - 1 : end + 1].isdigit() and end < len(data)
     )
@@ -180,7 +205,9 @@ def _is_whole_word(data: bytes, start: int, end: int) -> bool:
 
 
 class _Phrases:
-    """Values that start with the same word, from where they start: their words are the steps of a tree."""
+    """Values that start with the same word, from where they start: their words are the steps of a
+    tree.
+    """
 
     __slots__ = ("_following", "_last", "_longest")
 
@@ -199,13 +226,17 @@ class _Phrases:
         node._last.setdefault(len(words[-1]), set()).add(words[-1])
 
     def ends(self, text: str, start: int) -> Iterator[int]:
-        """Return where values end that start at a place, whatever white space is between their words."""
+        """Return where values end that start at a place, whatever white space is between their
+        words.
+        """
         node: _Phrases | None = self
         while node is not None:
             for length, words in node._last.items():
                 if text[start : start + length] in words:
                     yield start + length
-            word = _UNSPACED.match(text, start, start + node._longest + 1) if node._following else None
+            word = (
+                _UNSPACED.match(text, start, start + node._longest + 1) if node._following else None
+            )
             node = node._following.get(word[0]) if word else None
             if node is not None and word is not None:
                 spaced = _SPACES.match(text, word.end())

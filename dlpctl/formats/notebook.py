@@ -38,7 +38,9 @@ class Notebook(Json):
                 picture = base64.b64decode(found[2].replace("\\n", ""), validate=True)
             except binascii.Error:
                 continue
-            document.children.append(Child(str(found.start(2)), f"picture-{number}.{found[1]}", picture))
+            document.children.append(
+                Child(str(found.start(2)), f"picture-{number}.{found[1]}", picture)
+            )
         return document
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:

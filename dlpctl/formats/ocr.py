@@ -33,7 +33,9 @@ def program() -> str | None:
 
 
 def words(png: bytes, *, sparse: bool = False) -> list[Word]:
-    """The words of a picture in reading order; `sparse` looks for them everywhere instead of in columns and paragraphs."""
+    """The words of a picture in reading order; `sparse` looks for them everywhere instead of in
+    columns and paragraphs.
+    """
     tesseract = program()
     if tesseract is None:
         raise FormatError(MISSING)
@@ -47,7 +49,9 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except (subprocess.CalledProcessError, OSError) as error:
-        raise FormatError("tesseract failed: run `tesseract --list-langs` to see whether it works") from error
+        raise FormatError(
+            "tesseract failed: run `tesseract --list-langs` to see whether it works"
+        ) from error
     found: list[Word] = []
     for row in result.stdout.decode("utf-8", "replace").splitlines()[1:]:
         cells = row.split("\t")

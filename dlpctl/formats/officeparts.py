@@ -1,4 +1,5 @@
-"""Binary parts of Office files that programs write beside the document, and that hold no part of it.
+"""Binary parts of Office files that programs write beside the document, and that hold no part of
+it.
 
 All their text, such as the name of a printer, is in their strings, which are searched as text is.
 """

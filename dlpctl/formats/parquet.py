@@ -62,13 +62,19 @@ class Parquet:
                 length += len(value) + len(_CELLS_APART)
                 allowance.expanded(len(value))
             text = _CELLS_APART.join(texts)
-            document.segments.append(Segment(text, f"column {index + 1}", _Column(index, starts), column))
+            document.segments.append(
+                Segment(text, f"column {index + 1}", _Column(index, starts), column)
+            )
             whole = Piece(len(document.segments) - 1, 0, len(text))
             document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
         return document
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         import pyarrow
         import pyarrow.parquet
@@ -92,15 +98,22 @@ class Parquet:
             cells = text.split(_CELLS_APART)
             original = column.to_pylist()
             if len(cells) != len(original):
-                raise CannotMaskError("a cell of the Parquet file cannot be told from its neighbours")
-            values = [None if old is None else new for old, new in zip(original, cells, strict=True)]
+                raise CannotMaskError(
+                    "a cell of the Parquet file cannot be told from its neighbours"
+                )
+            values = [
+                None if old is None else new for old, new in zip(original, cells, strict=True)
+            ]
             table = table.set_column(
                 anchor.number, table.column_names[anchor.number], pyarrow.array(values, "string")
             )
         texts = renamed(
-            document, [edit for edit in edits if isinstance(document.segments[edit.segment].anchor, str)]
+            document,
+            [edit for edit in edits if isinstance(document.segments[edit.segment].anchor, str)],
         )
-        names = [texts.get(f"column {index}", name) for index, name in enumerate(table.column_names)]
+        names = [
+            texts.get(f"column {index}", name) for index, name in enumerate(table.column_names)
+        ]
         metadata = {
             key: texts.get(f"metadata {key!r}", value.decode("utf-8", "replace")).encode()
             for key, value in (table.schema.metadata or {}).items()
@@ -108,7 +121,9 @@ class Parquet:
             if key not in {b"ARROW:schema", b"pandas"} or not edits
         }
         output = io.BytesIO()
-        pyarrow.parquet.write_table(table.rename_columns(names).replace_schema_metadata(metadata), output)
+        pyarrow.parquet.write_table(
+            table.rename_columns(names).replace_schema_metadata(metadata), output
+        )
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:

@@ -136,7 +136,9 @@ def starts_like_mail(head: bytes) -> bool:
     """Whether the first lines are a mail's header, by fields that other text does not have."""
     if not starts_with_header(head):
         return False
-    fields = {found[0].lower() for found in _MAIL_FIELD.finditer(_HEADER_END.split(head[:HEAD], 1)[0])}
+    fields = {
+        found[0].lower() for found in _MAIL_FIELD.finditer(_HEADER_END.split(head[:HEAD], 1)[0])
+    }
     return (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
 
 

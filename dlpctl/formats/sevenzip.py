@@ -38,7 +38,11 @@ class SevenZip:
         return names.document(self.name, children)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         import py7zr
 
@@ -54,13 +58,19 @@ class SevenZip:
             for index, (name, before) in enumerate(_members(data, Limits(), None)):
                 contents = None if before is None else kept(children, str(index), before)
                 if contents is not None:
-                    result.writestr(contents, unique(as_file_name(texts.get(f"name {index}", name)), taken))
+                    result.writestr(
+                        contents, unique(as_file_name(texts.get(f"name {index}", name)), taken)
+                    )
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         texts: list[str] = []
         for name, contents in _members(data, limits, None):
-            texts += (name, (contents or b"").decode("utf-8", "replace"), (contents or b"").decode("latin-1"))
+            texts += (
+                name,
+                (contents or b"").decode("utf-8", "replace"),
+                (contents or b"").decode("latin-1"),
+            )
         return texts
 
 
@@ -72,7 +82,15 @@ def _opened(data: bytes, password: str | None) -> SevenZipFile:
         return py7zr.SevenZipFile(io.BytesIO(data), "r", password=password)
     except ArchiveError as error:
         raise FormatError("the 7z archive is damaged or encrypted: give --password") from error
-    except (lzma.LZMAError, EOFError, OSError, ValueError, TypeError, IndexError, AssertionError) as error:
+    except (
+        lzma.LZMAError,
+        EOFError,
+        OSError,
+        ValueError,
+        TypeError,
+        IndexError,
+        AssertionError,
+    ) as error:
         raise FormatError("the 7z archive is damaged") from error
 
 
@@ -95,8 +113,18 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
         factory = BytesIOFactory(max(largest, 1))
         try:
             archive.extractall(factory=factory)
-        except (ArchiveError, lzma.LZMAError, EOFError, OSError, ValueError, TypeError, IndexError) as error:
-            raise FormatError("the 7z archive is damaged, or the password does not open it") from error
+        except (
+            ArchiveError,
+            lzma.LZMAError,
+            EOFError,
+            OSError,
+            ValueError,
+            TypeError,
+            IndexError,
+        ) as error:
+            raise FormatError(
+                "the 7z archive is damaged, or the password does not open it"
+            ) from error
         members: list[tuple[str, bytes | None]] = []
         for entry in entries:
             product = factory.products.get(entry.filename)

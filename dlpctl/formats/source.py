@@ -1,8 +1,10 @@
-"""What all formats share that are text underneath: read escapes away, write edits back where they came from.
+"""What all formats share that are text underneath: read escapes away, write edits back where they
+came from.
 
-Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That costs little memory however many values
-the file holds, and detectors see a key before its value. An edit is carried back to the offsets of the source and then fitted to
-the tokens that it touches, so that the result is well-formed again.
+Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That
+costs little memory however many values the file holds, and detectors see a key before its value. An
+edit is carried back to the offsets of the source and then fitted to the tokens that it touches, so
+that the result is well-formed again.
 """
 
 from __future__ import annotations
@@ -118,7 +120,9 @@ class Readable:
         return f"line {self._line(self.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """The column, from 1, of a value at an offset; 0 where the source does not hold it as it is."""
+        """The column, from 1, of a value at an offset; 0 where the source does not hold it as it
+        is.
+        """
         start = self.source_start(offset)
         if not self._source.startswith(value, start):
             return 0
@@ -160,7 +164,9 @@ class TextFormat:
         document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
         at = binary_at(data, decoded)
         if at is not None:
-            document.uninspected.append(Uninspected(f"from byte {at:,} on", "binary data after text"))
+            document.uninspected.append(
+                Uninspected(f"from byte {at:,} on", "binary data after text")
+            )
         return document
 
     def mask(
@@ -254,7 +260,9 @@ def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
     for bracket in brackets:
         depth += 1 if bracket in "{[(" else -1
         if depth > limits.nesting:
-            raise FormatError(f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting")
+            raise FormatError(
+                f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting"
+            )
 
 
 def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
@@ -263,14 +271,18 @@ def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
     for edit in edits:
         if merged and edit.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Edit(last.start, max(last.end, edit.end), last.replacement + edit.replacement)
+            merged[-1] = Edit(
+                last.start, max(last.end, edit.end), last.replacement + edit.replacement
+            )
         else:
             merged.append(edit)
     return merged
 
 
 def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
-    """For each token that an edit touches, the parts of edits within it; the replacement goes to the first token touched."""
+    """For each token that an edit touches, the parts of edits within it; the replacement goes to
+    the first token touched.
+    """
     at = 0
     placed = [False] * len(edits)
     for token in tokens:
@@ -289,11 +301,15 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
             low, high = max(start, token.start), min(end, token.end)
             if low < high:
                 portions.append(
-                    Edit(low - token.start, high - token.start, "" if placed[index] else replacement)
+                    Edit(
+                        low - token.start, high - token.start, "" if placed[index] else replacement
+                    )
                 )
                 placed[index] = True
             index += 1
         if portions:
             yield token, portions
     if not all(placed[at:]):
-        raise CannotMaskError("a value stands in the syntax of the file, where nothing can replace it")
+        raise CannotMaskError(
+            "a value stands in the syntax of the file, where nothing can replace it"
+        )

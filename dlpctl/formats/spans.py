@@ -20,7 +20,9 @@ class Hit(NamedTuple):
 
 
 def edits_of(document: Document, hits: Iterable[Hit]) -> list[Edit]:
-    """Edits that do not overlap. A value in several pieces is replaced at its first; of hits that overlap the longest names them all."""
+    """Edits that do not overlap. A value in several pieces is replaced at its first; of hits that
+    overlap the longest names them all.
+    """
     wanted: list[tuple[Edit, int]] = []
     for view, start, end, replacement in hits:
         for number, piece in enumerate(document.views[view].pieces_of(start, end)):

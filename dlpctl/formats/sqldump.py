@@ -1,4 +1,6 @@
-"""SQL dumps: literals and comments of any dialect; the columns that a statement names label its values."""
+"""SQL dumps: literals and comments of any dialect; the columns that a statement names label its
+values.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# What is never closed goes on to the end: a pattern that failed there would be tried again from every quote on.
+# What is never closed goes on to the end: a pattern that failed there would be tried again from
+# every quote on.
 _QUOTED = (
     r"""[NnEeBbXx]?'(?:[^'\\]|''|\\.)*+(?:'|\\?\Z)|"(?:[^"]|"")*+(?:"|\Z)|`[^`]*+(?:`|\Z)"""
     r"""|\[[A-Za-z_][\w ]*+\]|\$(\w*+)\$.*?(?:\$\1\$|\Z)"""

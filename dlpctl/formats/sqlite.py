@@ -1,6 +1,7 @@
 """SQLite databases: rows, schema, full-text indexes, and what deleted rows left behind.
 
-The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within pages do not keep what was replaced.
+The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within
+pages do not keep what was replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 _MAGIC = b"SQLite format 3\0"
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
-"""Bytes of a blob from which on it may be a file, and up to which it may be a hash or another key."""
+"""Bytes of a blob from which on it may be a file, and up to which it may be a hash or another key.
+"""
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -63,7 +65,9 @@ class Sqlite:
             tables = _tables(database)
             for number, table in enumerate(tables):
                 _read_rows(database, number, table, document, allowance)
-            schema = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+            schema = database.execute(
+                "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+            ).fetchall()
         parts: list[Piece | str] = []
         for name, sql in schema:
             parts += (Piece(len(document.segments), 0, len(sql)), "\n")
@@ -76,7 +80,11 @@ class Sqlite:
         return document
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         changes: dict[int, list[TextEdit]] = {}
         for segment, start, end, replacement in sorted(edits):
@@ -93,7 +101,12 @@ class Sqlite:
                 for segment, wanted in changes.items():
                     anchor = document.segments[segment].anchor
                     if isinstance(anchor, _Cell):
-                        _update(database, tables, anchor, spliced(document.segments[segment].text, wanted))
+                        _update(
+                            database,
+                            tables,
+                            anchor,
+                            spliced(document.segments[segment].text, wanted),
+                        )
                     elif anchor != "deleted":
                         raise CannotMaskError(
                             "the schema of the database holds a value: rename it at its source"
@@ -115,12 +128,17 @@ class Sqlite:
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The pages as they lie there."""
         del limits
-        return [data.decode("utf-8", "replace"), data.decode("utf-16-le", "replace"), data.decode("latin-1")]
+        return [
+            data.decode("utf-8", "replace"),
+            data.decode("utf-16-le", "replace"),
+            data.decode("latin-1"),
+        ]
 
 
 @contextmanager
 def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
-    # A database that a program left in write-ahead mode cannot be opened without its log; in memory there is none.
+    # A database that a program left in write-ahead mode cannot be opened without its log; in memory
+    # there is none.
     plain = data[:18] + b"\1\1" + data[20:] if data[18:20] == b"\2\2" else data
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         try:
@@ -141,7 +159,9 @@ def _decoded(raw: bytes) -> str:
 
 
 def _tables(database: sqlite3.Connection) -> list[_Table]:
-    """Every table that holds rows of its own; a full-text index is read through its table, not through its parts."""
+    """Every table that holds rows of its own; a full-text index is read through its table, not
+    through its parts.
+    """
     tables: list[_Table] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
@@ -159,19 +179,27 @@ def _tables(database: sqlite3.Connection) -> list[_Table]:
             continue
         columns = tuple(row[1] for row in info if row[6] == 0)
         keys = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
-        tables.append(_Table(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else ""))
+        tables.append(
+            _Table(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else "")
+        )
     readable = {table.name for table in tables if _FTS.match(table.sql)}
     for name in shadows:
         if name.rsplit("_", 1)[0] not in readable:
             columns = tuple(
-                row[1] for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})") if row[6] == 0
+                row[1]
+                for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})")
+                if row[6] == 0
             )
             tables.append(_Table(name, columns, ("rowid",), ""))
     return tables
 
 
 def _read_rows(
-    database: sqlite3.Connection, number: int, table: _Table, document: Document, allowance: Allowance
+    database: sqlite3.Connection,
+    number: int,
+    table: _Table,
+    document: Document,
+    allowance: Allowance,
 ) -> None:
     names = ", ".join(_quoted(name) for name in (*table.key, *table.columns))
     rows: list[Piece | str] = []
@@ -188,7 +216,9 @@ def _read_rows(
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
                     if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
-                        document.children.append(Child(repr(cell), f"{table.columns[column]} {index}", value))
+                        document.children.append(
+                            Child(repr(cell), f"{table.columns[column]} {index}", value)
+                        )
                         document.segments.append(Segment("", place, ("blob", repr(cell), cell)))
                     continue
                 text = str(value)
@@ -250,7 +280,9 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> 
 
 
 def _leftovers(data: bytes) -> Iterator[str]:
-    """Strings in free pages and in the unused parts of pages: rows that were deleted and not overwritten."""
+    """Strings in free pages and in the unused parts of pages: rows that were deleted and not
+    overwritten.
+    """
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     if size < 512:

@@ -1,4 +1,6 @@
-"""TAR: members, names, links, owners and extended headers. Nothing is ever written to a path that the archive names."""
+"""TAR: members, names, links, owners and extended headers. Nothing is ever written to a path that
+the archive names.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Tar:
         if head[257:262] == b"ustar":
             return True
         return (
-            name.lower().endswith(self.extensions) and len(head) >= _BLOCK and _checksum_holds(head[:_BLOCK])
+            name.lower().endswith(self.extensions)
+            and len(head) >= _BLOCK
+            and _checksum_holds(head[:_BLOCK])
         )
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -48,10 +52,16 @@ class Tar:
                         owners.add(owner)
                     for key, value in info.pax_headers.items():
                         if key not in _WRITTEN_ANEW:
-                            names.add(f"pax {index} {key}", str(value), f"header {key} of entry {index + 1}")
+                            names.add(
+                                f"pax {index} {key}",
+                                str(value),
+                                f"header {key} of entry {index + 1}",
+                            )
                     stream = archive.extractfile(info) if info.isfile() else None
                     if stream is not None:
-                        contents = allowance.read(stream, len(data) if not info.issparse() else _stored(info))
+                        contents = allowance.read(
+                            stream, len(data) if not info.issparse() else _stored(info)
+                        )
                         if len(contents) != info.size:
                             raise FormatError("the TAR archive is cut off")
                         children.append(Child(str(index), info.name, contents))
@@ -63,7 +73,11 @@ class Tar:
         return names.document(self.name, children)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         texts = {key: as_file_name(text) for key, text in renamed(document, edits).items()}
         output = io.BytesIO()
@@ -79,7 +93,12 @@ class Tar:
                 if stream is not None and str(index) not in children:
                     contents = stream.read()
                 member = tarfile.TarInfo(texts.get(f"name {index}", info.name))
-                member.mode, member.mtime, member.uid, member.gid = info.mode, info.mtime, info.uid, info.gid
+                member.mode, member.mtime, member.uid, member.gid = (
+                    info.mode,
+                    info.mtime,
+                    info.uid,
+                    info.gid,
+                )
                 member.type = tarfile.REGTYPE if info.isfile() else info.type
                 member.devmajor, member.devminor = info.devmajor, info.devminor
                 member.linkname = texts.get(f"link {index}", info.linkname)
@@ -108,7 +127,9 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """How many bytes of a sparse member are in the archive; the rest of it is zeros that somebody claims."""
+    """How many bytes of a sparse member are in the archive; the rest of it is zeros that somebody
+    claims.
+    """
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)
 

@@ -57,7 +57,8 @@ class Toml(TextFormat):
             return json.dumps(spliced(token, edits), ensure_ascii=False)
         if kind == "comment":
             return spliced(
-                token, [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits]
+                token,
+                [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
             )
         quotes = 3 if kind == "multi" else 1
         inner = []

@@ -1,4 +1,6 @@
-"""Proves that a masked file is clean: everything is read again, in a fresh process, by two readers, and as bytes."""
+"""Proves that a masked file is clean: everything is read again, in a fresh process, by two readers,
+and as bytes.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,14 @@ class Verification:
 class Verifier:
     """Looks into one masked file.
 
-    A command that has the machine to itself lets both readers work at the same time, each in a process of its own. A server has other
-    requests for its other processors.
+    A command that has the machine to itself lets both readers work at the same time, each in a
+    process of its own. A server has other requests for its other processors.
     """
 
     def __init__(self, kind: str, limits: Limits | None = None, method: Method = "spawn") -> None:
-        """`kind` is the format that the file was read as before it was masked: what reads it again starts at once."""
+        """`kind` is the format that the file was read as before it was masked: what reads it again
+        starts at once.
+        """
         self._kind = kind
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
@@ -75,7 +79,10 @@ class Verifier:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self._first.close()
         self._second.close()
@@ -93,8 +100,9 @@ class Verifier:
     ) -> Verification:
         """Look for values in the file, and detect in it again.
 
-        `words` are values that count only as they are written, or in capitals. `hits_of` is the detection that the file was masked by; what it finds within `replacements` is no leak: a masked e-mail address
-        may still look like one.
+        `words` are values that count only as they are written, or in capitals. `hits_of` is the
+        detection that the file was masked by; what it finds within `replacements` is no leak: a
+        masked e-mail address may still look like one.
         """
         needles = Needles(values, words)
         written = Written(replacements)
@@ -108,10 +116,16 @@ class Verifier:
                 looks = [begun(look, one.document.format, one.trail, one.data) for one in nodes[1:]]
                 if node.document.format != self._kind:
                     expected = begun(look, node.document.format, "", masked)
-                leaks = [leak for one in nodes for leak in _by_first_reader(one, needles, hits_of, written)]
+                leaks = [
+                    leak
+                    for one in nodes
+                    for leak in _by_first_reader(one, needles, hits_of, written)
+                ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
-            return Verification(_count(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ())
+            return Verification(
+                _count(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
+            )
         return Verification(
             _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
         )
@@ -146,17 +160,25 @@ def verify(
 ) -> Verification:
     """The same for a file of which nothing is known."""
     with Verifier("text", limits, method) as verifier:
-        return verifier.verify(masked, name, values, hits_of, replacements=replacements, password=password)
+        return verifier.verify(
+            masked, name, values, hits_of, replacements=replacements, password=password
+        )
 
 
-def _by_second_reader(files: Files, needles: Needles, kind: str, trail: str, data: bytes) -> list[Leak]:
+def _by_second_reader(
+    files: Files, needles: Needles, kind: str, trail: str, data: bytes
+) -> list[Leak]:
     leaks = (
-        [Leak(trail, "the second reader")] if needles.in_text("\n".join(files.read_again(kind, data))) else []
+        [Leak(trail, "the second reader")]
+        if needles.in_text("\n".join(files.read_again(kind, data)))
+        else []
     )
     return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
 
 
-def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: Written) -> Iterator[Leak]:
+def _by_first_reader(
+    node: Node, needles: Needles, hits_of: HitsOf, written: Written
+) -> Iterator[Leak]:
     for document in node.documents():
         for hit in hits_of(document):
             if not written.is_within(document.views[hit.view].text, hit.start, hit.end):
@@ -166,10 +188,16 @@ def _by_first_reader(node: Node, needles: Needles, hits_of: HitsOf, written: Wri
             for start, end in () if view.repeats else needles.spans(view.text):
                 pieces = view.pieces_of(start, end)
                 if pieces:
-                    yield Leak(node.place(document, pieces[0].segment, pieces[0].start), "the first reader")
+                    yield Leak(
+                        node.place(document, pieces[0].segment, pieces[0].start), "the first reader"
+                    )
         # A segment that a view shows as it is was searched there.
         searched = {view.text for view in document.views}
-        rest = [(index, one.text) for index, one in enumerate(document.segments) if one.text not in searched]
+        rest = [
+            (index, one.text)
+            for index, one in enumerate(document.segments)
+            if one.text not in searched
+        ]
         for index, text in rest if needles.in_text("\n".join(text for _, text in rest)) else ():
             if needles.in_text(text):
                 yield Leak(node.place(document, index, 0), "the first reader")

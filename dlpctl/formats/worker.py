@@ -1,4 +1,5 @@
-"""Runs formats in a process of its own: native parsers abort, loop and grow, and must not take the caller with them.
+"""Runs formats in a process of its own: native parsers abort, loop and grow, and must not take the
+caller with them.
 
 `spawn` starts a fresh interpreter and suits a command that reads one file; `forkserver` forks from
 a clean process and suits a daemon. A worker is killed, with all it started, when it takes too long
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 Method = Literal["spawn", "forkserver"]
 T = TypeVar("T")
 _CHILD = "dlpctl.formats.isolation.child"
-# What a forked worker finds there already: importing what reads a PDF takes longer than reading one.
+# What a forked worker finds there already: importing what reads a PDF takes longer than reading
+# one.
 _PRELOADED = (
     "dlpctl.formats.pdf.extract",
     "dlpctl.formats.pdf.mask",
@@ -48,7 +50,9 @@ _PRELOADED = (
 
 
 class Worker:
-    """A process that reads, masks and reads again; it is started when first needed and again after it died."""
+    """A process that reads, masks and reads again; it is started when first needed and again after
+    it died.
+    """
 
     def __init__(self, limits: Limits, method: Method = "spawn") -> None:
         self._limits = limits
@@ -110,16 +114,25 @@ class Worker:
         return self._call(request, messages.Texts, seconds).texts
 
     def picture(
-        self, name: str, data: bytes, page: int, limits: Limits, password: str | None, seconds: float
+        self,
+        name: str,
+        data: bytes,
+        page: int,
+        limits: Limits,
+        password: str | None,
+        seconds: float,
     ) -> bytes:
         """Return a page as PNG, by a format that has pages."""
         request = messages.Picture(home_of(name), name, data, page, limits, password)
         return self._call(request, messages.Copy, seconds).data
 
     def start(self, modules: Sequence[str] = ()) -> None:
-        """Start the process before there is anything to do, so that it has imported these modules by then."""
+        """Start the process before there is anything to do, so that it has imported these modules
+        by then.
+        """
         if self._channel is None:
-            # Removing comes first: a signal may arrive at any point between making a folder and knowing of it.
+            # Removing comes first: a signal may arrive at any point between making a folder and
+            # knowing of it.
             private = PrivateFolder()
             self._stack.callback(private.remove)
             folder = private.make()
@@ -201,12 +214,16 @@ class _Spawned:
             cwd=folder,
             env=environment(str(folder))
             | {
-                "PYTHONPATH": os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path),
+                "PYTHONPATH": os.pathsep.join(
+                    str(Path(path).absolute()) for path in sys.path if path
+                ),
                 "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
             },
             start_new_session=True,
         )
-        self.frames = Frames(cast("FileIO", self._process.stdout), cast("FileIO", self._process.stdin))
+        self.frames = Frames(
+            cast("FileIO", self._process.stdout), cast("FileIO", self._process.stdin)
+        )
 
     def kill(self) -> None:
         _kill_group(self._process.pid, self._process.kill)
@@ -234,7 +251,9 @@ class _Forked:
                 target=main_forked, args=(theirs, memory_bytes, str(folder)), daemon=True
             )
             self._process.start()
-            self.frames = Frames(FileIO(os.dup(ours.fileno()), "rb"), FileIO(os.dup(ours.fileno()), "wb"))
+            self.frames = Frames(
+                FileIO(os.dup(ours.fileno()), "rb"), FileIO(os.dup(ours.fileno()), "wb")
+            )
 
     def kill(self) -> None:
         if self._process.pid is not None:

@@ -35,9 +35,13 @@ class Yaml(TextFormat):
     def check(self, source: str, limits: Limits) -> None:
         depth = 0
         for kind, _, _ in _events(source):
-            depth += (kind in {"MappingStart", "SequenceStart"}) - (kind in {"MappingEnd", "SequenceEnd"})
+            depth += (kind in {"MappingStart", "SequenceStart"}) - (
+                kind in {"MappingEnd", "SequenceEnd"}
+            )
             if depth > limits.nesting:
-                raise FormatError(f"the YAML nests deeper than {limits.nesting} levels: raise limits.nesting")
+                raise FormatError(
+                    f"the YAML nests deeper than {limits.nesting} levels: raise limits.nesting"
+                )
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         if "\\" not in source:
@@ -75,16 +79,23 @@ class Yaml(TextFormat):
         # What is masked is no number any more, whatever its tag said.
         properties = _TYPE.sub("", token[:at])
         value = token[at:]
-        moved = [Edit(max(start - at, 0), max(end - at, 0), replacement) for start, end, replacement in edits]
+        moved = [
+            Edit(max(start - at, 0), max(end - at, 0), replacement)
+            for start, end, replacement in edits
+        ]
         return properties + self._write_value(kind, value, moved)
 
     def _write_value(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if kind == '"':
             return within_quotes(token, edits)
-        one_line = [edit._replace(replacement=" ".join(edit.replacement.split("\n"))) for edit in edits]
+        one_line = [
+            edit._replace(replacement=" ".join(edit.replacement.split("\n"))) for edit in edits
+        ]
         if kind == "'":
             quoted = [
-                edit.within(1, len(token) - 1)._replace(replacement=edit.replacement.replace("'", "''"))
+                edit.within(1, len(token) - 1)._replace(
+                    replacement=edit.replacement.replace("'", "''")
+                )
                 for edit in one_line
             ]
             return spliced(token, quoted)
@@ -93,7 +104,9 @@ class Yaml(TextFormat):
             return written
         if "\n" in written or "\t" in written:
             return "'" + written.replace("'", "''") + "'"
-        return "'" + written.replace("'", "''") + "'" if written.isprintable() else json.dumps(written)
+        return (
+            "'" + written.replace("'", "''") + "'" if written.isprintable() else json.dumps(written)
+        )
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)
@@ -111,7 +124,9 @@ class Yaml(TextFormat):
 
         texts = super().read_again(data, limits)
         try:
-            values = [event.value for event in yaml.parse(data) if isinstance(event, yaml.ScalarEvent)]
+            values = [
+                event.value for event in yaml.parse(data) if isinstance(event, yaml.ScalarEvent)
+            ]
         except yaml.YAMLError as error:
             raise FormatError("the YAML cannot be read a second time") from error
         return [*texts, "\n".join(values)]
@@ -133,7 +148,9 @@ def _events(source: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _shape(source: str) -> list[str]:
-    return [kind if kind.isalpha() and kind != "plain" else "Scalar" for kind, _, _ in _events(source)]
+    return [
+        kind if kind.isalpha() and kind != "plain" else "Scalar" for kind, _, _ in _events(source)
+    ]
 
 
 def _comments(source: str, start: int, end: int) -> Iterator[Token]:

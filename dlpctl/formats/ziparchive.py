@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DATA_DESCRIPTOR = 24
 _ENCRYPTED = 0x1
-# ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what was masked.
+# ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what
+# was masked.
 _DROPPED_EXTRAS = {0x0001, 0x7075, 0x6375}
 _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
 
@@ -63,7 +64,9 @@ class Zip:
                 )
                 if not info.is_dir() or info.file_size:
                     children.append(
-                        Child(str(index), info.filename, _contents(archive, info, allowance, password))
+                        Child(
+                            str(index), info.filename, _contents(archive, info, allowance, password)
+                        )
                     )
             for start, end in _gaps(data, infos, archive.start_dir):
                 if data[start:end].strip(b"\0"):
@@ -72,7 +75,11 @@ class Zip:
         return names.document(self.name, children)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         texts = renamed(document, edits)
         output = io.BytesIO()
@@ -96,7 +103,9 @@ class Zip:
                 )
                 member.extra = _extra(info.extra)
                 member.comment = (
-                    texts[f"comment {index}"].encode() if f"comment {index}" in texts else info.comment
+                    texts[f"comment {index}"].encode()
+                    if f"comment {index}" in texts
+                    else info.comment
                 )
                 result.writestr(member, contents)
         return output.getvalue()
@@ -115,7 +124,14 @@ class Zip:
 def _opened(data: bytes) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, struct.error, ValueError, OSError, NotImplementedError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        struct.error,
+        ValueError,
+        OSError,
+        NotImplementedError,
+        EOFError,
+    ) as error:
         raise FormatError("the ZIP archive is damaged") from error
 
 
@@ -135,13 +151,19 @@ def _contents(
         raise FormatError("an entry of the ZIP archive is damaged") from error
 
 
-def _gaps(data: bytes, infos: Sequence[zipfile.ZipInfo], directory: int) -> Iterator[tuple[int, int]]:
-    """Bytes that belong to no entry. Entries that share bytes are how a small archive expands without end."""
+def _gaps(
+    data: bytes, infos: Sequence[zipfile.ZipInfo], directory: int
+) -> Iterator[tuple[int, int]]:
+    """Bytes that belong to no entry. Entries that share bytes are how a small archive expands
+    without end.
+    """
     at = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         start = info.header_offset
         if start < at:
-            raise FormatError("entries of the ZIP archive overlap: it is made to expand without end")
+            raise FormatError(
+                "entries of the ZIP archive overlap: it is made to expand without end"
+            )
         if start > at + _DATA_DESCRIPTOR or data[at : at + 4] not in {b"PK\x07\x08", b""}:
             yield at, start
         header = data[start : start + _LOCAL_HEADER.size]

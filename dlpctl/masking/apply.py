@@ -10,7 +10,7 @@ from dlpctl.types import Category, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dlpctl.masking.standing import Barred
+    from dlpctl.masking.leaks import ForbiddenValues
 
 _STRENGTH = {name: -place for place, name in enumerate(OPERATORS)}
 
@@ -34,7 +34,9 @@ class Span(NamedTuple):
     operator: str
 
 
-def mask_text(text: str, masked: Iterable[Masked], masker: Masker, barred: Barred | None = None) -> str:
+def mask_text(
+    text: str, masked: Iterable[Masked], masker: Masker, barred: ForbiddenValues | None = None
+) -> str:
     """A copy of `text` in which every finding is replaced as its operator says."""
     parts: list[str] = []
     behind = 0
@@ -46,7 +48,7 @@ def mask_text(text: str, masked: Iterable[Masked], masker: Masker, barred: Barre
 
 
 def replacements(
-    text: str, masked: Iterable[Masked], masker: Masker, barred: Barred | None = None
+    text: str, masked: Iterable[Masked], masker: Masker, barred: ForbiddenValues | None = None
 ) -> list[Replacement]:
     """What replaces what, from the start of the text to its end, nothing overlapping.
 
@@ -73,9 +75,9 @@ def _between(text: str, spans: Sequence[Span]) -> list[str]:
 def resolve(masked: Iterable[Masked]) -> list[Span]:
     """Overlapping findings become one span, which the strongest of their operators replaces.
 
-    A finding that holds the others gives its type. Where none does, the longest gives it, and an operator
-    that needs a whole value makes way for `redact`. The result does not depend on the order of the
-    findings.
+    A finding that holds the others gives its type. Where none does, the longest gives it, and an
+    operator that needs a whole value makes way for `redact`. The result does not depend on the
+    order of the findings.
     """
     ordered = sorted(masked, key=lambda pair: (pair[0].start, -pair[0].end, pair[0].type, pair[1]))
     spans: list[Span] = []
@@ -103,7 +105,9 @@ def _joined(group: Sequence[Masked]) -> Span:
         check_operator(each)
     strongest = max(group, key=lambda pair: (_STRENGTH[pair[1].partition(":")[0]], pair[1]))[1]
     start, end = first.start, max(finding.end for finding, _ in group)
-    longest = max(group, key=lambda pair: (pair[0].end - pair[0].start, pair[0].score, pair[0].type))[0]
+    longest = max(
+        group, key=lambda pair: (pair[0].end - pair[0].start, pair[0].score, pair[0].type)
+    )[0]
     whole = (longest.start, longest.end) == (start, end)
     if not whole and OPERATORS[strongest.partition(":")[0]].keeps_shape:
         strongest = "redact"

@@ -1,4 +1,6 @@
-"""Format-preserving encryption of digit strings: FF1 of NIST SP 800-38G, reversible by the key alone."""
+"""Format-preserving encryption of digit strings: FF1 of NIST SP 800-38G, reversible by the key
+alone.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 _DIGIT = lazy(r"[0-9]")
 _OTHER_LETTER_OR_DIGIT = lazy(r"[^\W_0-9]")
 SHORTEST = 6
-"""Fewer digits could be found by trying them all; the standard's revision wants a million possibilities."""
+"""Fewer digits could be found by trying them all; the standard's revision wants a million
+possibilities.
+"""
 
 
 class DigitCipher:

@@ -31,7 +31,8 @@ class Kind(Enum):
     """Secrets of which even the first characters tell too much."""
 
 
-# The words of a type's name, most telling first; the first entry whose words are all among them counts.
+# The words of a type's name, most telling first; the first entry whose words are all among them
+# counts.
 _BY_WORDS = (
     ("EMAIL", Kind.EMAIL),
     ("PASSWORD", Kind.HIDDEN),

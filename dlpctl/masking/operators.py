@@ -19,22 +19,32 @@ _MOST_REMEMBERED = 1 << 16
 
 
 class Operator(NamedTuple):
-    """What an operator promises; the order of `OPERATORS` is from what tells least to what tells most."""
+    """What an operator promises; the order of `OPERATORS` is from what tells least to what tells
+    most.
+    """
 
     summary: str
     needs_key: bool = False
     keeps_shape: bool = False
-    """The result shows parts of the value, or is made from its parts: it needs to be one whole value."""
+    """The result shows parts of the value, or is made from its parts: it needs to be one whole
+    value.
+    """
 
 
 OPERATORS = {
     "remove": Operator("nothing stays"),
     "redact": Operator("the type stays: [EMAIL]"),
     "replace": Operator("a text of yours: replace:TEXT"),
-    "hash": Operator("the same value the same code, under a key: [EMAIL#3f9a1c2b7d4e]", needs_key=True),
-    "encrypt": Operator("other digits, reversible by the key (FF1)", needs_key=True, keeps_shape=True),
+    "hash": Operator(
+        "the same value the same code, under a key: [EMAIL#3f9a1c2b7d4e]", needs_key=True
+    ),
+    "encrypt": Operator(
+        "other digits, reversible by the key (FF1)", needs_key=True, keeps_shape=True
+    ),
     "token": Operator("reversible by a vault: <EMAIL_1>"),
-    "surrogate": Operator("a realistic value that nobody can hold", needs_key=True, keeps_shape=True),
+    "surrogate": Operator(
+        "a realistic value that nobody can hold", needs_key=True, keeps_shape=True
+    ),
     "partial": Operator("the shape and a few characters stay: j***@example.com", keeps_shape=True),
 }
 DEFAULT_OPERATOR = "partial"
@@ -46,7 +56,9 @@ def check_operator(operator: str) -> None:
     if name == "replace" and not colon:
         raise MaskingError("operator 'replace' needs its text: replace:TEXT")
     if name not in OPERATORS or (colon and name != "replace"):
-        raise MaskingError(f"there is no masking operator {operator!r}; there are: {', '.join(OPERATORS)}")
+        raise MaskingError(
+            f"there is no masking operator {operator!r}; there are: {', '.join(OPERATORS)}"
+        )
 
 
 def redact(type_name: str) -> str:
@@ -54,19 +66,26 @@ def redact(type_name: str) -> str:
 
 
 class Masker:
-    """Applies operators. Make one for each document, or keep it: the same value becomes the same thing."""
+    """Applies operators. Make one for each document, or keep it: the same value becomes the same
+    thing.
+    """
 
     def __init__(self, key: bytes | None = None, tokens: TokenStore | None = None) -> None:
-        """The `key` is for hash, surrogate and encrypt, `tokens` for token (a new store by default)."""
+        """The `key` is for hash, surrogate and encrypt, `tokens` for token (a new store by
+        default).
+        """
         self._key = key
         self.tokens = TokenStore() if tokens is None else tokens
         self._made: dict[tuple[str, str, str], str] = {}
         self._operators: dict[str, Callable[[str, Category, str], str]] = {}
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
-        """What stands for the value; raises `MaskingError` for an unknown operator or a missing key."""
+        """What stands for the value; raises `MaskingError` for an unknown operator or a missing
+        key.
+        """
         if operator == "token":
-            # The store remembers; a second memory would outlive tokens that a failed transaction takes back.
+            # The store remembers; a second memory would outlive tokens that a failed transaction
+            # takes back.
             return self.tokens.token(type_name, value)
         known = (operator, type_name, value)
         made = self._made.get(known)

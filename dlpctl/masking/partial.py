@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.masking.invented import TITLES
 from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.masking.surrogate_vocabulary import TITLES
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 
@@ -24,7 +24,13 @@ _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; every other has three.
 _SHORT_CODES = frozenset(
-    {"1", "7", "20", "27", *map(str, (30, 31, 32, 33, 34, 36, 39, 40, 41, *range(43, 50), *range(51, 59)))}
+    {
+        "1",
+        "7",
+        "20",
+        "27",
+        *map(str, (30, 31, 32, 33, 34, 36, 39, 40, 41, *range(43, 50), *range(51, 59))),
+    }
     | {*map(str, (*range(60, 67), 81, 82, 84, 86, *range(90, 96), 98))}
 )
 _YEAR = lazy(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
@@ -139,7 +145,9 @@ def _url(value: str) -> str:
 
 
 def _place(value: str) -> str:
-    return re.sub(r"([.,]\d)(\d+)", lambda match: match.group(1)[0] + "*" * (len(match.group(2)) + 1), value)
+    return re.sub(
+        r"([.,]\d)(\d+)", lambda match: match.group(1)[0] + "*" * (len(match.group(2)) + 1), value
+    )
 
 
 def _username(value: str) -> str:

@@ -1,7 +1,9 @@
-"""Realistic stand-ins: the same value under the same key always becomes the same value that nobody can hold.
+"""Realistic stand-ins: the same value under the same key always becomes the same value that nobody
+can hold.
 
-The shape stays (case, separators, length), so that forms still validate and prose still reads. Secrets,
-conditions, short numbers and dates without a full year have no safe stand-in; they are redacted instead.
+The shape stays (case, separators, length), so that forms still validate and prose still reads.
+Secrets, conditions, short numbers and dates without a full year have no safe stand-in; they are
+redacted instead.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import hmac
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.masking import invented
+from dlpctl.masking import surrogate_vocabulary
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.values import canonical, derive_key
@@ -72,7 +74,7 @@ class Surrogates:
         folded = original.casefold()
         made = self._words.get(folded)
         if made is None:
-            made = self._words[folded] = invented.word(self._number_for("word", folded))
+            made = self._words[folded] = surrogate_vocabulary.word(self._number_for("word", folded))
         if original.isupper() and len(original) > 1:
             return made.upper()
         return made.lower() if original.islower() else made
@@ -80,31 +82,46 @@ class Surrogates:
     def _name(self, value: str, number: int) -> str | None:
         def replace(match: re.Match[str]) -> str:
             word = match.group()
-            if word.lower() in invented.KEPT_IN_NAMES:
+            if word.lower() in surrogate_vocabulary.KEPT_IN_NAMES:
                 return word
             if len(word) == 1:
-                return invented.spell(number, invented.classes(word)) if word.isascii() else "X"
+                return (
+                    surrogate_vocabulary.spell(number, surrogate_vocabulary.classes(word))
+                    if word.isascii()
+                    else "X"
+                )
             return self._word_for(word)
 
         made = _WORD.sub(replace, value)
-        return made if any(invented.is_invented(word) for word in _WORD.findall(made)) else None
+        return (
+            made
+            if any(surrogate_vocabulary.is_invented(word) for word in _WORD.findall(made))
+            else None
+        )
 
     def _email(self, value: str, number: int) -> str | None:
         local, _, domain = value.lower().rpartition("@")
         words = [word for word in _WORD.findall(local) if len(word) > 1]
-        name = ".".join(self._word_for(word) for word in words[:3]) or invented.word(number).lower()
+        name = (
+            ".".join(self._word_for(word) for word in words[:3])
+            or surrogate_vocabulary.word(number).lower()
+        )
         only_words = ".".join(words[:3]) == local
-        digits = "" if only_words else invented.spell(number >> 64, "999")
+        digits = "" if only_words else surrogate_vocabulary.spell(number >> 64, "999")
         return f"{name}{digits}@{self._host(domain)}"
 
     def _host(self, domain: str) -> str:
-        return f"{invented.word(self._number_for('domain', domain.casefold())).lower()}.example"
+        return f"{surrogate_vocabulary.word(self._number_for('domain', domain.casefold())).lower()}.example"
 
     def _url(self, value: str, number: int) -> str | None:
         match = _URL.fullmatch(value)
         if not match:
             return None
-        path = f"/{invented.word(number).lower()}" if len(match.group(2)) > 1 else match.group(2)
+        path = (
+            f"/{surrogate_vocabulary.word(number).lower()}"
+            if len(match.group(2)) > 1
+            else match.group(2)
+        )
         return f"{match.group(1)}://{self._host(value)}{path}"
 
     def _address(self, value: str, number: int) -> str | None:
@@ -114,16 +131,20 @@ class Surrogates:
             nonlocal draw
             word = match.group()
             if word.isalpha():
-                kept = len(word) < 3 or word.lower() in invented.KEPT_IN_ADDRESSES
+                kept = len(word) < 3 or word.lower() in surrogate_vocabulary.KEPT_IN_ADDRESSES
                 return word if kept else self._word_for(word)
             draw //= 1_000
             if not word.isdigit():
                 return "".join("Z" if each.isalpha() else str(draw % 10) for each in word)
-            digits = invented.spell(draw, "9" * len(word))
+            digits = surrogate_vocabulary.spell(draw, "9" * len(word))
             return f"000{digits[3:]}" if len(word) >= 5 else digits.replace("0", "1")
 
         made = _MIXED.sub(replace, value)
-        return made if any(invented.is_invented(word) for word in _WORD.findall(made)) else None
+        return (
+            made
+            if any(surrogate_vocabulary.is_invented(word) for word in _WORD.findall(made))
+            else None
+        )
 
 
 def _fill(shape: str, characters: str) -> str:
@@ -148,7 +169,9 @@ def _phone(value: str, number: int) -> str | None:
         line = f"{number // 80 % 100:02d}"
         return _fill(value, f"{digits[:-10]}{area}55501{line}")
     prefix = "999" if "+" in value else "00999"
-    return _fill(value, prefix + invented.spell(number, "9" * (len(digits) - len(prefix))))
+    return _fill(
+        value, prefix + surrogate_vocabulary.spell(number, "9" * (len(digits) - len(prefix)))
+    )
 
 
 def _card(value: str, number: int) -> str | None:
@@ -156,16 +179,20 @@ def _card(value: str, number: int) -> str | None:
     if not 13 <= len(digits) <= 19:
         return None
     if digits[:2] in {"34", "37"}:
-        prefix = invented.AMEX_PREFIX
+        prefix = surrogate_vocabulary.AMEX_PREFIX
     elif digits[:2] in {"30", "36", "38", "39"}:
-        prefix = invented.DINERS_PREFIX
+        prefix = surrogate_vocabulary.DINERS_PREFIX
     elif digits[:2] == "62":
-        prefix = invented.UNIONPAY_PREFIX
+        prefix = surrogate_vocabulary.UNIONPAY_PREFIX
     else:
-        prefix = invented.CARD_PREFIXES.get(digits[0], invented.CARD_PREFIXES["4"])
-    body = prefix + invented.spell(number, "9" * (len(digits) - len(prefix) - invented.MARK_LENGTH - 1))
-    body += invented.mark(body, "9" * invented.MARK_LENGTH)
-    return _fill(value, body + invented.luhn_digit(body))
+        prefix = surrogate_vocabulary.CARD_PREFIXES.get(
+            digits[0], surrogate_vocabulary.CARD_PREFIXES["4"]
+        )
+    body = prefix + surrogate_vocabulary.spell(
+        number, "9" * (len(digits) - len(prefix) - surrogate_vocabulary.MARK_LENGTH - 1)
+    )
+    body += surrogate_vocabulary.mark(body, "9" * surrogate_vocabulary.MARK_LENGTH)
+    return _fill(value, body + surrogate_vocabulary.luhn_digit(body))
 
 
 def _iban(value: str, number: int) -> str | None:
@@ -173,9 +200,13 @@ def _iban(value: str, number: int) -> str | None:
     if len(compact) < 15 or not compact[:2].isalpha():
         return None
     bban = compact[4:]
-    empty = "".join("0" if each.isdigit() else "X" for each in bban[: invented.IBAN_EMPTY_BANK])
-    bban = empty + invented.spell(number, invented.classes(bban[invented.IBAN_EMPTY_BANK :]))
-    made = compact[:2] + invented.iban_check(compact[:2], bban) + bban
+    empty = "".join(
+        "0" if each.isdigit() else "X" for each in bban[: surrogate_vocabulary.IBAN_EMPTY_BANK]
+    )
+    bban = empty + surrogate_vocabulary.spell(
+        number, surrogate_vocabulary.classes(bban[surrogate_vocabulary.IBAN_EMPTY_BANK :])
+    )
+    made = compact[:2] + surrogate_vocabulary.iban_check(compact[:2], bban) + bban
     return _fill(value, made.lower() if value.islower() else made)
 
 
@@ -183,17 +214,21 @@ def _ssn(value: str, number: int) -> str | None:
     if len(_digits(value)) != 9:
         return None
     group, serial = 1 + number % 99, 1 + number // 99 % 9999
-    return _fill(value, f"{invented.UNISSUED_SSN_AREA}{group:02d}{serial:04d}")
+    return _fill(value, f"{surrogate_vocabulary.UNISSUED_SSN_AREA}{group:02d}{serial:04d}")
 
 
 def _ip(value: str, number: int) -> str | None:
     if ":" not in value:
-        octets = [invented.UNUSED_IPV4_FIRST[number % len(invented.UNUSED_IPV4_FIRST)]]
+        octets = [
+            surrogate_vocabulary.UNUSED_IPV4_FIRST[
+                number % len(surrogate_vocabulary.UNUSED_IPV4_FIRST)
+            ]
+        ]
         for _ in range(3):
             number //= 256
             octets.append(number % 256)
         return ".".join(map(str, octets))
-    groups = [invented.DOCUMENTATION_IPV6, f"{number % 0x1000:x}"]
+    groups = [surrogate_vocabulary.DOCUMENTATION_IPV6, f"{number % 0x1000:x}"]
     for _ in range(6):
         number >>= 16
         groups.append(f"{number % 0x10000:x}")
@@ -203,12 +238,14 @@ def _ip(value: str, number: int) -> str | None:
 def _mac(value: str, number: int) -> str | None:
     if len(_ALNUM.findall(value)) != 12:
         return None
-    made = f"{invented.LOCAL_MAC_PREFIX}{number % 0x1000000:06x}"
+    made = f"{surrogate_vocabulary.LOCAL_MAC_PREFIX}{number % 0x1000000:06x}"
     return _fill(value, made.upper() if any(map(str.isupper, value)) else made)
 
 
 def _date(value: str, number: int) -> str | None:
-    """Day and month up to 12 are a date in every order; the year is one in which nobody alive was born."""
+    """Day and month up to 12 are a date in every order; the year is one in which nobody alive was
+    born.
+    """
     year = _YEAR.search(value)
     words = _WORD.findall(value)
     if not year or len(words) > 2:
@@ -218,7 +255,7 @@ def _date(value: str, number: int) -> str | None:
     def replace(match: re.Match[str]) -> str:
         nonlocal draw
         if match.start() == year.start():
-            return f"{invented.UNLIVED_CENTURY}{number % 10}"
+            return f"{surrogate_vocabulary.UNLIVED_CENTURY}{number % 10}"
         draw //= 97
         made = 1 + draw % 12 if len(match.group()) < 3 else 0
         return f"{made:0{len(match.group())}d}"
@@ -230,23 +267,30 @@ def _place(value: str, number: int) -> str | None:
     match = _COORDINATES.fullmatch(value)
     if not match:
         return None
-    latitude = invented.spell(number, "9" * len(match.group(1)))
-    longitude = invented.spell(number >> 64, "9" * len(match.group(3)))
+    latitude = surrogate_vocabulary.spell(number, "9" * len(match.group(1)))
+    longitude = surrogate_vocabulary.spell(number >> 64, "9" * len(match.group(3)))
     return f"-48.{latitude}{match.group(2)}-123.{longitude}"
 
 
 def _username(_: str, number: int) -> str | None:
-    return f"{invented.word(number).lower()}{invented.spell(number >> 64, '99')}"
+    return f"{surrogate_vocabulary.word(number).lower()}{surrogate_vocabulary.spell(number >> 64, '99')}"
 
 
 def _number(value: str, number: int) -> str | None:
     characters = "".join(_ALNUM.findall(value))
-    if len(characters) < _SHORTEST_NUMBER or not value.isascii() or sum(map(str.isdigit, characters)) < 4:
+    if (
+        len(characters) < _SHORTEST_NUMBER
+        or not value.isascii()
+        or sum(map(str.isdigit, characters)) < 4
+    ):
         return None
-    shape = invented.classes(characters)
-    body_shape, mark_shape = shape[: -invented.MARK_LENGTH], shape[-invented.MARK_LENGTH :]
-    body = invented.spell(number, body_shape)
+    shape = surrogate_vocabulary.classes(characters)
+    body_shape, mark_shape = (
+        shape[: -surrogate_vocabulary.MARK_LENGTH],
+        shape[-surrogate_vocabulary.MARK_LENGTH :],
+    )
+    body = surrogate_vocabulary.spell(number, body_shape)
     zeros = 1 if len(characters) < 10 else 2
     if body_shape.startswith("9" * zeros):
         body = "0" * zeros + body[zeros:]
-    return _fill(value, body + invented.mark(body, mark_shape))
+    return _fill(value, body + surrogate_vocabulary.mark(body, mark_shape))

@@ -9,7 +9,8 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-# A name has at most 64 characters and a number nine digits, so that a token that comes in pieces has an end.
+# A name has at most 64 characters and a number nine digits, so that a token that comes in pieces
+# has an end.
 _NAME_THEN_NUMBER = lazy(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
 _NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
 
@@ -54,7 +55,9 @@ class TokenStore:
         return iter(self._values.items())
 
     def avoid(self, texts: Iterable[str]) -> None:
-        """Give no new token a name that stands in these texts, where it would be taken for one later."""
+        """Give no new token a name that stands in these texts, where it would be taken for one
+        later.
+        """
         for text in texts:
             self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 

@@ -1,8 +1,9 @@
-"""Putting values back where their tokens stand, in a stream too, and also where a model has changed a token.
+"""Putting values back where their tokens stand, in a stream too, and also where a model has changed
+a token.
 
 Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`,
-`&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name in
-backticks. What is not in the store stays as it is.
+`&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name
+in backticks. What is not in the store stays as it is.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ _BRACKETS = (
     _Brackets("`", "`", _as_is, keep="`"),
     _Brackets("<`", "`>", _as_is),
 )
-# Between brackets: words of letters and digits, joined by one or two of these, the last word a number.
+# Between brackets: words of letters and digits, joined by one or two of these, the last word a
+# number.
 _JOIN = r"(?:\\?[_\-]|[ \t\u00a0])"
 _PAD = r"[ \t\u00a0\u200b]{0,3}"
 _LONGEST_INSIDE = 200
@@ -74,11 +76,14 @@ _NOT_IN_NAMES = lazy(r"[^a-z0-9]+", re.IGNORECASE)
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
+    return "|".join(
+        re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))
+    )
 
 
 def _whole() -> re.Pattern[str]:
-    # A backtick closes what a backtick opened, whatever follows: what comes later in a stream must not change that.
+    # A backtick closes what a backtick opened, whatever follows: what comes later in a stream must
+    # not change that.
     opening = _any_of(brackets.opening for brackets in _BRACKETS if brackets.opening != "`")
     closing = _any_of(brackets.closing for brackets in _BRACKETS)
     return lazy(
@@ -108,7 +113,9 @@ _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _
 
 
 class Unmasker:
-    """Gives a text that comes in pieces back with its values; holds back only what may be part of a token."""
+    """Gives a text that comes in pieces back with its values; holds back only what may be part of a
+    token.
+    """
 
     def __init__(self, store: TokenStore) -> None:
         self._store = store

@@ -1,8 +1,8 @@
 """Tokens that last: an encrypted file that several processes may use at once.
 
-The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is replaced
-as a whole while a lock file beside it is held, so a reader sees one state or the next, and two writers
-never give one token to two values.
+The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is
+replaced as a whole while a lock file beside it is held, so a reader sees one state or the next, and
+two writers never give one token to two values.
 """
 
 from __future__ import annotations
@@ -44,13 +44,17 @@ def vault_key(key_file: Path, environ: Mapping[str, str], *, create: bool = Fals
             mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
             text = opened.read().decode("ascii").strip()
     except FileNotFoundError:
-        raise VaultError(f"no key: {key_file} does not exist and {KEY_VARIABLE} is not set") from None
+        raise VaultError(
+            f"no key: {key_file} does not exist and {KEY_VARIABLE} is not set"
+        ) from None
     except UnicodeDecodeError:
         raise VaultError(f"{key_file}: not a key; it must hold 32 bytes in hexadecimal") from None
     except OSError as error:
         raise VaultError(f"{key_file}: cannot be read: {error.strerror}") from None
     if os.name == "posix" and mode & 0o077:
-        raise VaultError(f"{key_file}: others may read the key (mode {mode:04o}); run: chmod 600 {key_file}")
+        raise VaultError(
+            f"{key_file}: others may read the key (mode {mode:04o}); run: chmod 600 {key_file}"
+        )
     return _parse_key(text, str(key_file))
 
 
@@ -64,7 +68,9 @@ def _parse_key(text: str, where: str) -> bytes:
             key = b""
     if len(key) == _KEY_BYTES:
         return key
-    raise VaultError(f"{where}: must be 32 bytes in hexadecimal or base64; make them with: {_MAKE_KEY}")
+    raise VaultError(
+        f"{where}: must be 32 bytes in hexadecimal or base64; make them with: {_MAKE_KEY}"
+    )
 
 
 def _make_key_file(path: Path) -> None:
@@ -78,7 +84,9 @@ def _make_key_file(path: Path) -> None:
 
 
 class Vault(TokenStore):
-    """A token store in a file. Give out tokens inside `transaction()`: when it ends, they are on disk."""
+    """A token store in a file. Give out tokens inside `transaction()`: when it ends, they are on
+    disk.
+    """
 
     def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
         """Open a vault; where there is none yet, `create` says that one may be begun."""

@@ -67,14 +67,18 @@ def load_cases(path: Path) -> tuple[Case, ...]:
 def _case(table: Table, folder: Path) -> Case:
     if ("text" in table) == ("file" in table):
         fail(table.place, "needs either 'text' or 'file'")
-    destination = one_of(table.at("destination"), table.required("destination"), Destination, "a destination")
+    destination = one_of(
+        table.at("destination"), table.required("destination"), Destination, "a destination"
+    )
     return Case(
         name=table.text("name", table.place.split(": ")[-1]),
         destination=destination,
         decision=one_of(table.at("decision"), table.required("decision"), Decision, "a decision"),
         text=table.text("text") if "text" in table else None,
         file=folder / table.text("file") if "file" in table else None,
-        types=frozenset(name.upper() for _, name in table.texts("types")) if "types" in table else None,
+        types=frozenset(name.upper() for _, name in table.texts("types"))
+        if "types" in table
+        else None,
     )
 
 

@@ -44,13 +44,18 @@ def changed_decisions(
 ) -> Iterator[Change]:
     """Where the decision, or what happens to a finding, differs. Scan with the lower `minScore`."""
     deciders = [
-        (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key)) for to in destinations
+        (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key))
+        for to in destinations
     ]
     for sample in samples:
         for to, old, new in deciders:
-            was, is_now = old(sample.findings, sample.value_of), new(sample.findings, sample.value_of)
+            was, is_now = (
+                old(sample.findings, sample.value_of),
+                new(sample.findings, sample.value_of),
+            )
             treated = [
-                {(item.finding, item.verdict.action) for item in ruling.ruled} for ruling in (was, is_now)
+                {(item.finding, item.verdict.action) for item in ruling.ruled}
+                for ruling in (was, is_now)
             ]
             types = tuple(sorted({finding.type for finding, _ in treated[0] ^ treated[1]}))
             if types or was.decision is not is_now.decision:
@@ -58,7 +63,9 @@ def changed_decisions(
 
 
 def changed_rules(before: Policy, after: Policy) -> list[str]:
-    """The differences in the policies themselves, a line each; rules are the same rule if their ids are."""
+    """The differences in the policies themselves, a line each; rules are the same rule if their ids
+    are.
+    """
     lines = []
     old_table, new_table = before.to_dict(), after.to_dict()
     for key in ("name", "version", "minScore", "defaultAction", "customPatterns"):

@@ -1,11 +1,12 @@
 """From findings to a decision.
 
-A rule covers a finding if it is enabled, names the destination, names the finding's category, type or
-pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the rules that cover
-it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not reach its `minCount` or
-`minDistinct` is as if it were not there, and so is one that would thereby loosen the `defaultAction`: more findings never
-allow more. A value that a rule's exceptions list is allowed as far as that rule
-goes. A finding that no rule covers gets the policy's `defaultAction`, or is allowed and listed.
+A rule covers a finding if it is enabled, names the destination, names the finding's category, type
+or pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the
+rules that cover it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not
+reach its `minCount` or `minDistinct` is as if it were not there, and so is one that would thereby
+loosen the `defaultAction`: more findings never allow more. A value that a rule's exceptions list is
+allowed as far as that rule goes. A finding that no rule covers gets the policy's `defaultAction`,
+or is allowed and listed.
 """
 
 from __future__ import annotations
@@ -39,22 +40,22 @@ class Verdict(NamedTuple):
     """How to mask, where the rules say so."""
 
 
-class Ruled(NamedTuple):
+class FindingDecision(NamedTuple):
     finding: Finding
     verdict: Verdict
 
 
-class Ruling(NamedTuple):
+class PolicyDecision(NamedTuple):
     """The decision on all findings together."""
 
     decision: Decision
     destination: Destination
-    ruled: list[Ruled]
+    ruled: list[FindingDecision]
     """Every finding that counts, in the order given."""
     expired: tuple[Exemption, ...]
     """Exceptions of this destination's rules that no longer act."""
 
-    def of(self, action: Action) -> list[Ruled]:
+    def of(self, action: Action) -> list[FindingDecision]:
         return [ruled for ruled in self.ruled if ruled.verdict.action is action]
 
     @property
@@ -64,7 +65,9 @@ class Ruling(NamedTuple):
 
 
 def loosens(rule: Rule, default: Action | None) -> bool:
-    """Whether a rule asks for several findings only to be milder than the policy is with one that no rule covers."""
+    """Whether a rule asks for several findings only to be milder than the policy is with one that
+    no rule covers.
+    """
     counted = rule.min_count > 1 or rule.min_distinct > 1
     return counted and _STRICTNESS[rule.action] < _STRICTNESS[default or Action.ALLOW]
 
@@ -93,16 +96,22 @@ class Decider:
         on: date | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not act."""
+        """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not
+        act.
+        """
         self.destination = destination
         self._policy = policy
         self._rules = [
             rule
             for rule in policy.rules
-            if rule.enabled and destination in rule.destinations and not loosens(rule, policy.default_action)
+            if rule.enabled
+            and destination in rule.destinations
+            and not loosens(rule, policy.default_action)
         ]
         self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
-        """Whether the number of findings matters: then the pieces of a text must be decided on together."""
+        """Whether the number of findings matters: then the pieces of a text must be decided on
+        together.
+        """
         self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
         self._default = Verdict(policy.default_action or Action.ALLOW, None)
         self.expired: tuple[Exemption, ...] = ()
@@ -117,18 +126,25 @@ class Decider:
 
         day = on or datetime.now(UTC).date()
         self.expired = tuple(
-            exemption for rule in self._rules for exemption in rule.exceptions if exemption.expired(day)
+            exemption
+            for rule in self._rules
+            for exemption in rule.exceptions
+            if exemption.expired(day)
         )
         for place, rule in enumerate(self._rules):
             valid = [exemption for exemption in rule.exceptions if not exemption.expired(day)]
             if valid:
                 self._excepts[place] = excepting(valid, key)
 
-    def __call__(self, findings: Sequence[Finding], value_of: ValueOf | None = None) -> Ruling:
-        """Decide. Without `value_of` nothing is excepted, and every finding counts as a value of its own."""
+    def __call__(
+        self, findings: Sequence[Finding], value_of: ValueOf | None = None
+    ) -> PolicyDecision:
+        """Decide. Without `value_of` nothing is excepted, and every finding counts as a value of
+        its own.
+        """
         candidates_of = self._candidates
         acting = self._acting(findings, value_of) if self.counts else frozenset[int]()
-        ruled: list[Ruled] = []
+        ruled: list[FindingDecision] = []
         decision = Decision.ALLOWED
         for finding in findings:
             kind = (finding.type, finding.category, finding.pattern_id)
@@ -154,10 +170,12 @@ class Decider:
                 decision = Decision.BLOCKED
             elif verdict.action is Action.MASK and decision is Decision.ALLOWED:
                 decision = Decision.ALLOWED_WITH_MASKING
-            ruled.append(Ruled(finding, verdict))
-        return Ruling(decision, self.destination, ruled, self.expired)
+            ruled.append(FindingDecision(finding, verdict))
+        return PolicyDecision(decision, self.destination, ruled, self.expired)
 
-    def covering(self, type_name: str, category: Category, pattern_id: str) -> tuple[Candidate, ...]:
+    def covering(
+        self, type_name: str, category: Category, pattern_id: str
+    ) -> tuple[Candidate, ...]:
         """The candidates for one kind of finding, the strictest first.
 
         The order of the rules only tells apart what differs in nothing but the id.
@@ -201,7 +219,9 @@ class Decider:
                 counts[candidate.place] += 1
                 if self._rules[candidate.place].min_distinct > 1:
                     values[candidate.place].add(
-                        number if value_of is None else canonical(value_of(finding), finding.category)
+                        number
+                        if value_of is None
+                        else canonical(value_of(finding), finding.category)
                     )
         return frozenset(
             place
@@ -211,7 +231,9 @@ class Decider:
         )
 
 
-def _operator_of(rule: Rule, type_name: str, category: Category, pattern_id: str) -> tuple[str | None, Reach]:
+def _operator_of(
+    rule: Rule, type_name: str, category: Category, pattern_id: str
+) -> tuple[str | None, Reach]:
     """The operator that the rule names most closely."""
     best: str | None = None
     best_reach = Reach.NONE
@@ -231,7 +253,7 @@ def decide(
     value_of: ValueOf | None = None,
     on: date | None = None,
     key: bytes | None = None,
-) -> Ruling:
+) -> PolicyDecision:
     """Decide once; who decides often keeps a `Decider`."""
     return Decider(policy, destination, on=on, key=key)(findings, value_of)
 
@@ -254,14 +276,16 @@ def relevant_selectors(
 ) -> Relevant:
     """What can matter for this policy and destination.
 
-    A report lists what no rule covers too, so it needs everything. The decision alone needs what can be
-    masked or blocked. With a `catalogue`, pattern ids are answered as their types.
+    A report lists what no rule covers too, so it needs everything. The decision alone needs what
+    can be masked or blocked. With a `catalogue`, pattern ids are answered as their types.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
     thresholds = [policy.min_score if rule.min_score is None else rule.min_score for rule in rules]
     if not decision_only or policy.default_action in (Action.MASK, Action.BLOCK):
         return Relevant(None, min([policy.min_score, *thresholds]))
-    types_of = {normal(pattern): name for pattern, name in catalogue.patterns.items()} if catalogue else {}
+    types_of = (
+        {normal(pattern): name for pattern, name in catalogue.patterns.items()} if catalogue else {}
+    )
     selectors: set[str] = set()
     lowest = 1.0
     for rule, threshold in zip(rules, thresholds, strict=True):

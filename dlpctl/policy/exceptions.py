@@ -20,7 +20,9 @@ def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[F
     for exemption in exemptions:
         if exemption.hmac:
             by_fingerprint.setdefault(exemption.hmac, []).append(exemption)
-    matchers = [(matcher(exemption.pattern), exemption) for exemption in exemptions if exemption.pattern]
+    matchers = [
+        (matcher(exemption.pattern), exemption) for exemption in exemptions if exemption.pattern
+    ]
 
     def excepts(finding: Finding, value: str) -> bool:
         if any(_concerns(exemption, finding) and matches(value) for matches, exemption in matchers):

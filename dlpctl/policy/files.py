@@ -33,18 +33,24 @@ def read_table_file(path: Path) -> object:
         with open_file(path) as opened:
             size = os.fstat(opened.fileno()).st_size
             if size > _MAX_BYTES:
-                raise PolicyError(f"{path.name}: {size:,} bytes is too large; the limit is {_MAX_BYTES:,}")
+                raise PolicyError(
+                    f"{path.name}: {size:,} bytes is too large; the limit is {_MAX_BYTES:,}"
+                )
             text = opened.read().decode("utf-8-sig")
     except FileNotFoundError:
         raise PolicyError(f"{path}: there is no such file") from None
     except OSError as error:
         raise PolicyError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise PolicyError(f"{path.name}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+        raise PolicyError(
+            f"{path.name}: not UTF-8 at byte {error.start}; save it as UTF-8"
+        ) from None
     readers = {".toml": _toml, ".json": _json, ".yaml": _yaml, ".yml": _yaml}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise PolicyError(f"{path.name}: name it .toml, .yaml, .yml or .json, so that its form is known")
+        raise PolicyError(
+            f"{path.name}: name it .toml, .yaml, .yml or .json, so that its form is known"
+        )
     try:
         return reader(text)
     except ValueError as error:
@@ -92,7 +98,9 @@ def _yaml(text: str) -> object:
                 if isinstance(key, yaml.ScalarNode):
                     if key.value in seen:
                         line = key.start_mark.line + 1
-                        raise ValueError(f"line {line}: {key.value!r} stands twice in one mapping; keep one")
+                        raise ValueError(
+                            f"line {line}: {key.value!r} stands twice in one mapping; keep one"
+                        )
                     seen.add(key.value)
             return node
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SOON = timedelta(days=14)
-# Values of shapes that have nothing in common: a pattern that matches all of them matches whatever it meets.
+# Values of shapes that have nothing in common: a pattern that matches all of them matches whatever
+# it meets.
 _UNRELATED = ("a", "Zoë Quartermaine", "000-12-3456", "q@w.example", "!~", "9" * 30)
 
 
@@ -76,7 +77,9 @@ def _kinds(catalogue: Catalogue) -> list[_Kind]:
 
 
 class _Shadows:
-    """Which rules make a difference to some kind of finding, and which rule stands before the others."""
+    """Which rules make a difference to some kind of finding, and which rule stands before the
+    others.
+    """
 
     def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
         self._deciding: set[str | None] = set()
@@ -85,7 +88,9 @@ class _Shadows:
             for kind in kinds:
                 candidates = decider.covering(*kind)
                 for candidate in candidates:
-                    shadowing = next((each for each in candidates if _shadows(each, candidate)), None)
+                    shadowing = next(
+                        (each for each in candidates if _shadows(each, candidate)), None
+                    )
                     if shadowing is None:
                         self._deciding.add(candidate.verdict.rule)
                     else:
@@ -110,12 +115,19 @@ def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
         yield Lint(Level.NOTE, "disabled", place, f"{rule.id!r} is switched off")
     if not rule.destinations:
         yield Lint(
-            Level.WARNING, "no-destinations", place, f"{rule.id!r} names no destination, so it never acts"
+            Level.WARNING,
+            "no-destinations",
+            place,
+            f"{rule.id!r} names no destination, so it never acts",
         )
     if not rule.data_types:
-        yield Lint(Level.WARNING, "no-types", place, f"{rule.id!r} names no data type, so it never acts")
+        yield Lint(
+            Level.WARNING, "no-types", place, f"{rule.id!r} names no data type, so it never acts"
+        )
     if rule.enabled and (shadowing := shadows.before(rule)):
-        message = f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
+        message = (
+            f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
+        )
         yield Lint(Level.WARNING, "shadowed", place, message)
 
 
@@ -131,13 +143,14 @@ def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> 
     for index, selector in enumerate(rule.data_types):
         at = f"{place}.dataTypes[{index}]"
         if not is_known(selector, catalogue):
-            message = (
-                f"{selector} is not a category, detection type or pattern, so nothing is ever found for it"
-            )
+            message = f"{selector} is not a category, detection type or pattern, so nothing is ever found for it"
             yield Lint(Level.ERROR, "unknown-type", at, message)
         elif wider := _wider(selector, rule, kinds):
             yield Lint(
-                Level.NOTE, "redundant-type", at, f"{selector} is part of {wider}, which the rule names too"
+                Level.NOTE,
+                "redundant-type",
+                at,
+                f"{selector} is part of {wider}, which the rule names too",
             )
 
 
@@ -145,7 +158,11 @@ def _wider(selector: str, rule: Rule, kinds: list[_Kind]) -> str | None:
     named = [kind for kind in kinds if reach(selector, *kind)]
     for other in rule.data_types:
         reaches = {(reach(other, *kind), reach(selector, *kind)) for kind in named}
-        if named and other != selector and all(Reach.NONE < wide < narrow for wide, narrow in reaches):
+        if (
+            named
+            and other != selector
+            and all(Reach.NONE < wide < narrow for wide, narrow in reaches)
+        ):
             return other
     return None
 
@@ -157,7 +174,9 @@ def _masking(place: str, rule: Rule, kinds: list[_Kind]) -> Iterator[Lint]:
         message = f"operators have no effect in a rule that does not mask ({rule.action})"
         yield Lint(Level.WARNING, "idle-masking", f"{place}.masking", message)
         return
-    covered = [kind for kind in kinds if any(reach(selector, *kind) for selector in rule.data_types)]
+    covered = [
+        kind for kind in kinds if any(reach(selector, *kind) for selector in rule.data_types)
+    ]
     for selector, _ in rule.masking:
         if selector != EVERYTHING and not any(reach(selector, *kind) for kind in covered):
             message = f"the rule does not cover {selector}, so this operator has no effect"
@@ -170,9 +189,13 @@ def _exemption(place: str, rule: Rule, exemption: Exemption, day: date) -> Itera
         message = f"expired on {exemption.expires}; ask {who}, then renew or remove it"
         yield Lint(Level.WARNING, "exception-expired", place, message)
     elif exemption.expires - day <= _SOON:
-        yield Lint(Level.NOTE, "exception-expires-soon", place, f"expires on {exemption.expires} ({who})")
+        yield Lint(
+            Level.NOTE, "exception-expires-soon", place, f"expires on {exemption.expires} ({who})"
+        )
     if rule.action is Action.ALLOW:
-        yield Lint(Level.NOTE, "idle-exception", place, "has no effect in a rule that allows anyway")
+        yield Lint(
+            Level.NOTE, "idle-exception", place, "has no effect in a rule that allows anyway"
+        )
     if exemption.pattern is not None:
         from dlpctl.policy.exceptions import matcher
 
@@ -182,7 +205,9 @@ def _exemption(place: str, rule: Rule, exemption: Exemption, day: date) -> Itera
             yield Lint(Level.WARNING, "exception-matches-all", f"{place}.pattern", message)
 
 
-def _uncovered(policy: Policy, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> Iterator[Lint]:
+def _uncovered(
+    policy: Policy, deciders: dict[Destination, Decider], kinds: list[_Kind]
+) -> Iterator[Lint]:
     fate = (
         f"gets the default action {policy.default_action}"
         if policy.default_action
@@ -192,10 +217,24 @@ def _uncovered(policy: Policy, deciders: dict[Destination, Decider], kinds: list
         for category in Category:
             types = sorted({kind.type for kind in kinds if kind.category is category})
             bare = sorted(
-                {kind.type for kind in kinds if kind.category is category and not decider.covering(*kind)}
+                {
+                    kind.type
+                    for kind in kinds
+                    if kind.category is category and not decider.covering(*kind)
+                }
             )
             if not bare:
                 continue
-            shown = category if bare == types else ", ".join(bare[:8]) + (", ..." if len(bare) > 8 else "")
-            level = Level.NOTE if policy.default_action or category is Category.CUSTOM else Level.WARNING
-            yield Lint(level, "uncovered", "", f"{to}: no rule covers {shown}; what is found {fate}")
+            shown = (
+                category
+                if bare == types
+                else ", ".join(bare[:8]) + (", ..." if len(bare) > 8 else "")
+            )
+            level = (
+                Level.NOTE
+                if policy.default_action or category is Category.CUSTOM
+                else Level.WARNING
+            )
+            yield Lint(
+                level, "uncovered", "", f"{to}: no rule covers {shown}; what is found {fate}"
+            )

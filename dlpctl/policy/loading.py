@@ -1,4 +1,6 @@
-"""From what a file or a request holds to a `Policy`, every name checked and every error with its place."""
+"""From what a file or a request holds to a `Policy`, every name checked and every error with its
+place.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ _POLICY_KEYS = (
     "defaultAction",
     "customPatterns",
 )
-# What the service adds to a stored policy; accepted, so that its answer can be saved and used as a file.
+# What the service adds to a stored policy; accepted, so that its answer can be saved and used as a
+# file.
 _STORED_KEYS = ("policy_id", "org_id", "is_active", "api_key", "created_at", "updated_at")
 _RULE_KEYS = (
     "id",
@@ -95,7 +98,9 @@ def _custom_patterns(table: Table, check: PatternCheck | None) -> tuple[Mapping[
                     inside(place, key),
                     "is missing" if key not in item else f"must be text, not {shown(item[key])}",
                 )
-        patterns.append({str(key): plain(inside(place, str(key)), value) for key, value in item.items()})
+        patterns.append(
+            {str(key): plain(inside(place, str(key)), value) for key, value in item.items()}
+        )
     if patterns and check:
         check(patterns, table.at("customPatterns"))
     return tuple(patterns)
@@ -164,7 +169,9 @@ def _selector(place: str, name: str, catalogue: Catalogue | None) -> str:
     return selector
 
 
-def _selectors(table: Table, catalogue: Catalogue | None, *, required: bool = False) -> tuple[str, ...]:
+def _selectors(
+    table: Table, catalogue: Catalogue | None, *, required: bool = False
+) -> tuple[str, ...]:
     names = table.texts("dataTypes", required=required)
     return tuple(dict.fromkeys(_selector(place, name, catalogue) for place, name in names))
 
@@ -203,8 +210,13 @@ def _masking(table: Table, catalogue: Catalogue | None) -> tuple[tuple[str, str]
 def _exemptions(table: Table, catalogue: Catalogue | None) -> tuple[Exemption, ...]:
     items = table.items("exceptions")
     if len(items) > _MAX_EXCEPTIONS:
-        fail(table.at("exceptions"), f"holds {len(items):,} exceptions; the limit is {_MAX_EXCEPTIONS:,}")
-    return tuple(_exemption(Table(item, place, _EXEMPTION_KEYS), catalogue) for place, item in items)
+        fail(
+            table.at("exceptions"),
+            f"holds {len(items):,} exceptions; the limit is {_MAX_EXCEPTIONS:,}",
+        )
+    return tuple(
+        _exemption(Table(item, place, _EXEMPTION_KEYS), catalogue) for place, item in items
+    )
 
 
 def _exemption(table: Table, catalogue: Catalogue | None) -> Exemption:
@@ -214,7 +226,10 @@ def _exemption(table: Table, catalogue: Catalogue | None) -> Exemption:
     if "hmac" in table:
         fingerprint = table.text("hmac").lower()
         if not _FINGERPRINT.fullmatch(fingerprint):
-            fail(table.at("hmac"), "must be 32 hexadecimal digits, a fingerprint and never the value itself")
+            fail(
+                table.at("hmac"),
+                "must be 32 hexadecimal digits, a fingerprint and never the value itself",
+            )
     else:
         pattern = table.text("pattern")
         _check_regex(table.at("pattern"), pattern)

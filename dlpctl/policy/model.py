@@ -63,7 +63,11 @@ class Exemption(NamedTuple):
         table: dict[str, object] = {"hmac": self.hmac} if self.hmac else {"pattern": self.pattern}
         if self.data_types:
             table["dataTypes"] = list(self.data_types)
-        return table | {"owner": self.owner, "reason": self.reason, "expires": self.expires.isoformat()}
+        return table | {
+            "owner": self.owner,
+            "reason": self.reason,
+            "expires": self.expires.isoformat(),
+        }
 
 
 class Rule(NamedTuple):
@@ -103,7 +107,9 @@ class Rule(NamedTuple):
             table["minDistinct"] = self.min_distinct
         if self.masking:
             operators = dict(self.masking)
-            table["masking"] = operators[EVERYTHING] if set(operators) == {EVERYTHING} else operators
+            table["masking"] = (
+                operators[EVERYTHING] if set(operators) == {EVERYTHING} else operators
+            )
         if self.exceptions:
             table["exceptions"] = [exemption.to_dict() for exemption in self.exceptions]
         return table
@@ -150,7 +156,9 @@ class Policy(NamedTuple):
         check_patterns: PatternCheck | None = None,
         source: str = "",
     ) -> Policy:
-        """Take over what a file or a request holds; raises `PolicyError`, which begins with `source`."""
+        """Take over what a file or a request holds; raises `PolicyError`, which begins with
+        `source`.
+        """
         from dlpctl.policy.loading import policy_of
 
         return policy_of(data, known_types, check_patterns, source)

@@ -23,7 +23,9 @@ class Reach(IntEnum):
 
 
 def normal(selector: str) -> str:
-    """Categories and types are written in upper case, pattern ids (the names with hyphens) in lower case."""
+    """Categories and types are written in upper case, pattern ids (the names with hyphens) in lower
+    case.
+    """
     return selector.lower() if "-" in selector else selector.upper()
 
 
@@ -41,7 +43,8 @@ def reach(selector: str, type_name: str, category: Category, pattern_id: str) ->
 
 def closest(selectors: Iterable[str], type_name: str, category: Category, pattern_id: str) -> Reach:
     return max(
-        (reach(selector, type_name, category, pattern_id) for selector in selectors), default=Reach.NONE
+        (reach(selector, type_name, category, pattern_id) for selector in selectors),
+        default=Reach.NONE,
     )
 
 

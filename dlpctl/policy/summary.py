@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dlpctl.types import Action, Category, Decision
 
 if TYPE_CHECKING:
-    from dlpctl.policy.decide import Ruled, Ruling
+    from dlpctl.policy.decide import FindingDecision, PolicyDecision
 
 Labels = Mapping[str, tuple[str, str]]
 """Detection type to its name for people, singular and plural."""
@@ -18,10 +18,14 @@ SEVERITY = (Category.SECRETS, Category.PHI, Category.FINANCIAL, Category.PII, Ca
 """From the worst to leak to the least."""
 
 _LISTED_TYPES = 4
-_ACRONYMS = frozenset({"API", "CVV", "IBAN", "ID", "IP", "PHI", "SSN", "UK", "URL", "US", "VAT", "VIN"})
+_ACRONYMS = frozenset(
+    {"API", "CVV", "IBAN", "ID", "IP", "PHI", "SSN", "UK", "URL", "US", "VAT", "VIN"}
+)
 
 
-def summarize(ruling: Ruling, labels: Labels, *, reason: str = "", empty: bool = False) -> str:
+def summarize(
+    ruling: PolicyDecision, labels: Labels, *, reason: str = "", empty: bool = False
+) -> str:
     """`reason` is what blocks besides the rules (a check of the masked text that failed, say)."""
     to = ruling.destination
     if reason:
@@ -33,18 +37,24 @@ def summarize(ruling: Ruling, labels: Labels, *, reason: str = "", empty: bool =
         return f"Blocked for {to} because of {cause}{also}"
     left = ruling.of(Action.ALLOW)
     if ruling.decision is Decision.ALLOWED_WITH_MASKING:
-        kept = f"; left {listed(left, labels)} as {'it is' if len(left) == 1 else 'they are'}" if left else ""
+        kept = (
+            f"; left {listed(left, labels)} as {'it is' if len(left) == 1 else 'they are'}"
+            if left
+            else ""
+        )
         return f"Masked {listed(ruling.of(Action.MASK), labels)}{kept}; nothing blocked for {to}"
     if left:
         return f"Found {listed(left, labels)}; allowed for {to}"
     return f"{'Empty input' if empty else 'Nothing sensitive found'}; allowed for {to}"
 
 
-def listed(ruled: Sequence[Ruled], labels: Labels) -> str:
+def listed(ruled: Sequence[FindingDecision], labels: Labels) -> str:
     """`2 emails, 1 phone number and 1 SSN`; the worst first, and only the first few types by name."""
     counts = Counter((finding.category, finding.type) for finding, _ in ruled)
     types: Counter[str] = Counter()
-    for (_, name), count in sorted(counts.items(), key=lambda item: (SEVERITY.index(item[0][0]), -item[1])):
+    for (_, name), count in sorted(
+        counts.items(), key=lambda item: (SEVERITY.index(item[0][0]), -item[1])
+    ):
         types[name] += count
     parts = [counted(name, count, labels) for name, count in types.items()]
     if len(parts) > _LISTED_TYPES + 1:

@@ -42,7 +42,9 @@ class Table:
         known = list(known)
         for key in data:
             if key not in known:
-                fail(inside(place, str(key)), f"there is no such key{did_you_mean(str(key), known)}")
+                fail(
+                    inside(place, str(key)), f"there is no such key{did_you_mean(str(key), known)}"
+                )
 
     def __contains__(self, key: str) -> bool:
         return self._data.get(key) is not None
@@ -114,7 +116,10 @@ def one_of(place: str, value: object, kind: type[E], noun: str) -> E:
     if isinstance(value, str) and value.upper() in kind.__members__:
         return kind[value.upper()]
     hint = did_you_mean(value, kind.__members__) if isinstance(value, str) else ""
-    fail(place, f"{shown(value)} is not {noun}{hint or '; there are: ' + ', '.join(kind.__members__)}")
+    fail(
+        place,
+        f"{shown(value)} is not {noun}{hint or '; there are: ' + ', '.join(kind.__members__)}",
+    )
 
 
 def plain(place: str, value: object, depth: int = 0) -> object:

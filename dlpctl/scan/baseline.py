@@ -1,8 +1,10 @@
-"""Exceptions: findings that somebody answers for, for a reason and for a time, in a file that people share and merge.
+"""Exceptions: findings that somebody answers for, for a reason and for a time, in a file that
+people share and merge.
 
-A line names a value by a keyed hash of it and its type. So it stands for the value wherever it moves, changes with nothing else, and
-does not tell it. Lines are sorted by that hash, which spreads additions; what still meets is merged by git's union driver, and a file
-that two branches began apart may therefore hold two salts.
+A line names a value by a keyed hash of it and its type. So it stands for the value wherever it
+moves, changes with nothing else, and does not tell it. Lines are sorted by that hash, which spreads
+additions; what still meets is merged by git's union driver, and a file that two branches began
+apart may therefore hold two salts.
 """
 
 from __future__ import annotations
@@ -26,9 +28,7 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "DLPCTL_BASELINE_KEY"
 NEVER = "never"
-_HEAD = (
-    "# Findings that 'dlpctl scan' accepts: see 'dlpctl help baselines'. Change it with 'dlpctl baseline'.\n"
-)
+_HEAD = "# Findings that 'dlpctl scan' accepts: see 'dlpctl help baselines'. Change it with 'dlpctl baseline'.\n"
 _SALT = "salt"
 _KEY_BYTES = 32
 _MAX_BYTES = 64 << 20
@@ -52,7 +52,9 @@ class Entry(NamedTuple):
     """The last day on which it counts."""
     reason: str
     path: str = ""
-    """A glob that the file must match, relative to the folder of the exceptions; empty for every file."""
+    """A glob that the file must match, relative to the folder of the exceptions; empty for every
+    file.
+    """
     destination: str = ""
 
     def line(self) -> str:
@@ -77,7 +79,9 @@ class Baseline(NamedTuple):
     salts: tuple[bytes, ...]
     """What the file brings for a key."""
     key: bytes | None
-    """What the environment brings instead: who has only the file can neither guess values nor add exceptions."""
+    """What the environment brings instead: who has only the file can neither guess values nor add
+    exceptions.
+    """
     entries: tuple[Entry, ...] = ()
 
     @property
@@ -104,7 +108,9 @@ class Baseline(NamedTuple):
         except OSError as problem:
             raise BaselineError(f"{file}: cannot be read: {problem.strerror}") from None
         if len(content) > _MAX_BYTES:
-            raise BaselineError(f"{file}: is larger than {_MAX_BYTES:,} bytes; that is no list of exceptions")
+            raise BaselineError(
+                f"{file}: is larger than {_MAX_BYTES:,} bytes; that is no list of exceptions"
+            )
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as problem:
@@ -138,7 +144,9 @@ class Baseline(NamedTuple):
 
 
 class Acceptance:
-    """Whether findings are excepted on a day, and which exceptions would have been theirs if they had not expired."""
+    """Whether findings are excepted on a day, and which exceptions would have been theirs if they
+    had not expired.
+    """
 
     def __init__(self, baseline: Baseline, today: date, destination: str | None = None) -> None:
         self._root = baseline.file.absolute().parent
@@ -160,7 +168,9 @@ class Acceptance:
         ]
 
     def accepts(self, result: Result) -> bool:
-        found = [one for one in self.concerned(result) if one.destination in ("", self._destination)]
+        found = [
+            one for one in self.concerned(result) if one.destination in ("", self._destination)
+        ]
         if any(not one.has_expired(self._today) for one in found):
             return True
         self.expired.update(found[:1])
@@ -182,11 +192,15 @@ class Acceptance:
             relative = os.path.relpath(path, self._root)
         except ValueError:  # another drive
             relative = path
-        return fnmatchcase(path, entry.path) or fnmatchcase(relative.replace(os.sep, "/"), entry.path)
+        return fnmatchcase(path, entry.path) or fnmatchcase(
+            relative.replace(os.sep, "/"), entry.path
+        )
 
 
 def without_bookkeeping(content: bytes) -> bytes:
-    """The content of such a file with its hashes, days and owners blanked: a scan of it shall find what else people wrote there."""
+    """The content of such a file with its hashes, days and owners blanked: a scan of it shall find
+    what else people wrote there.
+    """
     return _BOOKKEEPING.sub(lambda found: b" " * len(found[0]), content)
 
 
@@ -197,9 +211,15 @@ def expiry(text: str, today: date) -> date | None:
     if text == NEVER:
         return None
     try:
-        return today + timedelta(days=int(text[:-1])) if text.endswith("d") else date.fromisoformat(text)
+        return (
+            today + timedelta(days=int(text[:-1]))
+            if text.endswith("d")
+            else date.fromisoformat(text)
+        )
     except (ValueError, OverflowError):
-        raise ValueError("is neither a day such as 2027-01-31, nor days such as 90d, nor never") from None
+        raise ValueError(
+            "is neither a day such as 2027-01-31, nor days such as 90d, nor never"
+        ) from None
 
 
 def _parse(name: str, text: str) -> tuple[tuple[bytes, ...], tuple[Entry, ...]]:
@@ -210,7 +230,9 @@ def _parse(name: str, text: str) -> tuple[tuple[bytes, ...], tuple[Entry, ...]]:
             continue
         place = f"{name}:{number}"
         if line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
-            raise BaselineError(f"{place}: is the mark of a merge conflict; keep the lines of both sides")
+            raise BaselineError(
+                f"{place}: is the mark of a merge conflict; keep the lines of both sides"
+            )
         first, _, rest = line.strip().partition(" ")
         if first == _SALT:
             salts.append(_salt(place, rest))
@@ -232,7 +254,9 @@ def _salt(place: str, text: str) -> bytes:
 def _entry(place: str, fingerprint: str, rest: str) -> Entry:
     type_name, _, text = rest.strip().partition(" ")
     if not _FINGERPRINT.fullmatch(fingerprint) or not type_name or "=" in type_name:
-        raise BaselineError(f"{place}: must begin with a fingerprint of 32 hexadecimal digits and a type")
+        raise BaselineError(
+            f"{place}: must begin with a fingerprint of 32 hexadecimal digits and a type"
+        )
     given = _fields(place, text)
     for name in ("owner", "expires", "reason"):
         if name not in given:
@@ -243,9 +267,17 @@ def _entry(place: str, fingerprint: str, rest: str) -> Entry:
     try:
         expires = None if given["expires"] == NEVER else date.fromisoformat(given["expires"])
     except ValueError:
-        raise BaselineError(f"{place}: expires is neither a day such as 2027-01-31 nor never") from None
+        raise BaselineError(
+            f"{place}: expires is neither a day such as 2027-01-31 nor never"
+        ) from None
     return Entry(
-        fingerprint, type_name, given["owner"], expires, given["reason"], given.get("path", ""), destination
+        fingerprint,
+        type_name,
+        given["owner"],
+        expires,
+        given["reason"],
+        given.get("path", ""),
+        destination,
     )
 
 
@@ -258,12 +290,16 @@ def _fields(place: str, text: str) -> dict[str, str]:
             raise BaselineError(f'{place}: must go on with fields such as reason="test data"')
         name, value = found.groups()
         if name not in _FIELDS or name in given:
-            why = "stands twice" if name in given else f"is not a field{did_you_mean(name, _FIELDS)}"
+            why = (
+                "stands twice" if name in given else f"is not a field{did_you_mean(name, _FIELDS)}"
+            )
             raise BaselineError(f"{place}: {name} {why}")
         try:
             given[name] = str(json.loads(value)) if value.startswith('"') else value
         except ValueError:
-            raise BaselineError(f"{place}: {name} holds a backslash that JSON does not know") from None
+            raise BaselineError(
+                f"{place}: {name} holds a backslash that JSON does not know"
+            ) from None
         if not given[name].strip():
             raise BaselineError(f"{place}: {name} is empty")
         at = found.end()
@@ -276,7 +312,14 @@ def _quoted(value: str) -> str:
 
 
 def _order(entry: Entry) -> tuple[str, ...]:
-    return (entry.fingerprint, entry.path, entry.destination, str(entry.expires), entry.owner, entry.reason)
+    return (
+        entry.fingerprint,
+        entry.path,
+        entry.destination,
+        str(entry.expires),
+        entry.owner,
+        entry.reason,
+    )
 
 
 def _key_from(environ: Mapping[str, str]) -> bytes | None:
@@ -295,7 +338,9 @@ def _key_from(environ: Mapping[str, str]) -> bytes | None:
 
 
 def merged_by_union(file: Path) -> bool:
-    """Let git keep the lines of both sides where two branches have added some; whether that was not so yet."""
+    """Let git keep the lines of both sides where two branches have added some; whether that was not
+    so yet.
+    """
     attributes = file.parent / ".gitattributes"
     line = f"{file.name} merge=union"
     try:

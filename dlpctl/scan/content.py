@@ -1,4 +1,6 @@
-"""From the bytes of a file to results: found, judged by the allow list, placed by line and column, and rid of their values."""
+"""From the bytes of a file to results: found, judged by the allow list, placed by line and column,
+and rid of their values.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 _new = tuple.__new__
 _AROUND = 60
-"""Characters on both sides of a value, in its line, that name the finding from one run to the next."""
+"""Characters on both sides of a value, in its line, that name the finding from one run to the next.
+"""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _MOST_DIGESTS = 1_000
 
@@ -79,7 +82,9 @@ class Examiner:
         return self.detector.for_categories(IN_BINARIES)
 
     def _detector_for(self, path: str, head: bytes) -> Detector:
-        """In source code nearly every name is an author's: they are looked for there only if that was asked for."""
+        """In source code nearly every name is an author's: they are looked for there only if that
+        was asked for.
+        """
         return self._without_names if is_source(path, head) else self.detector
 
     def scan(self, text: str) -> list[Finding]:
@@ -123,8 +128,11 @@ class Examiner:
         """Bytes on both sides of a part that what is found in it may depend on."""
         return 2 * self.detector.widest + 8
 
-    def part(self, path: str, data: bytes, first: int, size: int, *, binary: bool) -> tuple[Found, Ending]:
-        """What begins in a part of a content, which stands in `data` from `first` on between its margins.
+    def part(
+        self, path: str, data: bytes, first: int, size: int, *, binary: bool
+    ) -> tuple[Found, Ending]:
+        """What begins in a part of a content, which stands in `data` from `first` on between its
+        margins.
 
         Places are counted from the beginning of the part.
         """
@@ -136,7 +144,9 @@ class Examiner:
             first -= 1
         own = data[first : first + size]
         findings = [
-            one for one in detector.scan_bytes(data, self.min_score) if first <= one.start < first + size
+            one
+            for one in detector.scan_bytes(data, self.min_score)
+            if first <= one.start < first + size
         ]
         ending = Ending(
             own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)
@@ -151,7 +161,11 @@ class Examiner:
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
     def place(
-        self, path: str, text: str, findings: Sequence[Finding], position_of: PositionOf | None = None
+        self,
+        path: str,
+        text: str,
+        findings: Sequence[Finding],
+        position_of: PositionOf | None = None,
     ) -> Found:
         """Findings in a text as results, but for those that the allow list takes.
 
@@ -198,12 +212,16 @@ class Examiner:
         return label
 
     def _value_id(self, value: str) -> str:
-        return blake2b(value.encode("utf-8", "surrogatepass"), key=self._run_key, digest_size=8).hexdigest()
+        return blake2b(
+            value.encode("utf-8", "surrogatepass"), key=self._run_key, digest_size=8
+        ).hexdigest()
 
     def _fingerprint(self, finding: Finding, value: str) -> str:
         from dlpctl.values import fingerprint
 
-        return " ".join(fingerprint(key, finding.type, value, finding.category) for key in self._keys)
+        return " ".join(
+            fingerprint(key, finding.type, value, finding.category) for key in self._keys
+        )
 
 
 class Position(NamedTuple):
@@ -307,8 +325,12 @@ class Parts:
         self._lines = self._characters = self._carry = self._bytes = 0
         self._binary = binary
 
-    def place(self, results: Iterable[Result], ending: Ending, first: int | None = None) -> list[Result]:
-        """`first` is where in the whole, in bytes, the part begins; what lies between two parts are zeros."""
+    def place(
+        self, results: Iterable[Result], ending: Ending, first: int | None = None
+    ) -> list[Result]:
+        """`first` is where in the whole, in bytes, the part begins; what lies between two parts are
+        zeros.
+        """
         if first is not None:
             hole = first - self._bytes
             self._characters += hole

@@ -34,7 +34,9 @@ class Documents:
             self._files.__exit__(None, None, None)
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
-        """What is found, and what nobody could look at; raises `FormatError` where the file cannot be read at all."""
+        """What is found, and what nobody could look at; raises `FormatError` where the file cannot
+        be read at all.
+        """
         from dlpctl.files.finding import Ledger, place_all, search_document
         from dlpctl.files.names import Names
         from dlpctl.formats.files import Files
@@ -43,7 +45,9 @@ class Documents:
             self._files = Files(self._limits)
         node = self._files.open(data, name)
         placed = place_all(node, lambda document: search_document(document, self._examiner))
-        names = Names(self._examiner.scan)  # the names of members and sheets may hold values themselves
+        names = Names(
+            self._examiner.scan
+        )  # the names of members and sheets may hold values themselves
         names.know(placed)
         ledger = Ledger(placed, names.shown([one.place for one in placed]))
         missed = list(node.uninspected())
@@ -57,11 +61,14 @@ class Documents:
 class _Positions:
     """The positions of what was found in a document; asked for in its order.
 
-    Places of documents are words; only those of lines are numbers too, with a column where the line holds the value as it is.
+    Places of documents are words; only those of lines are numbers too, with a column where the line
+    holds the value as it is.
     """
 
     def __init__(self, placed: list[Placed], findings: Sequence[Finding]) -> None:
-        """Take a list that is emptied on the way: each of a hundred thousand makes room for its result."""
+        """Take a list that is emptied on the way: each of a hundred thousand makes room for its
+        result.
+        """
         placed.reverse()
         self._placed = placed
         self._findings = iter(findings)
@@ -75,5 +82,7 @@ class _Positions:
             return Position(1, 1, 1, 1, 0, 0, finding.locator or "")
         line = int(named[1])
         source = one.document.segments[one.segment].anchor
-        column = source.column_of(one.start, one.value) if isinstance(source, Lines | Readable) else 0
+        column = (
+            source.column_of(one.start, one.value) if isinstance(source, Lines | Readable) else 0
+        )
         return Position(line, column or 1, line, column + len(one.value) if column else 1, 0, 0)

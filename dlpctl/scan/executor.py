@@ -1,7 +1,9 @@
-"""Work that is done by several workers at once and given out in the order in which it was asked for.
+"""Work that is done by several workers at once and given out in the order in which it was asked
+for.
 
-A worker is a process where the system can fork one cheaply and safely, since confirming what was found holds Python's lock; it shares the
-compiled patterns with its parent. Elsewhere it is a thread. Either has a thread of this process that hands it one task after the other.
+A worker is a process where the system can fork one cheaply and safely, since confirming what was
+found holds Python's lock; it shares the compiled patterns with its parent. Elsewhere it is a
+thread. Either has a thread of this process that hands it one task after the other.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 from dlpctl.errors import DlpctlError, EngineError, fault
 
 _AHEAD = 3
-"""Tasks a worker that wait or are done and not yet asked for, so that none idles while another has a long one."""
+"""Tasks a worker that wait or are done and not yet asked for, so that none idles while another has
+a long one.
+"""
 _LENGTH = 8
 _PIECE = 1 << 20
 _LARGEST = 1 << 30
-"""The most bytes of a message: a worker has read hostile files, and its lengths are not believed."""
+"""The most bytes of a message: a worker has read hostile files, and its lengths are not believed.
+"""
 _DONE, _FAILED = 0, 1
 _NO_ANSWER = "a worker process gave an answer that cannot be trusted; --jobs 1 works without one"
 FORKS = sys.platform == "linux"
@@ -72,7 +77,9 @@ class InOrder:
             child.end(at_once=kind is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
-        """Each batch with the outcome of its task. A single one is done here, since a worker costs more than most files."""
+        """Each batch with the outcome of its task. A single one is done here, since a worker costs
+        more than most files.
+        """
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
             with closing(self._make_work()) as work:
@@ -95,7 +102,9 @@ class InOrder:
 
     def _start(self) -> None:
         if FORKS:
-            for _ in range(self._jobs):  # all of them before the first thread, which a fork would not copy
+            for _ in range(
+                self._jobs
+            ):  # all of them before the first thread, which a fork would not copy
                 self._children.append(_Child(self._make_work, self._children))
         for number in range(self._jobs):
             work = self._children[number] if FORKS else self._make_work()
@@ -132,7 +141,8 @@ class _Child:
         self._answers, to_write = os.pipe()
         self._pid = os.fork()
         if not self._pid:
-            # Copies of the other children's pipes would keep those from seeing that the parent is gone.
+            # Copies of the other children's pipes would keep those from seeing that the parent is
+            # gone.
             for other in others:
                 other.close()
             self.close()
@@ -149,7 +159,9 @@ class _Child:
         except (ValueError, RecursionError):
             raise EngineError(_NO_ANSWER) from None
         if answer is None:
-            raise EngineError("a worker process ended without an answer; --jobs 1 works without one")
+            raise EngineError(
+                "a worker process ended without an answer; --jobs 1 works without one"
+            )
         match answer:
             case [0, outcome]:
                 return outcome

@@ -1,4 +1,5 @@
-"""What git holds: the index, the history, the changes since a base. Through git's own plumbing, in a stream, whatever the size.
+"""What git holds: the index, the history, the changes since a base. Through git's own plumbing, in
+a stream, whatever the size.
 
 A repository is data from somewhere: nothing that it configures is run, and nothing is fetched.
 """
@@ -20,7 +21,14 @@ from dlpctl.errors import InputError, UsageError
 from dlpctl.scan.results import Skip, Why
 from dlpctl.tempfiles import temporary_root
 
-_SAFE = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+_SAFE = (
+    "--no-pager",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.quotePath=false",
+)
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -49,9 +57,13 @@ class Blob(NamedTuple):
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raises `InputError` where the folder is in no repository that git is willing to read, or there is no git."""
+        """Raises `InputError` where the folder is in no repository that git is willing to read, or
+        there is no git.
+        """
         if shutil.which("git") is None:
-            raise InputError("git is not installed, or not found on PATH; folders can be scanned without it")
+            raise InputError(
+                "git is not installed, or not found on PATH; folders can be scanned without it"
+            )
         self._folder = folder
         self.root = ""
         try:
@@ -79,7 +91,9 @@ class Repository:
                 yield from _blobs(change)
 
     def added(self, base: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """What was added since this branch left `base`, with the lines that are new; raises at once what is wrong with `base`."""
+        """What was added since this branch left `base`, with the lines that are new; raises at once
+        what is wrong with `base`.
+        """
         if not self._exists(base):
             raise UsageError(f"{base}: no such commit here; in a shallow clone, fetch it first")
         since = self._answer("merge-base", base, "HEAD")
@@ -98,13 +112,15 @@ class Repository:
         ):
             added = _added_lines(patches)
             for change in _raw_changes(raw):
-                # What was a link or a submodule before is new as a whole; the patch of such a change is none.
+                # What was a link or a submodule before is new as a whole; the patch of such a
+                # change is none.
                 lines = None if change.status.startswith(b"T") else next(added)
                 for blob in _blobs(change):
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
 
     def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Every blob under each path where it stood, oldest commit first: of all that any name leads to, or of ranges such as `v1..main`.
+        """Every blob under each path where it stood, oldest commit first: of all that any name
+        leads to, or of ranges such as `v1..main`.
 
         Raises at once what is wrong with a range.
         """
@@ -116,10 +132,19 @@ class Repository:
     def _history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
         if not ranges and not self._answer("rev-list", "-n1", "--all"):
             return
-        # Parents come first, whatever their clocks said; merges show what is like none of their parents.
-        how = ("--reverse", "--topo-order", "--diff-merges=combined", "--root", "--diff-filter=ACMRT")
+        # Parents come first, whatever their clocks said; merges show what is like none of their
+        # parents.
+        how = (
+            "--reverse",
+            "--topo-order",
+            "--diff-merges=combined",
+            "--root",
+            "--diff-filter=ACMRT",
+        )
         which = ("--end-of-options", *ranges) if ranges else ("--all",)
-        with self._stream("log", *_RAW, *how, "--format=tformat:%x01%H %aI", *which, "--", *paths) as stream:
+        with self._stream(
+            "log", *_RAW, *how, "--format=tformat:%x01%H %aI", *which, "--", *paths
+        ) as stream:
             for change in _raw_changes(stream):
                 yield from _blobs(change)
 
@@ -140,7 +165,9 @@ class Repository:
 
     def _exists(self, revision: str) -> bool:
         return bool(
-            self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+            self._answer(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            )
         )
 
     def _empty_tree(self) -> str:
@@ -197,7 +224,9 @@ class Contents:
             process.communicate()
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
-        """For each blob its size and a stream that gives so many bytes, all of which must be taken; none where git cannot read it."""
+        """For each blob its size and a stream that gives so many bytes, all of which must be taken;
+        none where git cannot read it.
+        """
         waiting = list(names)
         while waiting:
             stream = self._ask(waiting)
@@ -243,7 +272,9 @@ class _Change(NamedTuple):
 
 
 def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
-    """Reads the format of `--raw -z`, between whose entries `git log` writes a line for each commit."""
+    """Reads the format of `--raw -z`, between whose entries `git log` writes a line for each
+    commit.
+    """
     commit = date = ""
     tokens = _tokens(stream)
     for token in tokens:
@@ -254,7 +285,9 @@ def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
             parents = len(entry) - len(entry.lstrip(b":"))
             fields = entry[parents:].split()
             path = os.fsdecode(next(tokens))
-            yield _Change(fields[parents], fields[2 * parents + 1].decode(), fields[-1], path, commit, date)
+            yield _Change(
+                fields[parents], fields[2 * parents + 1].decode(), fields[-1], path, commit, date
+            )
 
 
 def _tokens(stream: BufferedReader) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
-"""The patterns of `.gitignore`, for files of that name, for `.dlpctlignore`, and for `--include` and `--exclude`.
+"""The patterns of `.gitignore`, for files of that name, for `.dlpctlignore`, and for `--include`
+and `--exclude`.
 
-Written for speed: all rules of a file that stand together become one regex, so that a path is matched in a microsecond.
+Written for speed: all rules of a file that stand together become one regex, so that a path is
+matched in a microsecond.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Rules:
         self._groups: list[tuple[bool, re.Pattern[str] | None, re.Pattern[str] | None]] = [
             (ignores, _compiled(rule for rule in group if not rule.folders_only), _compiled(group))
             for ignores, group in (
-                (ignores, list(group)) for ignores, group in groupby(rules, key=lambda rule: rule.ignores)
+                (ignores, list(group))
+                for ignores, group in groupby(rules, key=lambda rule: rule.ignores)
             )
         ][::-1]
 
@@ -42,7 +45,9 @@ class Rules:
         return bool(self._groups)
 
     def verdict(self, path: str, *, folder: bool) -> bool | None:
-        """Whether the path, relative to where the rules stand, is ignored; None where they do not say."""
+        """Whether the path, relative to where the rules stand, is ignored; None where they do not
+        say.
+        """
         for ignores, for_files, for_folders in self._groups:
             regex = for_folders if folder else for_files
             if regex is not None and regex.fullmatch(path):
@@ -84,13 +89,19 @@ def _parse(line: str) -> _Rule | None:
 
 def _without_trailing_spaces(line: str) -> str:
     stripped = line.rstrip(" ")
-    if stripped.endswith("\\") and (len(stripped) - len(stripped.rstrip("\\"))) % 2 and stripped != line:
+    if (
+        stripped.endswith("\\")
+        and (len(stripped) - len(stripped.rstrip("\\"))) % 2
+        and stripped != line
+    ):
         return f"{stripped} "
     return stripped
 
 
 def _regex(glob: str) -> str | None:
-    """A glob as a regex for the whole of a path; None where git matches nothing, as for a bracket that is not closed."""
+    """A glob as a regex for the whole of a path; None where git matches nothing, as for a bracket
+    that is not closed.
+    """
     out: list[str] = []
     at = 0
     while at < len(glob):

@@ -1,7 +1,9 @@
-"""Exceptions from other tools: what their files name by place or by hash is looked up in the files themselves.
+"""Exceptions from other tools: what their files name by place or by hash is looked up in the files
+themselves.
 
-Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. The baseline of detect-secrets is JSON; its
-`results` have for each file the line and the SHA-1 of the secret.
+Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. The
+baseline of detect-secrets is JSON; its `results` have for each file the line and the SHA-1 of the
+secret.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import NamedTuple
 from dlpctl.errors import BaselineError
 from dlpctl.types import Category, Finding
 
-_GITLEAKS = re.compile(r"(?:(?P<commit>[0-9a-f]{7,64}):)?(?P<path>.+):(?P<rule>[^:\s]+):(?P<line>\d+)")
+_GITLEAKS = re.compile(
+    r"(?:(?P<commit>[0-9a-f]{7,64}):)?(?P<path>.+):(?P<rule>[^:\s]+):(?P<line>\d+)"
+)
 
 
 class Claim(NamedTuple):
@@ -64,8 +68,12 @@ def _gitleaks(name: str, text: str) -> list[Claim]:
             continue
         found = _GITLEAKS.fullmatch(written)
         if not found:
-            raise BaselineError(f"{name}:{number}: is no fingerprint of gitleaks, which is file:rule:line")
-        claims.append(Claim(found["path"], int(found["line"]), found["rule"], found["commit"] or ""))
+            raise BaselineError(
+                f"{name}:{number}: is no fingerprint of gitleaks, which is file:rule:line"
+            )
+        claims.append(
+            Claim(found["path"], int(found["line"]), found["rule"], found["commit"] or "")
+        )
     return claims
 
 
@@ -73,7 +81,12 @@ def _detect_secrets(name: str, text: str) -> list[Claim]:
     try:
         results = json.loads(text)["results"]
         return [
-            Claim(str(path), int(one.get("line_number", 0)), str(one["type"]), sha1=str(one["hashed_secret"]))
+            Claim(
+                str(path),
+                int(one.get("line_number", 0)),
+                str(one["type"]),
+                sha1=str(one["hashed_secret"]),
+            )
             for path, found in results.items()
             for one in found
             # What somebody has looked at and called a real secret is no exception.

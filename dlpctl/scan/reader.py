@@ -1,4 +1,6 @@
-"""What a worker does with a batch: read files or blobs, look into them, and say what was found and what was not looked at."""
+"""What a worker does with a batch: read files or blobs, look into them, and say what was found and
+what was not looked at.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +109,9 @@ class Reader:
         contents = self._contents.read([item[0] for item in items])
         for (_, shown, commit, date, lines), (size, stream) in zip(items, contents, strict=True):
             if stream is None:
-                self._skipped.append(Skip(shown, Why.UNREADABLE, "git cannot read it; see 'git fsck'"))
+                self._skipped.append(
+                    Skip(shown, Why.UNREADABLE, "git cannot read it; see 'git fsck'")
+                )
                 continue
             if self._max_size is not None and size > self._max_size:
                 read = _limited(stream, size)
@@ -166,7 +170,9 @@ class Reader:
         self._files += 1
         return results
 
-    def _large_document(self, shown: str, data: bytes, read: Callable[[int], bytes]) -> list[Result]:
+    def _large_document(
+        self, shown: str, data: bytes, read: Callable[[int], bytes]
+    ) -> list[Result]:
         pieces = [data]
         size = len(data)
         while piece := read(PART_SIZE):
@@ -185,8 +191,11 @@ class Reader:
         except DlpctlError:
             raise
         except Exception as problem:
-            # A mistake of this program must not keep the other files from being looked at, and is not passed over.
-            self._skipped.append(Skip(shown, Why.UNREADABLE, f"dlpctl failed at it: {fault(problem)}"))
+            # A mistake of this program must not keep the other files from being looked at, and is
+            # not passed over.
+            self._skipped.append(
+                Skip(shown, Why.UNREADABLE, f"dlpctl failed at it: {fault(problem)}")
+            )
             return []
         if found is None:
             return []
@@ -258,7 +267,12 @@ class Reader:
             return Outcome(0, 0, 0, [], [Skip(shown, Why.UNREADABLE, problem.strerror or "")])
         found, ending = self._examiner.part(shown, data, first - begin, last - first, binary=binary)
         return Outcome(
-            0, max(0, min(len(data) + begin, last) - first), found.accepted, found.results, [], ending
+            0,
+            max(0, min(len(data) + begin, last) - first),
+            found.accepted,
+            found.results,
+            [],
+            ending,
         )
 
 

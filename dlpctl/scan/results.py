@@ -1,4 +1,6 @@
-"""What a scan gives: findings at their places, without their values, and an account of what was looked at and what was not."""
+"""What a scan gives: findings at their places, without their values, and an account of what was
+looked at and what was not.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from typing import NamedTuple
 
 
 class Result(NamedTuple):
-    """One finding. All that is in it may be shown; plain types only, since results travel between processes."""
+    """One finding. All that is in it may be shown; plain types only, since results travel between
+    processes.
+    """
 
     path: str
     """As it was given or walked to, with slashes; a byte that is not UTF-8 is a lone surrogate."""
@@ -29,9 +33,13 @@ class Result(NamedTuple):
     sample: str | None
     """The value, partially masked; None where even that tells too much."""
     identity: str
-    """Names the finding in reports from one run to the next: made of the path, the pattern and the line without any value in it."""
+    """Names the finding in reports from one run to the next: made of the path, the pattern and the
+    line without any value in it.
+    """
     fingerprint: str = ""
-    """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one a key; empty where the scan was given no key."""
+    """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one a key; empty where the scan
+    was given no key.
+    """
     inner: str = ""
     """Where within the file, if lines do not say: `cv.docx > page 3`."""
     commit: str = ""
@@ -77,7 +85,9 @@ class Skip(NamedTuple):
 
 
 class Summary:
-    """What was scanned, what was skipped and why, what was found: in numbers, so that it costs the same however large a tree is."""
+    """What was scanned, what was skipped and why, what was found: in numbers, so that it costs the
+    same however large a tree is.
+    """
 
     def __init__(self) -> None:
         self.files = 0

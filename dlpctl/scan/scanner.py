@@ -1,4 +1,6 @@
-"""A scan as a whole: what is walked or listed goes to the workers in batches and comes back as results, in order."""
+"""A scan as a whole: what is walked or listed goes to the workers in batches and comes back as
+results, in order.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class Scan:
         limits: FileLimits | None = None,
         on_step: Callable[[Summary], object] | None = None,
     ) -> None:
-        """`accepts` says of a result whether it is known already, by a baseline say; `on_step` is told every now and then how far it is."""
+        """`accepts` says of a result whether it is known already, by a baseline say; `on_step` is
+        told every now and then how far it is.
+        """
         self.summary = Summary()
         self._examiner = examiner
         self._selection = selection
@@ -78,15 +82,21 @@ class Scan:
         """What is found in files and in folders; `-` is stdin."""
         return self._run(_file_batches(_walked_and_stdin(names, self._selection)), None)
 
-    def blobs(self, repository: Repository, blobs: Iterable[Blob | Skip]) -> Generator[Result | Skip]:
-        """What is found in what git holds; of a history, what a file goes on holding is given once, with the commit that brought it."""
+    def blobs(
+        self, repository: Repository, blobs: Iterable[Blob | Skip]
+    ) -> Generator[Result | Skip]:
+        """What is found in what git holds; of a history, what a file goes on holding is given once,
+        with the commit that brought it.
+        """
         yield from self._run(_blob_batches(blobs, self._selection), repository)
         if self._repeated:
             self.summary.notes.append(
                 f"Listed once, with the commit that brought it: what {self._repeated:,} findings in later contents repeat."
             )
 
-    def _run(self, batches: Iterator[_Batch], repository: Repository | None) -> Generator[Result | Skip]:
+    def _run(
+        self, batches: Iterator[_Batch], repository: Repository | None
+    ) -> Generator[Result | Skip]:
         def make_reader() -> Reader:
             return Reader(
                 self._examiner,

@@ -1,4 +1,6 @@
-"""Which files of a tree are scanned: in the order of their names, and with a reason for every one that is not."""
+"""Which files of a tree are scanned: in the order of their names, and with a reason for every one
+that is not.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class File(NamedTuple):
 
 
 class Selection:
-    """What of a tree is wanted. Globs are those of `.gitignore`, relative to the folder that is walked."""
+    """What of a tree is wanted. Globs are those of `.gitignore`, relative to the folder that is
+    walked.
+    """
 
     def __init__(
         self,
@@ -106,7 +110,9 @@ def _shown(path: str) -> str:
 
 
 _Layer = tuple[int, Rules]
-"""The rules of one ignore file, and how many characters of a path lead to the folder that it stands in."""
+"""The rules of one ignore file, and how many characters of a path lead to the folder that it stands
+in.
+"""
 
 
 class _Walk:
@@ -115,8 +121,12 @@ class _Walk:
         self._top = top
         self._selection = selection
 
-    def folder(self, path: str, inside: str, layers: Sequence[_Outer | _Layer]) -> Iterator[File | Skip]:
-        """What is in a folder whose path in the tree is `inside`, with a slash at its end unless it is the root."""
+    def folder(
+        self, path: str, inside: str, layers: Sequence[_Outer | _Layer]
+    ) -> Iterator[File | Skip]:
+        """What is in a folder whose path in the tree is `inside`, with a slash at its end unless it
+        is the root.
+        """
         stack = [self._entries(path, inside, tuple(layers))]
         while stack:
             for entry in stack[-1]:
@@ -134,7 +144,9 @@ class _Walk:
             with os.scandir(path) as scanned:
                 entries = sorted(scanned, key=_name)
         except OSError as problem:
-            yield Skip(self._top + inside.rstrip("/") or ".", Why.UNREADABLE, problem.strerror or "")
+            yield Skip(
+                self._top + inside.rstrip("/") or ".", Why.UNREADABLE, problem.strerror or ""
+            )
             return
         selection, top = self._selection, self._top
         if selection.ignore_files:
@@ -165,7 +177,9 @@ class _Walk:
                 else:
                     size = entry.stat(follow_symlinks=False).st_size
                     why = selection.why_not_file(relative, top + relative, size)
-                    yield Skip(top + relative, why) if why else File(entry.path, top + relative, size)
+                    yield (
+                        Skip(top + relative, why) if why else File(entry.path, top + relative, size)
+                    )
             except OSError as problem:
                 yield Skip(top + relative, Why.UNREADABLE, problem.strerror or "")
 

@@ -1,10 +1,12 @@
-"""How long `echo ... | dlpctl mask` takes as a whole process, beside `python -c pass` in turns with it.
+"""How long `echo ... | dlpctl mask` takes as a whole process, beside `python -c pass` in turns with
+it.
 
     python tests/bench/cold_start.py [--json] [--short] [--python PYTHON]
 
-PYTHON is the interpreter of an environment in which dlpctl is installed; a plain `pip install .` is what users have, and is a little faster
-than an editable install. The first run compiles the patterns into a cache of its own and is measured too. Byte code has to be written for this
-to mean anything, so that PYTHONDONTWRITEBYTECODE is taken out of the environment.
+PYTHON is the interpreter of an environment in which dlpctl is installed; a plain `pip install .` is
+what users have, and is a little faster than an editable install. The first run compiles the
+patterns into a cache of its own and is measured too. Byte code has to be written for this to mean
+anything, so that PYTHONDONTWRITEBYTECODE is taken out of the environment.
 """
 
 from __future__ import annotations
@@ -24,12 +26,16 @@ PROMPT = "Write to john.doe@example.com about card 4111 1111 1111 1111.\n"
 
 def seconds(command: list[str], environment: Mapping[str, str]) -> float:
     began = time.perf_counter()
-    subprocess.run(command, input=PROMPT, capture_output=True, text=True, check=True, env=environment)
+    subprocess.run(
+        command, input=PROMPT, capture_output=True, text=True, check=True, env=environment
+    )
     return time.perf_counter() - began
 
 
 def measure(python: str, *, runs: int) -> dict[str, float]:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     mask, nothing = [python, "-m", "dlpctl", "mask"], [python, "-c", "pass"]
     with tempfile.TemporaryDirectory() as home:
         environment["DLPCTL_HOME"] = home

@@ -1,8 +1,10 @@
-"""What the control plane does in a second, how fast it answers over a million checks, and the memory that it takes.
+"""What the control plane does in a second, how fast it answers over a million checks, and the
+memory that it takes.
 
     python tests/bench/control.py [--checks 1000000] [--threads 16] [--folder DIR]
 
-The checks of the million are written by the ledger itself, a thousand to a transaction, without detection.
+The checks of the million are written by the ledger itself, a thousand to a transaction, without
+detection.
 """
 
 from __future__ import annotations
@@ -111,7 +113,9 @@ def main() -> None:
     ):
         policies, keys = [], []
         for number in range(_ORGANIZATIONS):
-            made = control.organizations.create(LOCAL, {"name": f"Organization {number}"}).organization
+            made = control.organizations.create(
+                LOCAL, {"name": f"Organization {number}"}
+            ).organization
             control.licenses.create(LOCAL, made.org_id, {"license_type": "enterprise"})
             (policy,) = control.policies.list(LOCAL, made.org_id)
             policies.append(policy.policy_id)
@@ -126,17 +130,27 @@ def main() -> None:
         with control._core.store.reading() as connection:
             phrases = connection.execute("SELECT count(*) FROM phrases").fetchone()[0]
         size = (control.folder / "control.db").stat().st_size / 1e6
-        print(f"{given.checks:,} checks recorded, {rate:,.0f} a second; {phrases:,} phrases, {size:,.0f} MB")
+        print(
+            f"{given.checks:,} checks recorded, {rate:,.0f} a second; {phrases:,} phrases, {size:,.0f} MB"
+        )
         big, small = "organization-0", f"organization-{_ORGANIZATIONS - 2}"
         analytics, audit = control.analytics, control.audit
         for period in ("30d", "90d"):
             _timed(
-                f"analytics {period}", 20, lambda period=period: analytics.organization(LOCAL, big, period)
+                f"analytics {period}",
+                20,
+                lambda period=period: analytics.organization(LOCAL, big, period),
             )
             _timed(
-                f"time series {period}", 20, lambda period=period: analytics.timeseries(LOCAL, big, period)
+                f"time series {period}",
+                20,
+                lambda period=period: analytics.timeseries(LOCAL, big, period),
             )
-            _timed(f"detections {period}", 20, lambda period=period: analytics.detections(LOCAL, big, period))
+            _timed(
+                f"detections {period}",
+                20,
+                lambda period=period: analytics.detections(LOCAL, big, period),
+            )
         searches: list[dict[str, Any]] = [
             {},
             {"offset": 500_000},

@@ -1,10 +1,11 @@
-"""How long `scan`, `check` and `mask` take as whole processes on a CSV of customers, and what they take of the memory.
+"""How long `scan`, `check` and `mask` take as whole processes on a CSV of customers, and what they
+take of the memory.
 
     python tests/bench/customers.py [--json] [--short] [--rows N]
 
-Every row holds a name, a mail address, a phone number and a card number: four findings a row, 200,000 in 50,000 rows. `s` is the wall
-clock, `cpu s` the processor time of the command and its workers together, `MB` the most memory that they use at the same time, each
-page counted once.
+Every row holds a name, a mail address, a phone number and a card number: four findings a row,
+200,000 in 50,000 rows. `s` is the wall clock, `cpu s` the processor time of the command and its
+workers together, `MB` the most memory that they use at the same time, each page counted once.
 """
 
 from __future__ import annotations
@@ -104,19 +105,26 @@ def csv_of_customers(rows: int, seed: int = 7) -> bytes:
     for number in range(rows):
         given, family = chance.choice(GIVEN), chance.choice(FAMILY)
         mail = f"{given[0].lower()}.{family.lower()}{number}@{chance.choice(DOMAINS)}"
-        phone = f"({chance.randint(201, 989)}) {chance.randint(200, 999)}-{chance.randint(0, 9999):04}"
+        phone = (
+            f"({chance.randint(201, 989)}) {chance.randint(200, 999)}-{chance.randint(0, 9999):04}"
+        )
         lines.append(f"{given} {family},{mail},{phone},{card_number(chance)}")
     return "\n".join([*lines, ""]).encode()
 
 
 def card_number(chance: random.Random) -> str:
     digits = [4, *(chance.randint(0, 9) for _ in range(14))]
-    doubled = [sum(divmod(2 * digit, 10)) if place % 2 == 0 else digit for place, digit in enumerate(digits)]
+    doubled = [
+        sum(divmod(2 * digit, 10)) if place % 2 == 0 else digit
+        for place, digit in enumerate(digits)
+    ]
     return "".join(map(str, [*digits, -sum(doubled) % 10]))
 
 
 def measure(rows: int) -> dict[str, dict[str, float]]:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         environment["DLPCTL_HOME"] = str(Path(folder, "home"))
@@ -148,7 +156,11 @@ def run(command: list[str], environment: dict[str, str]) -> tuple[int, dict[str,
         peak.stop()
     after = os.times()
     used = sum(after[2:4]) - sum(before[2:4])
-    return status, {"s": round(elapsed, 2), "cpu s": round(used, 2), "MB": round(peak.kilobytes / 1024)}
+    return status, {
+        "s": round(elapsed, 2),
+        "cpu s": round(used, 2),
+        "MB": round(peak.kilobytes / 1024),
+    }
 
 
 class Peak:
@@ -167,12 +179,16 @@ class Peak:
 
     def _watch(self) -> None:
         while not self._ended.wait(0.02):
-            self.kilobytes = max(self.kilobytes, sum(map(proportional_size, descendants(self._pid))))
+            self.kilobytes = max(
+                self.kilobytes, sum(map(proportional_size, descendants(self._pid)))
+            )
 
 
 def descendants(pid: int) -> list[int]:
     try:
-        children = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        children = [
+            int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
     except OSError:
         return [pid]
     return [pid, *(below for child in children for below in descendants(child))]

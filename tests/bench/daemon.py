@@ -2,7 +2,8 @@
 
     python tests/bench/daemon.py [--seconds 5] [--checks 100000]
 
-Both are processes of their own; the load comes from this one, over loopback and connections that are kept.
+Both are processes of their own; the load comes from this one, over loopback and connections that
+are kept.
 """
 
 from __future__ import annotations
@@ -81,8 +82,12 @@ class _Connection:
         return True
 
 
-def load(port: int, request: bytes, *, most: int = 10**9, seconds: float = 1e9, rate: float = 0) -> Load:
-    """As fast as it goes, or at a steady rate; a request that is late for its turn counts from its turn on."""
+def load(
+    port: int, request: bytes, *, most: int = 10**9, seconds: float = 1e9, rate: float = 0
+) -> Load:
+    """As fast as it goes, or at a steady rate; a request that is late for its turn counts from its
+    turn on.
+    """
     connections = [_Connection(port) for _ in range(_CONNECTIONS)]
     latencies: list[float] = []
     with contextlib.ExitStack() as stack:
@@ -208,7 +213,9 @@ def main() -> None:
             http(
                 "POST",
                 "/api/preflight/text",
-                json.dumps({"text": _TEXT.format(contact=contact), "destination": "VENDOR"}).encode(),
+                json.dumps(
+                    {"text": _TEXT.format(contact=contact), "destination": "VENDOR"}
+                ).encode(),
                 Content_Type="application/json",
                 X_Service_API_Key=key,
             )

@@ -2,9 +2,10 @@
 
     python tests/bench/engine.py [--json] [--short] [NAME...]
 
-`throughput` over the standard library's source and over prose with 1, 10 and 100 findings a KB, beside the raw Hyperscan scan of the same bytes
-and beside other detectors where they are installed; `latency` of a prompt of 2 KB; `memory` at its highest; `growth` from 1 to 64 MB. The
-figures depend on the machine and on what else it does, so that ratios within one run are what to compare.
+`throughput` over the standard library's source and over prose with 1, 10 and 100 findings a KB,
+beside the raw Hyperscan scan of the same bytes and beside other detectors where they are installed;
+`latency` of a prompt of 2 KB; `memory` at its highest; `growth` from 1 to 64 MB. The figures depend
+on the machine and on what else it does, so that ratios within one run are what to compare.
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ def _value(source: random.Random) -> str:
 
 def _card(source: random.Random) -> str:
     body = [4, *(source.randrange(10) for _ in range(14))]
-    doubled = [digit * 2 - 9 * (digit > 4) if place % 2 == 0 else digit for place, digit in enumerate(body)]
+    doubled = [
+        digit * 2 - 9 * (digit > 4) if place % 2 == 0 else digit for place, digit in enumerate(body)
+    ]
     number = "".join(map(str, [*body, -sum(doubled) % 10]))
     return " ".join(number[at : at + 4] for at in range(0, 16, 4))
 
@@ -104,7 +107,9 @@ def least(call: Callable[[], object], times: int) -> float:
 
 
 def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
-    """Hyperscan alone over the same bytes, of what is gated the marks: the limit of what the detector can reach."""
+    """Hyperscan alone over the same bytes, of what is gated the marks: the limit of what the
+    detector can reach.
+    """
     import hyperscan
 
     data = text.encode()
@@ -128,7 +133,8 @@ def throughput(detector: Detector, *, short: bool) -> Figures:
     size = 1 << 16 if short else 1 << 22
     texts = {"standard library": standard_library(size)}
     texts |= {
-        f"{density} a KB": prose(size if density < 100 else size // 4, density) for density in DENSITIES
+        f"{density} a KB": prose(size if density < 100 else size // 4, density)
+        for density in DENSITIES
     }
     figures: Figures = {}
     for name, text in texts.items():
@@ -140,7 +146,9 @@ def throughput(detector: Detector, *, short: bool) -> Figures:
             "MB/s": round(megabytes / own, 2),
             "raw MB/s": round(megabytes / raw, 2),
             "of raw": round(raw / own, 3),
-            "patterns alone MB/s": round(megabytes / least(lambda text=text: alone.scan(text), times), 2),
+            "patterns alone MB/s": round(
+                megabytes / least(lambda text=text: alone.scan(text), times), 2
+            ),
             f"{len(usual.patterns)} patterns MB/s": round(
                 megabytes / least(lambda text=text: usual.scan(text), times), 2
             ),
@@ -182,7 +190,11 @@ def rivals() -> Iterator[tuple[str, Callable[[str], object]]]:
 def latency(detector: Detector, *, short: bool) -> Figures:
     """A prompt of 2 KB with a handful of findings, warm."""
     prompt = prose(2048, 2)[:2048]
-    kinds = {"all": detector, "patterns alone": detector.without_names(), "few patterns": few(detector)}
+    kinds = {
+        "all": detector,
+        "patterns alone": detector.without_names(),
+        "few patterns": few(detector),
+    }
     return {name: _latency(one, prompt, 200 if short else 5000) for name, one in kinds.items()}
 
 
@@ -228,11 +240,20 @@ print(loaded, peak())
 
 
 def memory(_detector: Detector, *, short: bool) -> Figures:
-    """The highest resident size of a process, with the patterns loaded, and behind a scan of 10 findings a KB."""
+    """The highest resident size of a process, with the patterns loaded, and behind a scan of 10
+    findings a KB.
+    """
     if sys.platform == "win32":
         return {}
     size = 1 << 16 if short else 1 << 24
-    command = [sys.executable, "-c", MEASURE, str(Path(__file__).parent), str(cache_folder()), str(size)]
+    command = [
+        sys.executable,
+        "-c",
+        MEASURE,
+        str(Path(__file__).parent),
+        str(cache_folder()),
+        str(size),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded, scanned = (int(kibibytes) / 1024 for kibibytes in ran.stdout.split())
     return {"loaded MB": round(loaded, 1), f"scanned {size >> 20} MB": round(scanned, 1)}
@@ -257,16 +278,24 @@ def cached(folder: Path) -> Detector:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"which of {', '.join(BENCHMARKS)}; all without any"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"which of {', '.join(BENCHMARKS)}; all without any",
     )
     parser.add_argument("--json", action="store_true", help="figures as JSON")
-    parser.add_argument("--short", action="store_true", help="small inputs: only to see that it runs")
+    parser.add_argument(
+        "--short", action="store_true", help="small inputs: only to see that it runs"
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     began = time.perf_counter()
     detector = cached(cache_folder())
-    figures: Figures = {"load s": round(time.perf_counter() - began, 3), "patterns": len(detector.patterns)}
+    figures: Figures = {
+        "load s": round(time.perf_counter() - began, 3),
+        "patterns": len(detector.patterns),
+    }
     for name in arguments.names or BENCHMARKS:
         figures[name] = BENCHMARKS[name](detector, short=arguments.short)
         if not arguments.json:

@@ -1,9 +1,11 @@
-"""How long `dlpctl check FILE` takes as a whole process, and what it takes of the memory, on files that are made here.
+"""How long `dlpctl check FILE` takes as a whole process, and what it takes of the memory, on files
+that are made here.
 
     python tests/bench/files.py [--json] [--short]
 
-Every file is checked for VENDOR by the default policy; what is found is masked, the copy verified and written. `s` is the wall clock, `cpu s` the
-processor time of the command and its workers together, `MB` the largest of these processes. On a busy machine only `cpu s` means anything.
+Every file is checked for VENDOR by the default policy; what is found is masked, the copy verified
+and written. `s` is the wall clock, `cpu s` the processor time of the command and its workers
+together, `MB` the largest of these processes. On a busy machine only `cpu s` means anything.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ WORDS = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="figures as JSON")
-    parser.add_argument("--short", action="store_true", help="small files: only to see that it runs")
+    parser.add_argument(
+        "--short", action="store_true", help="small files: only to see that it runs"
+    )
     arguments = parser.parse_args()
     figures = measure(short=arguments.short)
     if arguments.json:
@@ -62,7 +66,9 @@ def measure(*, short: bool) -> dict[str, dict[str, float]]:
         f"DOCX of {megabyte / 1e6:g} MB": ("big.docx", lambda: docx(megabyte), 10),
         f"XLSX of {rows:,} x 8 cells": ("big.xlsx", lambda: xlsx(rows), 10),
     }
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         environment["DLPCTL_HOME"] = str(Path(folder, "home"))
@@ -87,7 +93,11 @@ def check(file: Path, environment: dict[str, str]) -> tuple[int, dict[str, float
     )
     began = time.perf_counter()
     ran = subprocess.run(
-        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", code, *command],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     wall = time.perf_counter() - began
     status, cpu, largest = json.loads(ran.stdout)
@@ -107,9 +117,7 @@ def pdf(pages: int, *, hits: bool) -> bytes:
         for line in range(50):
             text = " ".join(chance.choice(WORDS) for _ in range(16))
             if hits and line == 10:
-                text = (
-                    f"Write to person{page}@corp-{page}.com about the SSN 536-90-{1000 + page}, which is due."
-                )
+                text = f"Write to person{page}@corp-{page}.com about the SSN 536-90-{1000 + page}, which is due."
             canvas.drawString(40, 800 - 15 * line, text)
         canvas.showPage()
     canvas.save()

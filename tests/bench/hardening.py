@@ -1,9 +1,10 @@
-"""The checks of one tenant while another attacks the service: latency beside that of the undisturbed service.
+"""The checks of one tenant while another attacks the service: latency beside that of the
+undisturbed service.
 
     python tests/bench/hardening.py [--seconds 20] [--rate 50] [ATTACK...]
 
-The service, the attacker and the victim are processes of their own; each attack is measured between two
-undisturbed turns.
+The service, the attacker and the victim are processes of their own; each attack is measured between
+two undisturbed turns.
 """
 
 from __future__ import annotations
@@ -56,7 +57,14 @@ class Target(NamedTuple):
 
     def check(self, body: bytes, path: str = _CHECK, media: str = "application/json") -> None:
         self.send(
-            http("POST", path, body, Content_Type=media, X_Service_API_Key=self.key, Connection="close")
+            http(
+                "POST",
+                path,
+                body,
+                Content_Type=media,
+                X_Service_API_Key=self.key,
+                Connection="close",
+            )
         )
 
 
@@ -87,7 +95,9 @@ def files(target: Target) -> None:
     fields = b'--b\r\nContent-Disposition: form-data; name="destination"\r\n\r\nVENDOR\r\n'
     fields += b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
     body = fields + _pdf(40) + b"\r\n--b--\r\n"
-    _in_parallel(lambda: target.check(body, "/api/preflight", "multipart/form-data; boundary=b"), 17)
+    _in_parallel(
+        lambda: target.check(body, "/api/preflight", "multipart/form-data; boundary=b"), 17
+    )
 
 
 def dripping(target: Target) -> None:
@@ -99,7 +109,9 @@ def dripping(target: Target) -> None:
             try:
                 if connection is None:
                     connection = socket.create_connection(("127.0.0.1", target.port))
-                    connection.sendall(b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nX: ")
+                    connection.sendall(
+                        b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nX: "
+                    )
                 else:
                     connection.sendall(b"x")
             except OSError:
@@ -109,7 +121,9 @@ def dripping(target: Target) -> None:
 
 def anonymous_bodies(target: Target) -> None:
     """10 anonymous requests of 49 MB"""
-    body = http("POST", "/api/preflight", bytes(49 << 20), Content_Type="multipart/form-data; boundary=b")
+    body = http(
+        "POST", "/api/preflight", bytes(49 << 20), Content_Type="multipart/form-data; boundary=b"
+    )
     _in_parallel(lambda: target.send(body), 10, pause=1.0)
 
 
@@ -184,12 +198,15 @@ def _pdf(pages: int) -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for page in range(pages):
-        lines = b" T* ".join(b"(%s) Tj" % _LINE.format(page * 50 + row).strip().encode() for row in range(50))
+        lines = b" T* ".join(
+            b"(%s) Tj" % _LINE.format(page * 50 + row).strip().encode() for row in range(50)
+        )
         content = zlib.compress(b"BT /F1 9 Tf 12 TL 40 780 Td " + lines + b" ET")
         objects += [
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R"
             b" /Resources << /Font << /F1 3 0 R >> >> >>" % (5 + 2 * page),
-            b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(content), content),
+            b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream"
+            % (len(content), content),
         ]
     made, places = b"%PDF-1.4\n", []
     for number, each in enumerate(objects, 1):
@@ -204,7 +221,9 @@ def _pdf(pages: int) -> bytes:
 
 
 class Victim:
-    """A tenant that checks texts at a steady rate, on connections that it keeps, and again where one was closed."""
+    """A tenant that checks texts at a steady rate, on connections that it keeps, and again where
+    one was closed.
+    """
 
     def __init__(self, port: int, key: str) -> None:
         body = json.dumps(
@@ -229,7 +248,9 @@ class Victim:
         return sorted(times), failed
 
     def _check(self) -> bool:
-        """Whether a check is answered; like any client, once more where the service has closed an idle connection."""
+        """Whether a check is answered; like any client, once more where the service has closed an
+        idle connection.
+        """
         for connection in (self._kept, None):
             try:
                 if connection is None:
@@ -247,7 +268,9 @@ class Victim:
 @contextlib.contextmanager
 def _attacked(name: str, target: Target) -> Iterator[None]:
     given = json.dumps([target.port, str(target.home), target.slug, target.key, target.license_key])
-    with subprocess.Popen(["nice", "-n", "5", sys.executable, __file__, "--attack", name, given]) as attacker:
+    with subprocess.Popen(
+        ["nice", "-n", "5", sys.executable, __file__, "--attack", name, given]
+    ) as attacker:
         try:
             time.sleep(2)
             yield
@@ -264,7 +287,11 @@ def _tenant(home: Path, port: int, slug: str) -> tuple[str, str]:
 def _measure(home: Path, name: str, seconds: float, rate: float) -> bool:
     port, slug = free_port(), name.replace("_", "-")
     environ = {key: value for key, value in os.environ.items() if not key.startswith("DLPCTL_")}
-    environ |= {"DLPCTL_HOME": str(home), "DLPCTL_SERVE_RATE": "1000000000", "DLPCTL_SERVE_BURST": "1000000"}
+    environ |= {
+        "DLPCTL_HOME": str(home),
+        "DLPCTL_SERVE_RATE": "1000000000",
+        "DLPCTL_SERVE_BURST": "1000000",
+    }
     with process([sys.executable, "-m", "dlpctl", "serve", "--port", str(port)], port, environ):
         victim = Victim(port, _tenant(home, port, f"{slug}-victim")[0])
         target = Target(port, home, slug, *_tenant(home, port, slug))
@@ -275,10 +302,15 @@ def _measure(home: Path, name: str, seconds: float, rate: float) -> bool:
         time.sleep(2)
         after, _ = victim.measure(seconds / 2, rate)
     quiet = sorted(alone + after)
-    shown = [f"{_percentile(each, share):7.1f}" for share in (0.5, 0.99) for each in (quiet, disturbed)]
+    shown = [
+        f"{_percentile(each, share):7.1f}" for share in (0.5, 0.99) for each in (quiet, disturbed)
+    ]
     ratio = _percentile(disturbed, 0.99) / _percentile(quiet, 0.99)
     good = ratio <= _TARGET and not failed
-    print(f"{name:<18}{' '.join(shown)}   {ratio:6.2f} {failed:6d}  {'ok' if good else 'MISSED'}", flush=True)
+    print(
+        f"{name:<18}{' '.join(shown)}   {ratio:6.2f} {failed:6d}  {'ok' if good else 'MISSED'}",
+        flush=True,
+    )
     return good
 
 

@@ -1,4 +1,6 @@
-"""Files for `leaks.py`: made by many programs and by hand, with values planted wherever a value can stand."""
+"""Files for `leaks.py`: made by many programs and by hand, with values planted wherever a value can
+stand.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ class Planter:
         )
 
     def card(self) -> str:
-        return self._planted(" ".join(("4" + self._digits(3), *(self._digits(4) for _ in range(3)))))
+        return self._planted(
+            " ".join(("4" + self._digits(3), *(self._digits(4) for _ in range(3))))
+        )
 
     def mail(self) -> str:
         return self._planted(
@@ -124,9 +128,13 @@ def canvas_pdf(planter: Planter, number: int) -> bytes:
     from reportlab.pdfgen.canvas import Canvas
 
     chance = planter.chance
-    pdfmetrics.registerFont(TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf")))
+    pdfmetrics.registerFont(
+        TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+    )
     buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=chance.choice([A4, letter, landscape(A4)]), pageCompression=number % 2)
+    canvas = Canvas(
+        buffer, pagesize=chance.choice([A4, letter, landscape(A4)]), pageCompression=number % 2
+    )
     for page in range(2):
         canvas.saveState()
         if number % 4 == 1:
@@ -134,7 +142,8 @@ def canvas_pdf(planter: Planter, number: int) -> bytes:
             canvas.rotate(chance.randrange(5, 40))
         text = canvas.beginText(50, 500)
         text.setFont(
-            ["Helvetica", "Times-Italic", "Courier-Bold", "Vera"][number % 4], chance.choice([6, 9, 11, 14])
+            ["Helvetica", "Times-Italic", "Courier-Bold", "Vera"][number % 4],
+            chance.choice([6, 9, 11, 14]),
         )
         text.setHorizScale(chance.choice([70, 100, 130]))
         text.setWordSpace(chance.choice([0, 3]))
@@ -160,7 +169,9 @@ def platypus_pdf(planter: Planter, _number: int) -> bytes:
     style = getSampleStyleSheet()["Normal"]
     style.alignment = planter.chance.choice([0, 1, 2, 4])
     rows = [[planter.words(1), planter.value(), planter.words(2)] for _ in range(12)]
-    paragraphs = [Paragraph(" ".join(planter.sentence() for _ in range(3)), style) for _ in range(6)]
+    paragraphs = [
+        Paragraph(" ".join(planter.sentence() for _ in range(3)), style) for _ in range(6)
+    ]
     SimpleDocTemplate(buffer).build([*paragraphs, Table(rows)])
     return buffer.getvalue()
 
@@ -194,7 +205,9 @@ def _blank(pages: int = 1) -> Any:
     from pikepdf import Dictionary, Name
 
     pdf = pikepdf.new()
-    font = pdf.make_indirect(Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica))
+    font = pdf.make_indirect(
+        Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)
+    )
     for _ in range(pages):
         page = pdf.add_blank_page(page_size=(612, 792))
         page.obj.Resources = Dictionary(Font=Dictionary(F1=font))
@@ -240,10 +253,18 @@ def turned_pdf(planter: Planter, _number: int) -> bytes:
     from pikepdf import Array
 
     pdf = _blank(5)
-    turns = ["", "-1 0 0 1 612 0 cm", "-1 0 0 -1 612 792 cm", "0.5 0 0 0.5 100 300 cm", "1 0.2 0.1 1 0 0 cm"]
+    turns = [
+        "",
+        "-1 0 0 1 612 0 cm",
+        "-1 0 0 -1 612 792 cm",
+        "0.5 0 0 0.5 100 300 cm",
+        "1 0.2 0.1 1 0 0 cm",
+    ]
     for page, turn, angle in zip(pdf.pages, turns, (90, 0, 180, 270, 0), strict=True):
         page.obj.Contents = pdf.make_stream(
-            f"q {turn} ".encode() + _lines(planter, 8, lambda text: f"({_escaped(text)}) Tj") + b" Q"
+            f"q {turn} ".encode()
+            + _lines(planter, 8, lambda text: f"({_escaped(text)}) Tj")
+            + b" Q"
         )
         page.obj.Rotate = angle
         page.obj.CropBox = Array([20, 20, 600, 780])
@@ -299,12 +320,16 @@ def stored_pdf(planter: Planter, _number: int) -> bytes:
     )
     pdf.trailer.Info = pdf.make_indirect(
         Dictionary(
-            Title=String(planter.sentence()), Keywords=String(planter.value()), Custom=String(planter.value())
+            Title=String(planter.sentence()),
+            Keywords=String(planter.value()),
+            Custom=String(planter.value()),
         )
     )
     xmp = f"<x:xmpmeta xmlns:x='adobe:ns:meta/'><d xmlns='u' v='{planter.value()}'>{planter.sentence()}</d></x:xmpmeta>"
     pdf.Root.Metadata = pdf.make_stream(xmp.encode(), Type=Name.Metadata, Subtype=Name.XML)
-    item = pdf.make_indirect(Dictionary(Title=String(planter.sentence()), Dest=Array([page, Name.Fit])))
+    item = pdf.make_indirect(
+        Dictionary(Title=String(planter.sentence()), Dest=Array([page, Name.Fit]))
+    )
     pdf.Root.Outlines = pdf.make_indirect(Dictionary(First=item, Last=item, Count=1))
     pdf.Root.OCProperties = Dictionary(
         OCGs=Array([pdf.make_indirect(Dictionary(Type=Name.OCG, Name=String(planter.value())))]),
@@ -312,7 +337,10 @@ def stored_pdf(planter: Planter, _number: int) -> bytes:
     )
     script = Dictionary(S=Name.JavaScript, JS=String(f"app.alert('{planter.value()}')"))
     files = Array(
-        [String(planter.value()), _file_of(pdf, "b.csv", f"a,b\n1,{planter.value()}\n".encode(), "")]
+        [
+            String(planter.value()),
+            _file_of(pdf, "b.csv", f"a,b\n1,{planter.value()}\n".encode(), ""),
+        ]
     )
     pdf.Root.Names = Dictionary(
         JavaScript=Dictionary(Names=Array([String(planter.value()), script])),
@@ -331,7 +359,10 @@ def stored_pdf(planter: Planter, _number: int) -> bytes:
             [
                 pdf.make_indirect(
                     Dictionary(
-                        FT=Name.Tx, T=String("n"), V=String(planter.value()), DV=String(planter.value())
+                        FT=Name.Tx,
+                        T=String("n"),
+                        V=String(planter.value()),
+                        DV=String(planter.value()),
                     )
                 )
             ]
@@ -378,7 +409,9 @@ def shared_pdf(planter: Planter, _number: int) -> bytes:
     for number, page in enumerate(pdf.pages):
         page.obj.Resources.XObject = Dictionary(Fm=form)
         page.obj.Resources.Pattern = Dictionary(P=pattern)
-        page.obj.Resources.ExtGState = Dictionary(G=Dictionary(SMask=Dictionary(S=Name.Luminosity, G=mask)))
+        page.obj.Resources.ExtGState = Dictionary(
+            G=Dictionary(SMask=Dictionary(S=Name.Luminosity, G=mask))
+        )
         page.obj.Contents = pdf.make_stream(
             b"q 0.9 0 0 0.9 0 -220 cm /Fm Do Q q /Pattern cs /P scn 0 0 1 1 re f Q q /G gs 0 g 0 0 9 9 re f Q "
             + (b"1 0 0 1 0 %d cm " % (-100 * number))
@@ -438,7 +471,9 @@ def word(planter: Planter, number: int) -> bytes:
     document.core_properties.comments = planter.sentence()
     document.core_properties.keywords = planter.value()
     if hasattr(document, "add_comment"):
-        document.add_comment(document.paragraphs[1].runs, text=planter.sentence(), author=planter.mail())
+        document.add_comment(
+            document.paragraphs[1].runs, text=planter.sentence(), author=planter.mail()
+        )
     buffer = io.BytesIO()
     document.save(buffer)
     return buffer.getvalue()
@@ -467,7 +502,9 @@ def excel(planter: Planter, number: int) -> bytes:
     sheet["G2"].comment = Comment(planter.sentence(), planter.mail())
     sheet["G3"] = planter.words(1)
     sheet["G3"].hyperlink = f"mailto:{planter.mail()}"
-    validation = DataValidation(type="list", formula1=f'"{planter.ssn()},b"', prompt=planter.sentence()[:200])
+    validation = DataValidation(
+        type="list", formula1=f'"{planter.ssn()},b"', prompt=planter.sentence()[:200]
+    )
     sheet.add_data_validation(validation)
     validation.add("H1")
     sheet.oddFooter.center.text = planter.mail()
@@ -525,10 +562,15 @@ def _with_parts(
     data: bytes, changed: dict[str, Callable[[str], str]], added: dict[str, str | bytes]
 ) -> bytes:
     output = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             contents = old.read(name)
-            new.writestr(name, changed[name](contents.decode()).encode() if name in changed else contents)
+            new.writestr(
+                name, changed[name](contents.decode()).encode() if name in changed else contents
+            )
         for name, more in added.items():
             new.writestr(name, more)
     return output.getvalue()
@@ -684,7 +726,10 @@ def nasty_excel(planter: Planter, _number: int) -> bytes:
     )
     output = io.BytesIO()
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in ("[Content_Types].xml", *(name for name in parts if name != "[Content_Types].xml")):
+        for name in (
+            "[Content_Types].xml",
+            *(name for name in parts if name != "[Content_Types].xml"),
+        ):
             archive.writestr(name, parts[name])
         archive.comment = planter.sentence().encode()
     return output.getvalue()
@@ -711,16 +756,22 @@ def nasty_rtf(planter: Planter, _number: int) -> bytes:
 
 
 def nasty_open_document(planter: Planter, number: int) -> bytes:
-    """A presentation or a text with values in spans, tracked changes, notes, fields and descriptions."""
+    """A presentation or a text with values in spans, tracked changes, notes, fields and
+    descriptions.
+    """
     kind = ("presentation", "text")[number % 2]
     names = ["office", "text", "draw", "svg", "dc", "xlink", "meta", "table", "presentation"]
-    spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names
+    )
     span = "<text:span>{}</text:span>"
     second = planter.ssn()
     blocks = "".join(
         (
             *(f"<text:p>{_apart(planter.sentence(), span)}</text:p>" for _ in range(8)),
-            f"<text:p>{second[:4]}<text:s/><text:span/>{second[4:]}</text:p>".replace("<text:s/>", ""),
+            f"<text:p>{second[:4]}<text:s/><text:span/>{second[4:]}</text:p>".replace(
+                "<text:s/>", ""
+            ),
             f"<text:p>kept<office:annotation><dc:creator>{planter.mail()}</dc:creator><text:p>{planter.sentence()}</text:p></office:annotation></text:p>",
             f"<text:p><text:note text:id='n'><text:note-body><text:p>{planter.sentence()}</text:p></text:note-body></text:note></text:p>",
             f"<text:p><text:a xlink:href='mailto:{planter.mail()}'>link</text:a><text:user-defined text:name='x'>{planter.value()}</text:user-defined></text:p>",
@@ -782,7 +833,9 @@ def made(short: bool) -> Iterator[Planted]:
         for number in range(1 if short else count):
             planter = Planter(1000 * place + number)
             data = maker(planter, number + (suffix == "odt"))
-            yield Planted(f"{producer} {number}.{suffix}".replace(" ", "-"), producer, data, planter.values)
+            yield Planted(
+                f"{producer} {number}.{suffix}".replace(" ", "-"), producer, data, planter.values
+            )
 
 
 def converted(folder: Path) -> Iterator[Planted]:
@@ -815,7 +868,13 @@ def printed(folder: Path) -> Iterator[Planted]:
         page = folder / f"page{number}.html"
         page.write_text(f"<html><meta charset=utf-8><body>{blocks}</body></html>", encoding="utf-8")
         target = page.with_suffix(".pdf")
-        command = [str(browser), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        command = [
+            str(browser),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+        ]
         subprocess.run(
             [*command, f"--print-to-pdf={target}", str(page)],
             capture_output=True,

@@ -1,9 +1,11 @@
-"""Masks files by many producers, with values planted everywhere, and lets programs that share no code with dlpctl look for them.
+"""Masks files by many producers, with values planted everywhere, and lets programs that share no
+code with dlpctl look for them.
 
     python tests/bench/leaks.py [--short] [--json] [--keep DIR]
 
-Judged are: values that remain (by pdftotext, pypdf, pdfminer, qpdf, LibreOffice and the decoded bytes), words that are lost, pixels that change
-outside of the boxes, and files that are refused. What a judge needs and is not installed is left out; the report names who judged.
+Judged are: values that remain (by pdftotext, pypdf, pdfminer, qpdf, LibreOffice and the decoded
+bytes), words that are lost, pixels that change outside of the boxes, and files that are refused.
+What a judge needs and is not installed is left out; the report names who judged.
 """
 
 from __future__ import annotations
@@ -126,7 +128,8 @@ def pdf_texts(data: bytes) -> Iterator[tuple[str, str]]:
 
     yield (
         "pdftotext",
-        of_program("pdftotext", "-", "-", data=data) + of_program("pdftotext", "-raw", "-", "-", data=data),
+        of_program("pdftotext", "-", "-", data=data)
+        + of_program("pdftotext", "-raw", "-", "-", data=data),
     )
     reader = pypdf.PdfReader(io.BytesIO(data))
     yield "pypdf", "\n".join(page.extract_text() for page in reader.pages)
@@ -206,7 +209,8 @@ def changed_outside(before: bytes, after: bytes) -> int:
 def unlike(one: Any, other: Any) -> Any:
     """Where a pixel is darker or lighter than all pixels around it in the other picture.
 
-    Glyphs stand at quarters of a pixel: one on the edge between two of them may fall to either, and be shaded otherwise.
+    Glyphs stand at quarters of a pixel: one on the edge between two of them may fall to either, and
+    be shaded otherwise.
     """
     from PIL import Image, ImageChops, ImageFilter
 
@@ -215,7 +219,9 @@ def unlike(one: Any, other: Any) -> Any:
         darkest, lightest = (
             second.filter(kind(3)) for kind in (ImageFilter.MinFilter, ImageFilter.MaxFilter)
         )
-        beyond = ImageChops.lighter(ImageChops.subtract(darkest, first), ImageChops.subtract(first, lightest))
+        beyond = ImageChops.lighter(
+            ImageChops.subtract(darkest, first), ImageChops.subtract(first, lightest)
+        )
         found = ImageChops.lighter(found, beyond)
     return found.point(lambda value: 255 * (value > 64))
 
@@ -224,7 +230,18 @@ def rendered(data: bytes, page: int) -> Any:
     """A page by poppler: pdfium, which dlpctl itself uses, cuts fractions off the widths of glyphs."""
     from PIL import Image
 
-    command = ("pdftoppm", "-r", "72", "-cropbox", "-hide-annotations", "-f", str(page), "-l", str(page), "-")
+    command = (
+        "pdftoppm",
+        "-r",
+        "72",
+        "-cropbox",
+        "-hide-annotations",
+        "-f",
+        str(page),
+        "-l",
+        str(page),
+        "-",
+    )
     ran = subprocess.run(command, input=data, capture_output=True, timeout=120, check=True)
     return Image.open(io.BytesIO(ran.stdout)).convert("L")
 
@@ -295,7 +312,9 @@ class Judgement:
         started = time.perf_counter()
         try:
             node = self._opened.open(one.data, one.name)
-            self.uninspected += (f"{one.name}: {part.place}: {part.reason}" for part in node.uninspected())
+            self.uninspected += (
+                f"{one.name}: {part.place}: {part.reason}" for part in node.uninspected()
+            )
             masked = self._opened.masked(node, find)
         except FormatError as error:
             self.refused.append(f"{one.name}: {error.message}")
@@ -310,21 +329,31 @@ class Judgement:
             visible |= {value for value in one.values if squeezed(value) in before}
             self._judge(one, judge, [value for value in one.values if squeezed(value) in after])
         self.judges.add("bytes")
-        old, new = ([part.lower() for part in decoded(data, one.name)] for data in (one.data, masked))
+        old, new = (
+            [part.lower() for part in decoded(data, one.name)] for data in (one.data, masked)
+        )
         for value in one.values:
             forms = spellings(value)
             if any(form in part for part in old for form in forms):
                 visible.add(value)
-            self._judge(one, "bytes", [value] if any(form in part for part in new for form in forms) else [])
+            self._judge(
+                one, "bytes", [value] if any(form in part for part in new for form in forms) else []
+            )
         self.seen += len(visible)
         self._words(one, masked, suffix)
-        if suffix == ".pdf" and shutil.which("pdftoppm") and (pixels := changed_outside(one.data, masked)):
+        if (
+            suffix == ".pdf"
+            and shutil.which("pdftoppm")
+            and (pixels := changed_outside(one.data, masked))
+        ):
             self.pixels[one.name] = pixels
         return masked
 
     def _texts(self, one: Planted, masked: bytes) -> Iterator[tuple[str, str, str]]:
         if one.name.endswith(".pdf"):
-            for (judge, before), (_, after) in zip(pdf_texts(one.data), pdf_texts(masked), strict=True):
+            for (judge, before), (_, after) in zip(
+                pdf_texts(one.data), pdf_texts(masked), strict=True
+            ):
                 yield judge, squeezed(before), squeezed(after)
 
     def _judge(self, one: Planted, judge: str, remaining: list[str]) -> None:
@@ -339,7 +368,8 @@ class Judgement:
 
         family = "PDF" if suffix == ".pdf" else "Office"
         if family == "PDF":
-            # Boxes change what an extractor takes for columns: a word is lost when both of them miss it.
+            # Boxes change what an extractor takes for columns: a word is lost when both of them
+            # miss it.
             before, after = (
                 Counter(known_words(pdfminer.high_level.extract_text(io.BytesIO(data))))
                 for data in (one.data, masked)
@@ -354,7 +384,9 @@ class Judgement:
             self.lost[one.name] += lost
 
     def by_office(self, copies: list[tuple[Planted, bytes]], folder: Path) -> None:
-        """All masked files converted to text, those of one kind in one run, and the words of them counted."""
+        """All masked files converted to text, those of one kind in one run, and the words of them
+        counted.
+        """
         for suffix, target in _TEXTS.items():
             chosen = [(one, copy) for one, copy in copies if one.name.endswith(suffix)]
             sources: list[Path] = []
@@ -363,14 +395,18 @@ class Judgement:
                     sources.append(folder / f"{name}{number}{suffix}")
                     sources[-1].write_bytes(data)
             texts = [
-                self._readable(text, target) for text in leak_files.office(sources, target, folder) if sources
+                self._readable(text, target)
+                for text in leak_files.office(sources, target, folder)
+                if sources
             ]
             for (one, _), before, after in zip(chosen, texts[::2], texts[1::2], strict=True):
                 if not before.strip():
                     continue
                 self.judges.add("LibreOffice")
                 plain = squeezed(after)
-                self._judge(one, "LibreOffice", [value for value in one.values if squeezed(value) in plain])
+                self._judge(
+                    one, "LibreOffice", [value for value in one.values if squeezed(value) in plain]
+                )
                 lost = (Counter(known_words(before)) - Counter(known_words(after))).total()
                 self.words["Office"] += len(known_words(before))
                 self.lost["Office"] += lost
@@ -406,8 +442,18 @@ class Judgement:
             for name, count in self.lost.items()
             if name not in {"PDF", "Office"}
         ]
-        pixels = [f"{name}: {count} pixels changed outside of boxes" for name, count in self.pixels.items()]
-        return [*self.leaks, *self.unclean, *self.refused, *lost, *pixels, *dict.fromkeys(self.uninspected)]
+        pixels = [
+            f"{name}: {count} pixels changed outside of boxes"
+            for name, count in self.pixels.items()
+        ]
+        return [
+            *self.leaks,
+            *self.unclean,
+            *self.refused,
+            *lost,
+            *pixels,
+            *dict.fromkeys(self.uninspected),
+        ]
 
 
 def run(*, short: bool, keep: Path | None) -> Judgement:
@@ -434,7 +480,9 @@ def run(*, short: bool, keep: Path | None) -> Judgement:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--short", action="store_true", help="one file of each maker, without other programs as makers"
+        "--short",
+        action="store_true",
+        help="one file of each maker, without other programs as makers",
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", type=Path, help="a folder for the files and their masked copies")

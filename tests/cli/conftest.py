@@ -20,7 +20,9 @@ class Result(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings and keys of each test are its own; compiled patterns are shared, since they are the same."""
+    """Settings and keys of each test are its own; compiled patterns are shared, since they are the
+    same.
+    """
     for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
         monkeypatch.delenv(name)
     for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):

@@ -24,7 +24,10 @@ def found(dlpctl, *arguments: str) -> list[tuple[int, int]]:
 
 def test_one_finding_is_accepted_by_its_place(dlpctl):
     result = dlpctl("allow", "a.txt:1", *WHY, "--owner", "jane", "--expires", "2099-01-31")
-    assert (result.status, result.out) == (0, ".dlpctl-allow: 1 exception (1 EMAIL); 1 added, 0 removed\n")
+    assert (result.status, result.out) == (
+        0,
+        ".dlpctl-allow: 1 exception (1 EMAIL); 1 added, 0 removed\n",
+    )
     assert FIRST not in FILE.read_text()
     assert 'EMAIL owner=jane expires=2099-01-31 reason="our own address"' in FILE.read_text()
     assert found(dlpctl) == [(2, 4)]

@@ -65,7 +65,10 @@ def test_what_has_expired_is_named_renewed_and_pruned(dlpctl):
     assert audited.status == 1
     assert "1 exception: 1 expired" in audited.out
     updated = dlpctl("baseline", "update")
-    assert "for EMAIL expired on 2020-01-01: 1 finding counts again. --renew extends it." in updated.err
+    assert (
+        "for EMAIL expired on 2020-01-01: 1 finding counts again. --renew extends it."
+        in updated.err
+    )
     assert "0 added" in updated.out
     dlpctl("baseline", "update", "--renew", "--expires", "never")
     assert [row["expires"] for row in rows(dlpctl)] == ["never"]
@@ -102,17 +105,23 @@ def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
     Path("deep/er").mkdir(parents=True)
     Path("deep/er/c.txt").write_text(f"{FIRST} {SECOND}\n")
     os.chdir("deep/er")
-    assert [one["start"] for one in found_in(dlpctl("scan", "c.txt", "--format", "json"))] == [len(FIRST) + 1]
+    assert [one["start"] for one in found_in(dlpctl("scan", "c.txt", "--format", "json"))] == [
+        len(FIRST) + 1
+    ]
     os.chdir("../..")
     FILE.rename("known")
     assert len(found_in(dlpctl("scan", ".", "--format", "json"))) == 3
     assert len(found_in(dlpctl("scan", ".", "--format", "json", "--baseline", "known"))) == 1
-    Path("known").write_text(re.sub("expires=[0-9-]+", "expires=2020-01-01", Path("known").read_text()))
+    Path("known").write_text(
+        re.sub("expires=[0-9-]+", "expires=2020-01-01", Path("known").read_text())
+    )
     expired = dlpctl("scan", ".", "--baseline", "known")
     assert expired.status == 20
     assert "for EMAIL expired on 2020-01-01: 2 findings count again" in expired.out + expired.err
     Path("known").write_text("nonsense")
-    assert "known:1: must begin with a fingerprint" in dlpctl("scan", ".", "--baseline", "known").err
+    assert (
+        "known:1: must begin with a fingerprint" in dlpctl("scan", ".", "--baseline", "known").err
+    )
 
 
 def test_the_file_of_exceptions_gives_no_findings_but_in_what_people_wrote(dlpctl):
@@ -127,7 +136,9 @@ def test_the_file_of_exceptions_gives_no_findings_but_in_what_people_wrote(dlpct
 
 def test_an_exception_for_a_destination_counts_for_that_alone(dlpctl):
     dlpctl("baseline", "create", "--destination", "vendor")
-    statuses = [dlpctl("scan", ".", *more).status for more in ([], ["-d", "vendor"], ["-d", "CUSTOMER"])]
+    statuses = [
+        dlpctl("scan", ".", *more).status for more in ([], ["-d", "vendor"], ["-d", "CUSTOMER"])
+    ]
     assert statuses == [20, 0, 20]
 
 
@@ -137,7 +148,9 @@ def found_in(result):
 
 def git(*arguments: str) -> str:
     command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=60
+    ).stdout.strip()
 
 
 def test_exceptions_of_gitleaks(dlpctl):
@@ -162,7 +175,9 @@ def test_exceptions_of_gitleaks(dlpctl):
 
 def test_a_baseline_of_detect_secrets(dlpctl):
     tokens = [f"ghp_{Random(number).getrandbits(140):036x}" for number in range(3)]
-    Path("conf.py").write_text("".join(f'token_{n} = "{token}"\n' for n, token in enumerate(tokens)))
+    Path("conf.py").write_text(
+        "".join(f'token_{n} = "{token}"\n' for n, token in enumerate(tokens))
+    )
     found = json.loads(dlpctl("scan", "conf.py", "--format", "json").out)
     assert len(found["findings"]) == 3
     hashed = [hashlib.sha1(token.encode()).hexdigest() for token in tokens]
@@ -171,7 +186,9 @@ def test_a_baseline_of_detect_secrets(dlpctl):
         {"type": "GitHub Token", "hashed_secret": "0" * 40, "line_number": 2, "is_secret": False},
         {"type": "GitHub Token", "hashed_secret": hashed[2], "line_number": 3, "is_secret": True},
     ]
-    Path(".secrets.baseline").write_text(json.dumps({"version": "1.5.0", "results": {"conf.py": entries}}))
+    Path(".secrets.baseline").write_text(
+        json.dumps({"version": "1.5.0", "results": {"conf.py": entries}})
+    )
     dlpctl("baseline", "import", ".secrets.baseline", "--expires", "never")
     assert sorted(row["places"] for row in rows(dlpctl)) == [["conf.py:1"], ["conf.py:2"]]
     assert dlpctl("baseline", "import", ".secrets.baseline").out.endswith("0 added, 0 removed\n")

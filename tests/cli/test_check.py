@@ -61,7 +61,14 @@ def test_findings_tell_where_and_never_what(dlpctl):
     Path("in.txt").write_text(EMAIL)
     answer = json.loads(dlpctl("check", "in.txt", "--format", "json", "--findings").out)
     assert answer["findings"] == [
-        {"type": "EMAIL", "category": "PII", "start": 9, "end": 29, "score": 0.9, "pattern_id": "email"}
+        {
+            "type": "EMAIL",
+            "category": "PII",
+            "start": 9,
+            "end": 29,
+            "score": 0.9,
+            "pattern_id": "email",
+        }
     ]
 
 
@@ -155,7 +162,9 @@ def test_rules_that_count_hold_over_the_whole_text(dlpctl):
         'name = "bulk"\n[[rules]]\nname = "bulk"\ndataTypes = ["EMAIL"]\ndestinations = ["VENDOR"]\naction = "BLOCK"\nminCount = 10\n'
     )
     assert dlpctl("check", "in.txt", "-p", "bulk.toml", "-d", "VENDOR").status == 20
-    assert dlpctl("check", "in.txt", "-p", "bulk.toml", "-d", "VENDOR", "--decision-only").status == 20
+    assert (
+        dlpctl("check", "in.txt", "-p", "bulk.toml", "-d", "VENDOR", "--decision-only").status == 20
+    )
 
 
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_their_decision(dlpctl):

@@ -1,4 +1,6 @@
-"""Files of every kind through the command line: decided, masked beside the original, verified, and no value shown."""
+"""Files of every kind through the command line: decided, masked beside the original, verified, and
+no value shown.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def eml() -> bytes:
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = "a@example.org", MAIL, "Offer"
     message.set_content(f"SSN {SSN}\n")
-    message.add_attachment(pdf(f"card {CARD}"), maintype="application", subtype="pdf", filename="offer.pdf")
+    message.add_attachment(
+        pdf(f"card {CARD}"), maintype="application", subtype="pdf", filename="offer.pdf"
+    )
     return message.as_bytes()
 
 
@@ -172,7 +176,9 @@ def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl,
     assert [part.get_content_type() for part in message.walk()] == [
         "multipart/mixed", "multipart/alternative", "text/plain", "text/html", "text/plain",
     ]  # fmt: skip
-    assert [part.get_payload().strip() for part in message.walk() if not part.is_multipart()][1:] == [
+    assert [part.get_payload().strip() for part in message.walk() if not part.is_multipart()][
+        1:
+    ] == [
         "<p>kept</p>",
         "last",
     ]
@@ -210,7 +216,11 @@ def test_several_files_each_decided_and_the_worst_is_the_status(dlpctl):
     result = dlpctl("check", "a.pdf", "b.csv", "c.pdf", "-d", "VENDOR")
     assert result.status == 20
     decisions = [line.split()[:2] for line in result.out.splitlines() if not line.startswith(" ")]
-    assert decisions == [["ALLOWED_WITH_MASKING", "a.pdf"], ["ALLOWED", "b.csv"], ["BLOCKED", "c.pdf"]]
+    assert decisions == [
+        ["ALLOWED_WITH_MASKING", "a.pdf"],
+        ["ALLOWED", "b.csv"],
+        ["BLOCKED", "c.pdf"],
+    ]
     assert not Path("c.masked.pdf").exists()
     answers = json.loads(dlpctl("check", "a.pdf", "b.csv", "c.pdf", "-f", "json").out)
     assert [one["file"] for one in answers] == ["a.pdf", "b.csv", "c.pdf"]
@@ -221,7 +231,13 @@ def test_json_has_findings_coverage_and_verification(dlpctl):
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     answer = json.loads(dlpctl("check", "a.csv", "-d", "VENDOR", "-f", "json").out)
     assert answer["findings"] == [
-        {"type": "SSN", "category": "PII", "place": "line 2", "score": 0.9, "pattern_id": "us-ssn-bare"}
+        {
+            "type": "SSN",
+            "category": "PII",
+            "place": "line 2",
+            "score": 0.9,
+            "pattern_id": "us-ssn-bare",
+        }
     ]
     assert answer["coverage"] == {
         "format": "csv",
@@ -239,9 +255,19 @@ def test_json_has_findings_coverage_and_verification(dlpctl):
 BLOCKED = {
     "encrypted": ("a.pdf", lambda: pdf(f"Mail {MAIL}", encrypt="secret"), {}, "encrypted"),
     "damaged": ("a.docx", lambda: docx()[:2000], {}, "damaged"),
-    "too large": ("a.csv", lambda: b"x" * 2000, {"LIMITS_INPUT_BYTES": "1000"}, "limits.input_bytes"),
+    "too large": (
+        "a.csv",
+        lambda: b"x" * 2000,
+        {"LIMITS_INPUT_BYTES": "1000"},
+        "limits.input_bytes",
+    ),
     "too deep": ("a.zip", lambda: zipped(a=zipped(b=b"x")), {"LIMITS_DEPTH": "1"}, "limits.depth"),
-    "too many pages": ("a.pdf", lambda: pdf("x", "y"), {"LIMITS_PDF_PAGES": "1"}, "more than 1 pages"),
+    "too many pages": (
+        "a.pdf",
+        lambda: pdf("x", "y"),
+        {"LIMITS_PDF_PAGES": "1"},
+        "more than 1 pages",
+    ),
     "too slow": ("a.pdf", lambda: pdf("x"), {"LIMITS_SECONDS": "0.1"}, "limits.seconds"),
     "unknown": (
         "a.bin",
@@ -249,12 +275,19 @@ BLOCKED = {
         {},
         "1 part not inspected: binary file of unknown format",
     ),
-    "not inspected": ("a.rar", lambda: b"Rar!\x1a\x07\x01\0", {}, "1 part not inspected: RAR archive"),
+    "not inspected": (
+        "a.rar",
+        lambda: b"Rar!\x1a\x07\x01\0",
+        {},
+        "1 part not inspected: RAR archive",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", BLOCKED)
-def test_what_cannot_be_read_or_cleaned_with_certainty_is_blocked_with_the_reason(dlpctl, monkeypatch, what):
+def test_what_cannot_be_read_or_cleaned_with_certainty_is_blocked_with_the_reason(
+    dlpctl, monkeypatch, what
+):
     name, make, settings, reason = BLOCKED[what]
     for setting, value in settings.items():
         monkeypatch.setenv(f"DLPCTL_{setting}", value)
@@ -306,7 +339,9 @@ def test_passwords_come_from_the_environment_a_file_or_a_prompt(dlpctl, monkeypa
 def test_nothing_is_written_over_without_force(dlpctl):
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     assert dlpctl("check", "a.csv", "-d", "VENDOR").status == 10
-    assert dlpctl("check", "a.csv", "-d", "VENDOR").status == 10, "the copy that is there is the same"
+    assert dlpctl("check", "a.csv", "-d", "VENDOR").status == 10, (
+        "the copy that is there is the same"
+    )
     Path("a.masked.csv").write_text("mine")
     result = dlpctl("check", "a.csv", "-d", "VENDOR")
     assert result.status == 1
@@ -330,7 +365,9 @@ def test_the_name_of_the_file_is_shown_without_the_value_in_it(dlpctl):
 
 
 def test_what_cannot_be_inspected_may_be_accepted(dlpctl, monkeypatch):
-    Path("a.zip").write_bytes(zipped(**{"a.txt": SSN.encode() + b" ssn", "b.rar": b"Rar!\x1a\x07\x01\0"}))
+    Path("a.zip").write_bytes(
+        zipped(**{"a.txt": SSN.encode() + b" ssn", "b.rar": b"Rar!\x1a\x07\x01\0"})
+    )
     assert dlpctl("check", "a.zip", "-d", "VENDOR").status == 20
     result = dlpctl("check", "a.zip", "-d", "VENDOR", "--on-uninspected", "warn")
     assert result.status == 10
@@ -377,7 +414,9 @@ def test_rules_that_count_hold_over_all_files_within_a_file(dlpctl):
 
 
 def test_a_value_that_repeats_without_its_label_is_masked_too(dlpctl):
-    Path("a.zip").write_bytes(zipped(**{"a.txt": b"SSN 536904399", "b.txt": b"ref 536904399 again"}))
+    Path("a.zip").write_bytes(
+        zipped(**{"a.txt": b"SSN 536904399", "b.txt": b"ref 536904399 again"})
+    )
     assert dlpctl("check", "a.zip", "-d", "VENDOR").status == 10
     with zipfile.ZipFile("a.masked.zip") as archive:
         assert b"536904399" not in archive.read("b.txt")
@@ -424,7 +463,8 @@ def test_the_next_start_removes_what_a_killed_one_left(temporary, wait_for):
 
 
 @pytest.mark.parametrize(
-    "command", [["mask", "in.txt"], ["check", "in.txt"], ["scan", "in.txt"], ["mask"], ["check", "-"]]
+    "command",
+    [["mask", "in.txt"], ["check", "in.txt"], ["scan", "in.txt"], ["mask"], ["check", "-"]],
 )
 def test_plain_text_imports_no_format(command):
     Path("in.txt").write_text("write to a@example.com\n")

@@ -115,11 +115,17 @@ def shell_environ(dlpctl, tmp_path) -> dict[str, str]:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dlpctl "$@"\n')
     program.chmod(0o755)
-    return {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    return {
+        **os.environ,
+        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+    }
 
 
 def output(command: list[str], environ: dict[str, str]) -> str:
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.stderr == ""
     return done.stdout
 
@@ -143,7 +149,9 @@ def test_bash(shell_environ):
 def test_fish(shell_environ):
     source = f"source '{ROOT / 'completions' / 'dlpctl.fish'}'"
     for line, expected in [*LINES, ("dlpctl check --format=j", {"--format=json"})]:
-        found = output(["fish", "--no-config", "-c", f"{source}; complete -C '{line}'"], shell_environ)
+        found = output(
+            ["fish", "--no-config", "-c", f"{source}; complete -C '{line}'"], shell_environ
+        )
         assert {word.partition("\t")[0] for word in found.splitlines()} >= expected, line
         assert len(found.splitlines()) <= len(expected) + 1, line
 

@@ -101,7 +101,9 @@ def test_a_license_that_runs_out(dlpctl):
     soon = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%MZ")
     dlpctl("license", "extend", "acme", license_["license_id"], "--expires", soon)
     found = said(dlpctl, "license", "warning")
-    assert found["remedy"].startswith(f"dlpctl license extend acme {license_['license_id']} --expires ")
+    assert found["remedy"].startswith(
+        f"dlpctl license extend acme {license_['license_id']} --expires "
+    )
     assert dlpctl(*found["remedy"].split()[1:]).status == 0
     assert "expires on" not in dlpctl("doctor").out
 
@@ -144,7 +146,9 @@ def test_a_server(status, ahead, subject, words):
     try:
         if status is None:
             server.socket.close()
-        verdicts = list(diagnosis._server(Config()._replace(server=f"http://127.0.0.1:{server.server_port}")))
+        verdicts = list(
+            diagnosis._server(Config()._replace(server=f"http://127.0.0.1:{server.server_port}"))
+        )
     finally:
         server.shutdown()
         thread.join()

@@ -20,8 +20,13 @@ PERSON = "Written by Jane Doe <jane.doe@acme-corp.com>\n"
 
 def git(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments]
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=60, env=environ)
+    environ = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    return subprocess.run(
+        command, capture_output=True, text=True, check=check, timeout=60, env=environ
+    )
 
 
 def commits(name: str, content: str) -> bool:
@@ -146,7 +151,9 @@ def test_the_types_of_a_hook_are_chosen_when_it_is_installed(dlpctl):
 def printed_advice(stderr: str) -> dict[str, str]:
     """The command that a refused commit prints for each file."""
     assert "baseline update" not in stderr
-    found = re.findall(r"^  \S+ in (.+):\d+\n    (.*dlpctl allow [0-9a-f]{32} .*)$", stderr, re.MULTILINE)
+    found = re.findall(
+        r"^  \S+ in (.+):\d+\n    (.*dlpctl allow [0-9a-f]{32} .*)$", stderr, re.MULTILINE
+    )
     return dict(found)
 
 
@@ -216,11 +223,15 @@ def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
     Path("a.pem").write_text(KEY)
     git("add", "a.pem")
     path = os.pathsep.join(
-        folder for folder in os.environ["PATH"].split(os.pathsep) if not Path(folder, "dlpctl").exists()
+        folder
+        for folder in os.environ["PATH"].split(os.pathsep)
+        if not Path(folder, "dlpctl").exists()
     )
     command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "a"]
     environ = {**os.environ, "PATH": path}
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environ, check=False)
+    refused = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=environ, check=False
+    )
     assert refused.returncode
     advice = printed_advice(refused.stderr)
     subprocess.run(["sh", "-c", advice["a.pem"]], check=True, timeout=60, env=environ)
@@ -240,7 +251,9 @@ def test_files_that_are_named_are_scanned_instead_of_what_is_staged(dlpctl):
 
 def test_what_pre_commit_runs_finds_keys(dlpctl, repository):
     """The entries of the manifest are run as pre-commit runs them, with the files at the end."""
-    hooks = {each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    hooks = {
+        each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    }
     Path("authors.txt").write_text(PERSON)
     git("add", "authors.txt")
     staged = hooks["dlpctl-scan"]["entry"].split()[1:]
@@ -255,7 +268,13 @@ def test_what_pre_commit_runs_finds_keys(dlpctl, repository):
 
 def test_what_pre_commit_and_github_read() -> None:
     subprocess.run(
-        [sys.executable, "-m", "pre_commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")],
+        [
+            sys.executable,
+            "-m",
+            "pre_commit",
+            "validate-manifest",
+            str(ROOT / ".pre-commit-hooks.yaml"),
+        ],
         check=True,
         timeout=60,
     )

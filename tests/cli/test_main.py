@@ -65,12 +65,18 @@ def test_the_help_has_every_command_in_a_group(dlpctl):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-@pytest.mark.parametrize("command", [["--help"], ["help", "files"], ["check", "d\u00e9j\u00e0.txt"]])
+@pytest.mark.parametrize(
+    "command", [["--help"], ["help", "files"], ["check", "d\u00e9j\u00e0.txt"]]
+)
 def test_any_encoding_of_the_terminal_will_do(encoding, command):
     Path("d\u00e9j\u00e0.txt").write_text("a@example.com")
     environ = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "40"}
     done = subprocess.run(
-        [sys.executable, "-m", "dlpctl", *command], env=environ, capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "dlpctl", *command],
+        env=environ,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert done.stdout
     assert done.stderr == b""
@@ -118,7 +124,9 @@ def test_a_start_imports_only_what_the_command_needs(command):
         "sys.stderr.write(' '.join(name.partition('.')[0] for name in sys.modules))"
     )
     arguments = [sys.executable, "-c", code, *command]
-    subprocess.run(arguments, capture_output=True, check=True, timeout=60)  # with a cold cache more is needed
+    subprocess.run(
+        arguments, capture_output=True, check=True, timeout=60
+    )  # with a cold cache more is needed
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=60)
     unwanted = {
         "flask", "pydantic", "rich", "sqlite_utils", "sqlite3", "jwt", "cryptography", "yaml", "phonenumbers",
@@ -131,7 +139,9 @@ def test_a_start_imports_only_what_the_command_needs(command):
 def test_the_library_face():
     from dlpctl import Decision, Detector, Policy, check, mask, unmask
 
-    report = check("write to john.doe@example.com", destination="VENDOR", policy=Policy.builtin("default"))
+    report = check(
+        "write to john.doe@example.com", destination="VENDOR", policy=Policy.builtin("default")
+    )
     assert report.decision is Decision.ALLOWED_WITH_MASKING
     assert mask("write to john.doe@example.com", operator="redact") == "write to [EMAIL]"
     assert [found.type for found in Detector().scan("write to john.doe@example.com")] == ["EMAIL"]
@@ -141,7 +151,9 @@ def test_the_library_face():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("command", [["check", "in.txt"], ["mask", "in.txt"], ["scan", "in.txt"], ["--help"]])
+@pytest.mark.parametrize(
+    "command", [["check", "in.txt"], ["mask", "in.txt"], ["scan", "in.txt"], ["--help"]]
+)
 def test_a_full_disk_is_one_line(command):
     Path("in.txt").write_text("a@example.com")
     with Path("/dev/full").open("wb") as full:

@@ -34,7 +34,9 @@ def test_an_unknown_binary_passes_only_where_that_is_accepted(piped):
     program = b"\x7fELF\0\0\0 john.doe@example.com \0\0"
     result = piped("mask", stdin=program)
     assert (result.returncode, result.stdout) == (20, b"")
-    assert b"not inspected: program or library (ELF): only its strings were searched" in result.stderr
+    assert (
+        b"not inspected: program or library (ELF): only its strings were searched" in result.stderr
+    )
     assert b"john" not in result.stderr
     result = piped("mask", "--on-uninspected", "warn", stdin=program)
     assert (result.returncode, result.stdout, result.stderr) == (0, program, b"")
@@ -51,7 +53,9 @@ def test_a_secret_in_a_binary_is_never_let_through(piped):
 def delays_of_a_paused_source():
     """Mask line by line: the next line is written when the one before has come back."""
     command = [sys.executable, "-m", "dlpctl", "mask"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
         assert process.stdin
         assert process.stdout
         process.stdin.write(b"first a@example.com\n")
@@ -80,7 +84,9 @@ def test_a_paused_source_gets_its_lines_at_once():
 def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
     key = [*pem_key(Random(7)).splitlines(), ""]
     command = [sys.executable, "-m", "dlpctl", "mask", "--operator", "redact"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
         assert process.stdin
         assert process.stdout
         for line in key:
@@ -133,7 +139,9 @@ def test_a_vault_turns_tokens_back(dlpctl):
     Path("in.txt").write_text(TEXT)
     masked = dlpctl("mask", "in.txt", "--vault", "v.vault").out
     assert masked == "Mail <EMAIL_1>, card <CREDIT_CARD_1>"
-    Path("answer.txt").write_text("I wrote to \\<email\\_1\\> about `<CREDIT_CARD_1>` and <EMAIL_9>.")
+    Path("answer.txt").write_text(
+        "I wrote to \\<email\\_1\\> about `<CREDIT_CARD_1>` and <EMAIL_9>."
+    )
     restored = dlpctl("unmask", "answer.txt", "--vault", "v.vault")
     assert "john.doe@example.com" in restored.out
     assert "4111 1111 1111 1111" in restored.out
@@ -185,7 +193,9 @@ def test_a_pipe_or_device_is_written_to_and_stays(dlpctl, name, force):
 
 @pytest.mark.parametrize("name", ["in.txt", "in.csv"])
 @pytest.mark.parametrize("command", [("mask",), ("check", "-d", "VENDOR"), ("scan",)])
-def test_a_place_that_cannot_be_written_is_named_before_any_work(dlpctl, monkeypatch, name, command):
+def test_a_place_that_cannot_be_written_is_named_before_any_work(
+    dlpctl, monkeypatch, name, command
+):
     Path(name).write_text(f"{TEXT}\n")
     Path("folder").mkdir()
     for place, why in {
@@ -211,7 +221,9 @@ def test_a_value_that_repeats_without_its_label_is_masked_too(dlpctl):
 
 
 def test_a_value_that_cannot_be_removed_stops_the_output(dlpctl):
-    Path("in.txt").write_text("jd@acme.io is amRAYWNtZS5pbw in base64, too short to be looked through")
+    Path("in.txt").write_text(
+        "jd@acme.io is amRAYWNtZS5pbw in base64, too short to be looked through"
+    )
     result = dlpctl("mask", "in.txt")
     assert (result.status, result.out) == (20, "")
     assert "still holds a value of EMAIL" in result.err

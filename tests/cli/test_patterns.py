@@ -12,14 +12,18 @@ from dlpctl.detect.measure import recall
 
 def test_the_library_keeps_its_own_promises():
     problems = [
-        problem.message for problem in check_patterns(load_patterns(builtin_files())) if problem.is_error
+        problem.message
+        for problem in check_patterns(load_patterns(builtin_files()))
+        if problem.is_error
     ]
     assert problems == []
 
 
 def test_list_filters(dlpctl):
     everything = json.loads(dlpctl("patterns", "list", "--format", "json").out)
-    assert {"EMAIL", "SSN", "CREDIT_CARD", "IBAN", "PRIVATE_KEY"} <= {one["type"] for one in everything}
+    assert {"EMAIL", "SSN", "CREDIT_CARD", "IBAN", "PRIVATE_KEY"} <= {
+        one["type"] for one in everything
+    }
     emails = json.loads(dlpctl("patterns", "list", "--type", "email", "--format", "json").out)
     assert {one["type"] for one in emails} == {"EMAIL"}
     pii = json.loads(dlpctl("patterns", "list", "--category", "pii", "--format", "json").out)
@@ -28,7 +32,9 @@ def test_list_filters(dlpctl):
 
 
 def test_types_name_laws_and_samples(dlpctl):
-    types = {one["name"]: one for one in json.loads(dlpctl("patterns", "types", "--format", "json").out)}
+    types = {
+        one["name"]: one for one in json.loads(dlpctl("patterns", "types", "--format", "json").out)
+    }
     assert types["CREDIT_CARD"]["checksum"] is True
     assert types["CREDIT_CARD"]["category"] == "FINANCIAL"
     assert types["PASSWORD"]["sample"] is False
@@ -40,7 +46,9 @@ def test_types_name_laws_and_samples(dlpctl):
 
 
 def test_stats_print_both_tables(dlpctl, monkeypatch):
-    monkeypatch.setattr("dlpctl.detect.measure.clean.texts", lambda _: [("prose", "a word " * 1000)])
+    monkeypatch.setattr(
+        "dlpctl.detect.measure.clean.texts", lambda _: [("prose", "a word " * 1000)]
+    )
     monkeypatch.setattr(
         "dlpctl.detect.measure.recall.planted",
         lambda _: [recall.Planted("EMAIL", "", "prose", "to ada@acme.io", "ada@acme.io")],
@@ -76,7 +84,10 @@ def test_a_good_file_passes(dlpctl):
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (GOOD + EXAMPLES.replace("AC-12345678", "AC-1"), "pattern 'badge': examples.match[0] is not found"),
+        (
+            GOOD + EXAMPLES.replace("AC-12345678", "AC-1"),
+            "pattern 'badge': examples.match[0] is not found",
+        ),
         (
             GOOD + EXAMPLES.replace('"AC-1234567"', '"AC-12345678"'),
             "pattern 'badge': examples.skip[0] is found",

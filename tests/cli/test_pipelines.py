@@ -111,7 +111,9 @@ def test_a_template_fails_for_a_key_and_passes_without(
     statuses = [run_step(script, *options, stdin=stdin) for script, options in scripts]
     assert any(statuses) == key
     assert FROM in (tmp_path / "pip.log").read_text().splitlines()
-    report = json.loads(Path({"github": "dlpctl.sarif", "gitlab": "dlpctl.json"}[template]).read_text())
+    report = json.loads(
+        Path({"github": "dlpctl.sarif", "gitlab": "dlpctl.json"}[template]).read_text()
+    )
     found = report["runs"][0]["results"] if template == "github" else report
     assert len(found) == key
 
@@ -133,7 +135,9 @@ def test_what_is_below_the_threshold_passes(dlpctl, run_step):
         ("--diff HEAD .", True, 0),
     ],
 )
-def test_the_action_scans_whatever_its_arguments_are(arguments, key, status, repository, run_step, tmp_path):
+def test_the_action_scans_whatever_its_arguments_are(
+    arguments, key, status, repository, run_step, tmp_path
+):
     repository(key=key)
     action = yaml.safe_load((ROOT / ".github/actions/scan/action.yml").read_text(encoding="utf-8"))
     inputs = {"arguments": arguments, "sarif": "out.sarif"}
@@ -147,7 +151,9 @@ def test_the_action_scans_whatever_its_arguments_are(arguments, key, status, rep
         options = ["--noprofile", "--norc", "-e", "-o", "pipefail"]
         statuses.append(run_step(step["run"], *options, **environ))
     assert statuses == [0, status]
-    assert json.loads(Path("out.sarif").read_text())["runs"][0]["invocations"][0]["executionSuccessful"]
+    assert json.loads(Path("out.sarif").read_text())["runs"][0]["invocations"][0][
+        "executionSuccessful"
+    ]
     installed = (tmp_path / "pip.log").read_text().splitlines()[-1]
     assert Path(installed).resolve() == ROOT, "the action installs its own checkout"
 
@@ -156,11 +162,15 @@ class TestSource:
     """Where pipelines install dlpctl from: nothing is invented."""
 
     @staticmethod
-    def show(tmp_path: Path, template: str, *, direct: object = None, urls: str = "") -> tuple[int, str, str]:
+    def show(
+        tmp_path: Path, template: str, *, direct: object = None, urls: str = ""
+    ) -> tuple[int, str, str]:
         """What an installation of such a provenance prints."""
         info = tmp_path / "site" / "dlpctl-1.2.3.dist-info"
         info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: dlpctl\nVersion: 1.2.3\n{urls}")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.4\nName: dlpctl\nVersion: 1.2.3\n{urls}"
+        )
         if direct is not None:
             (info / "direct_url.json").write_text(json.dumps(direct))
         done = subprocess.run(
@@ -231,7 +241,9 @@ class TestSource:
         assert "word" not in result.err
 
     def test_of_an_archive_is_none_for_pre_commit(self, dlpctl):
-        result = dlpctl("hook", "show", "pre-commit", "--install-from", "https://files.example/d.whl")
+        result = dlpctl(
+            "hook", "show", "pre-commit", "--install-from", "https://files.example/d.whl"
+        )
         assert (result.status, "git repository" in result.err) == (2, True)
 
 

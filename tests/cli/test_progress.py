@@ -50,7 +50,9 @@ def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: lis
     assert terminal.getvalue().endswith("...\r\x1b[K")
 
 
-def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(summary: Summary, clock: list[float]) -> None:
+def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(
+    summary: Summary, clock: list[float]
+) -> None:
     for stream in (Terminal(), StringIO()):
         shown = Progress(stream)
         clock[0] += 0.9

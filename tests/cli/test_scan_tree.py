@@ -32,7 +32,10 @@ def test_a_tree_and_what_of_it(dlpctl):
     out = dlpctl("scan", ".", "-f", "json", "--include", "*.md", "--no-ignore").out
     assert [one["file"] for one in records(out)] == ["b/d.md"]
     assert dlpctl("scan", ".", "--exclude", "*.txt", "--exclude", "*.md", "--quiet") == (0, "", "")
-    assert json.loads(dlpctl("scan", ".", "-f", "json", "--max-size", "1k").out)["summary"]["files"] == 4
+    assert (
+        json.loads(dlpctl("scan", ".", "-f", "json", "--max-size", "1k").out)["summary"]["files"]
+        == 4
+    )
     assert dlpctl("scan", ".", "--max-size", "much").status == 2
 
 
@@ -52,7 +55,9 @@ def test_stdin_is_scanned_where_it_is_named(piped):
 
 def test_reports_beside_each_other(dlpctl):
     Path("a.txt").write_text(MAIL)
-    result = dlpctl("scan", "a.txt", "--report", "sarif=a.sarif", "--report", "html=a.html", "-f", "markdown")
+    result = dlpctl(
+        "scan", "a.txt", "--report", "sarif=a.sarif", "--report", "html=a.html", "-f", "markdown"
+    )
     assert result.status == 20
     assert "a.txt:1:6" in result.out
     assert json.loads(Path("a.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "email"
@@ -79,9 +84,13 @@ def test_a_policy_narrows_the_search(dlpctl):
         'name = "cards"\n[[rules]]\nid = "r"\nname = "r"\ndataTypes = ["CREDIT_CARD"]\n'
         'destinations = ["VENDOR"]\naction = "BLOCK"\n'
     )
-    out = dlpctl("scan", "a.txt", "--policy", "cards.toml", "--destination", "VENDOR", "-f", "json").out
+    out = dlpctl(
+        "scan", "a.txt", "--policy", "cards.toml", "--destination", "VENDOR", "-f", "json"
+    ).out
     assert [one["type"] for one in records(out)] == ["CREDIT_CARD"]
-    assert dlpctl("scan", "a.txt", "--policy", "cards.toml", "--destination", "CUSTOMER").status == 0
+    assert (
+        dlpctl("scan", "a.txt", "--policy", "cards.toml", "--destination", "CUSTOMER").status == 0
+    )
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
@@ -116,7 +125,10 @@ def test_git_in_a_hook_and_a_pull_request(dlpctl, monkeypatch):
     assert dlpctl("scan", "--history", "nowhere..main").status == 2
     assert dlpctl("scan", "--history", "--staged").status == 2
     misled = dlpctl("scan", "--diff", "nowhere")
-    assert (misled.status, misled.out) == (2, "")  # an error, and no report that says nothing was found
+    assert (misled.status, misled.out) == (
+        2,
+        "",
+    )  # an error, and no report that says nothing was found
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")

@@ -86,9 +86,7 @@ def test_check_names_what_it_is(dlpctl: Run, special: tuple[str, str]) -> None:
     name, kind = special
     done = dlpctl("check", name)
     assert (done.status, done.out) == (1, "")
-    expected = (
-        f"dlpctl: {name}: cannot be read: it is {kind}, not a file; pass its content on stdin, as '-'\n"
-    )
+    expected = f"dlpctl: {name}: cannot be read: it is {kind}, not a file; pass its content on stdin, as '-'\n"
     assert done.err == expected
 
 
@@ -130,7 +128,9 @@ def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_a_password_may_come_from_the_pipe_of_another_program(tmp_path: Path) -> None:
     code = f"'{sys.executable}' -m dlpctl check text.txt --decision-only --password-file <(sleep 0.2; echo secret)"
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["bash", "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.stdout, done.stderr, done.returncode) == ("ALLOWED\n", "", 0)
 
 

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and pipes are
 def in_shell(script: str) -> subprocess.CompletedProcess[str]:
     """What `dlpctl` in a script is, is this program."""
     script = f'dlpctl() {{ "{sys.executable}" -m dlpctl "$@"; }}\n{script}'
-    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 NOTHING = {
@@ -94,7 +96,9 @@ def test_a_pipe_that_is_not_read_is_pointed_out():
 
 def test_a_file_never_takes_the_place_of_a_closed_stdin():
     """Files that are opened get the lowest number that is free, which is that of a closed stdin."""
-    done = in_shell("echo a@example.com | dlpctl mask --vault v > out.txt; dlpctl unmask --vault v - <&-")
+    done = in_shell(
+        "echo a@example.com | dlpctl mask --vault v > out.txt; dlpctl unmask --vault v - <&-"
+    )
     assert (done.returncode, done.stdout) == (2, "")
 
 

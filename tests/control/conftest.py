@@ -52,7 +52,9 @@ class SetClock:
 
 @pytest.fixture(scope="session")
 def detector() -> Detector:
-    """Two patterns: what the control plane does with findings does not depend on how many there could be."""
+    """Two patterns: what the control plane does with findings does not depend on how many there
+    could be.
+    """
     return Detector(patterns=parse_file({"pattern": _PATTERNS}, "tests"))
 
 

@@ -111,7 +111,9 @@ def test_an_organization_is_found_by_a_part_of_its_slug(control, acme, some_chec
 def test_search_by_id_and_organization(control, acme, some_checks):
     wanted = some_checks[1].preflight_id
     for search in (wanted, wanted[:15]):
-        assert [item.preflight_id for item in control.audit.search(LOCAL, search=search).items] == [wanted]
+        assert [item.preflight_id for item in control.audit.search(LOCAL, search=search).items] == [
+            wanted
+        ]
     for org in (acme, "acme"):
         assert control.audit.search(LOCAL, org_id=org).total == 4
         assert control.audit.search(LOCAL, org_id=org, search="email").total == 2
@@ -126,7 +128,13 @@ def test_pages_are_stable_and_end(control, acme, some_checks):
     assert [len(items) for items in ids] == [1, 1, 1, 1, 0]
     assert len({items[0].preflight_id for items in ids[:4]}) == 4
     assert control.audit.search(LOCAL, offset=10**15, search="email").items == ()
-    for wrong in ({"limit": 0}, {"limit": -1}, {"limit": 10**20}, {"offset": -1}, {"offset": 2**53}):
+    for wrong in (
+        {"limit": 0},
+        {"limit": -1},
+        {"limit": 10**20},
+        {"offset": -1},
+        {"offset": 2**53},
+    ):
         with pytest.raises(RequestError):
             control.audit.search(LOCAL, **wrong)
 
@@ -213,15 +221,22 @@ def test_percentages_add_up(counts):
     shares = percentages(counts)
     assert sum(round(share * 10) for share in shares) == 1_000
     assert all(
-        abs(share - count * 100 / sum(counts)) < 0.1 for share, count in zip(shares, counts, strict=True)
+        abs(share - count * 100 / sum(counts)) < 0.1
+        for share, count in zip(shares, counts, strict=True)
     )
 
 
 def test_labels():
-    assert [label(name) for name in ("SSN", "CREDIT_CARD", "API_KEY")] == ["SSN", "Credit card", "API key"]
+    assert [label(name) for name in ("SSN", "CREDIT_CARD", "API_KEY")] == [
+        "SSN",
+        "Credit card",
+        "API key",
+    ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+)
 @given(st.text(max_size=40))
 def test_any_search_is_answered(control, acme, some_checks, search):
     assert control.audit.search(LOCAL, search=search).total <= 4
@@ -240,7 +255,9 @@ def test_tokens(control, acme, clock):
     token = first.read_text().strip()
     assert control.tokens.first().read_text().strip() == token
     assert control.tokens.authenticate(token).role is Role.ADMIN
-    made = control.tokens.create(LOCAL, {"role": "auditor", "org_id": "acme", "expires_at": "2026-03-11"})
+    made = control.tokens.create(
+        LOCAL, {"role": "auditor", "org_id": "acme", "expires_at": "2026-03-11"}
+    )
     access = control.tokens.authenticate(made.token)
     assert (access.role, access.org_id) == (Role.AUDITOR, acme)
     assert all(one.token is None for one in control.tokens.list(LOCAL))

@@ -39,7 +39,9 @@ def test_counts_alone_are_kept_where_the_organization_says_so(control, acme, key
     assert control.checks.get(key, answer.preflight_id).detected[0].sample is None
 
 
-@pytest.mark.parametrize("bad", [None, "", "nothing", "dlp_pk_" + "a" * 49, "dlp_pk_\ud800", "é" * 56])
+@pytest.mark.parametrize(
+    "bad", [None, "", "nothing", "dlp_pk_" + "a" * 49, "dlp_pk_\ud800", "é" * 56]
+)
 def test_an_unknown_key_is_unauthorized(control, acme, bad):
     with pytest.raises(UnauthorizedError):
         control.checks.check_text(bad, "x", "VENDOR")
@@ -52,7 +54,9 @@ def test_the_key_chooses_the_policy_and_policy_id_another_of_its_organization(co
     (foreign,) = control.policies.list(LOCAL, other)
     check = control.checks.check_text
     assert check(key, EMAIL, "VENDOR", org_id=acme).decision == "ALLOWED_WITH_MASKING"
-    assert check(key, EMAIL, "VENDOR", org_id="acme", policy_id=strict.policy_id).decision == "BLOCKED"
+    assert (
+        check(key, EMAIL, "VENDOR", org_id="acme", policy_id=strict.policy_id).decision == "BLOCKED"
+    )
     with pytest.raises(ForbiddenError, match="org_id"):
         check(key, EMAIL, "VENDOR", org_id=other)
     for unknown in (foreign.policy_id, "pol_none", "\ud800"):
@@ -152,7 +156,12 @@ def test_a_masked_file_is_fetched_by_its_signed_address_until_it_expires(control
     on_disk = list((control.folder / "masked").iterdir())
     assert len(on_disk) == 1
     assert b"write to" not in on_disk[0].read_bytes()
-    for forged in ({"signature": "0" * 64}, {"expires": "9999999999"}, {"signature": None}, {"expires": "é"}):
+    for forged in (
+        {"signature": "0" * 64},
+        {"expires": "9999999999"},
+        {"signature": None},
+        {"expires": "é"},
+    ):
         with pytest.raises(ForbiddenError):
             control.checks.file(key, made.preflight_id, **(query | forged))
     with pytest.raises(UnauthorizedError):

@@ -54,9 +54,13 @@ def test_a_second_jump_is_watched_for_a_day_of_its_own(control, acme, key, clock
 
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_jump_back_revives_nothing(control, acme, key, clock, detector, is_restarted):
-    token = control.tokens.create(LOCAL, {"role": "admin", "expires_at": "2026-03-11T00:00:00Z"}).token
+    token = control.tokens.create(
+        LOCAL, {"role": "admin", "expires_at": "2026-03-11T00:00:00Z"}
+    ).token
     (license_,) = control.licenses.list(LOCAL, acme)
-    control.licenses.extend(LOCAL, acme, license_.license_id, {"expires_at": "2026-03-11T00:00:00Z"})
+    control.licenses.extend(
+        LOCAL, acme, license_.license_id, {"expires_at": "2026-03-11T00:00:00Z"}
+    )
     control.checks.check_text(key, EMAIL, "VENDOR")
     clock.pass_with(control, hours=13)
     clock.forward(days=-300)
@@ -81,7 +85,9 @@ def test_an_exception_of_a_policy_that_has_expired_stays_expired(control, acme, 
         "dataTypes": ["EMAIL"],
         "destinations": ["VENDOR"],
         "action": "BLOCK",
-        "exceptions": [{"pattern": "jane.doe@.*", "owner": "o", "reason": "r", "expires": "2026-03-11"}],
+        "exceptions": [
+            {"pattern": "jane.doe@.*", "owner": "o", "reason": "r", "expires": "2026-03-11"}
+        ],
     }
     policy = control.policies.create(LOCAL, acme, {"name": "P", "rules": [rule]})
     assert control.checks.check_text(policy.api_key, EMAIL, "VENDOR").decision == "ALLOWED"

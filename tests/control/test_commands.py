@@ -91,7 +91,9 @@ def test_init_makes_a_token_file_and_an_organization(dlpctl, answer):
 
 def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
     org = answer("org", "create", "Acme", "--set", "admin_email=a@b.example")["org_id"]
-    assert answer("org", "update", "acme", "--name", "New", "--set", "admin_email=")["settings"] == {}
+    assert (
+        answer("org", "update", "acme", "--name", "New", "--set", "admin_email=")["settings"] == {}
+    )
     assert [one["slug"] for one in answer("org", "list")] == ["acme"]
     Path("vendors.toml").write_text(VENDORS)
     policy = answer("policy", "create", "acme", "vendors.toml", "--inactive")["policy_id"]
@@ -105,7 +107,10 @@ def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
     answer("policy", "delete", "acme", policy)
     made = answer("license", "create", "acme", "--type", "standard", "--expires", "2999-01-01")
     assert (
-        answer("license", "extend", "acme", made["license_id"], "--checks", "5")["max_checks_per_month"] == 5
+        answer("license", "extend", "acme", made["license_id"], "--checks", "5")[
+            "max_checks_per_month"
+        ]
+        == 5
     )
     assert answer("license", "validate", "--key", made["license_key"])["valid"] is True
     answer("license", "revoke", "acme", made["license_id"])
@@ -221,12 +226,20 @@ def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_pat
     key = str(tmp_path / "data" / "dlpctl" / "control.key")
     for noted in (head.strip(), "head.txt", "head.json"):
         assert dlpctl("audit", "verify", "--head", noted)[0] == 0
-        assert dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key", key)[0] == 0
-    status, out, _ = dlpctl("audit", "verify", "--head", "later.txt", "--database", "early.db", "--key", key)
+        assert (
+            dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key", key)[0]
+            == 0
+        )
+    status, out, _ = dlpctl(
+        "audit", "verify", "--head", "later.txt", "--database", "early.db", "--key", key
+    )
     assert (status, "1 checks and 0 events up to it are missing" in out) == (1, True)
     assert dlpctl("audit", "verify", "--head", "note.txt")[0] == 2
     status, out, _ = dlpctl("audit", "events", "--format", "json")
-    assert [one["action"] for one in json.loads(out)["items"]][:2] == ["key.used", "organization.created"]
+    assert [one["action"] for one in json.loads(out)["items"]][:2] == [
+        "key.used",
+        "organization.created",
+    ]
 
 
 def test_the_key_file_is_replaced_by_a_command(dlpctl, tmp_path):

@@ -178,7 +178,9 @@ def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key
     change(control.folder, f"{_ALLOW} WHERE org_id = '{acme}'")
     again = reopen()
     for _ in range(2):
-        with pytest.raises(TamperedError, match=r"pol_\w+ in policies: was changed .* audit verify"):
+        with pytest.raises(
+            TamperedError, match=r"pol_\w+ in policies: was changed .* audit verify"
+        ):
             again.checks.check_text(key, EMAIL, "VENDOR")
         answer = again.checks.check_text(policy.api_key, EMAIL, "VENDOR")
         assert answer.decision == "ALLOWED_WITH_MASKING"
@@ -204,7 +206,9 @@ def test_what_a_check_depends_on_is_verified_before(control, acme, key, reopen, 
 
 def test_a_policy_does_not_come_under_a_license_from_outside(control, acme, reopen):
     control.groups.create(LOCAL, acme, {"name": "unlicensed"})
-    policy = control.policies.create(LOCAL, acme, {"name": "P", "rules": [], "groups": ["unlicensed"]})
+    policy = control.policies.create(
+        LOCAL, acme, {"name": "P", "rules": [], "groups": ["unlicensed"]}
+    )
     (group,) = [one.group_id for one in control.groups.list(LOCAL, acme) if one.is_default]
     change(control.folder, f"INSERT INTO group_policies VALUES ('{group}', '{policy.policy_id}')")
     with pytest.raises(TamperedError, match="group_policies"):
@@ -270,7 +274,9 @@ def test_a_revoked_token_that_is_put_back_with_its_seal_is_named(control):
         database.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         database.execute("INSERT INTO seals VALUES (?, ?, ?)", seal)
     problems = control.audit.verify(LOCAL).problems
-    assert [one for one in problems if f"{made.token_id} in tokens: is not as the last event" in one]
+    assert [
+        one for one in problems if f"{made.token_id} in tokens: is not as the last event" in one
+    ]
 
 
 def test_every_change_is_an_event_and_leaves_an_intact_log(control, clock):
@@ -298,8 +304,12 @@ def test_every_change_is_an_event_and_leaves_an_intact_log(control, clock):
             LOCAL, org, licenses.list(LOCAL, org)[1].license_id, {"max_checks_per_month": 5}
         ),
         "group.deleted": lambda: groups.delete(LOCAL, org, "G"),
-        "license.revoked": lambda: licenses.revoke(LOCAL, org, licenses.list(LOCAL, org)[0].license_id),
-        "policy.deleted": lambda: policies.delete(LOCAL, org, policies.list(LOCAL, org)[1].policy_id),
+        "license.revoked": lambda: licenses.revoke(
+            LOCAL, org, licenses.list(LOCAL, org)[0].license_id
+        ),
+        "policy.deleted": lambda: policies.delete(
+            LOCAL, org, policies.list(LOCAL, org)[1].policy_id
+        ),
         "license.signing-key-rotated": lambda: licenses.rotate_keys(LOCAL),
         "token.created": lambda: tokens.create(LOCAL, {"role": "admin", "org_id": org}),
         "token.revoked": lambda: tokens.revoke(LOCAL, tokens.list(LOCAL)[0].token_id),
@@ -318,7 +328,11 @@ def test_an_event_names_who_did_it_and_an_access_sees_its_own_organization(contr
     access = control.tokens.authenticate(token.token)
     control.organizations.update(access, acme, {"name": "New"})
     newest, used = control.audit.events(access).items[:2]
-    assert (newest.action, newest.actor, newest.subject) == ("organization.updated", token.token_id, acme)
+    assert (newest.action, newest.actor, newest.subject) == (
+        "organization.updated",
+        token.token_id,
+        acme,
+    )
     assert (used.action, used.actor) == ("key.used", token.token_id)
     assert {one.org_id for one in control.audit.events(access).items} == {acme}
     change(control.folder, "UPDATE policies SET created_at = ''")
@@ -329,7 +343,9 @@ def test_an_event_names_who_did_it_and_an_access_sees_its_own_organization(contr
 
 def test_the_use_of_a_key_is_logged_once_a_day(control, acme, key, clock, reopen):
     def uses():
-        return [one.subject for one in control.audit.events(LOCAL).items if one.action == "key.used"]
+        return [
+            one.subject for one in control.audit.events(LOCAL).items if one.action == "key.used"
+        ]
 
     (license_,) = control.licenses.list(LOCAL, acme)
     policy_id = control.policies.list(LOCAL, acme)[0].policy_id
@@ -353,7 +369,8 @@ def test_no_table_is_trusted_without_evidence(control):
             if not row[0].startswith(("sqlite_", "phrases_search"))
         }
         columns = {
-            table: {row[1] for row in database.execute(f"PRAGMA table_info({table})")} for table in SEALED
+            table: {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+            for table in SEALED
         }
     assert tables == {*SEALED, *_CHAINED, *_COUNTED, *_HARMLESS}
     assert columns == {table: set(sealed.columns) for table, sealed in SEALED.items()}
@@ -373,14 +390,19 @@ def test_a_backup_is_verified_with_the_key_alone(control, acme, key, tmp_path):
     key_file.write_text("00" * 32)
     with pytest.raises(StoreError, match="not the key"), Evidence.open(backup, key_file):
         pass
-    with pytest.raises(StoreError, match="no such database"), Evidence.open(tmp_path / "no.db", key_file):
+    with (
+        pytest.raises(StoreError, match="no such database"),
+        Evidence.open(tmp_path / "no.db", key_file),
+    ):
         pass
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes")
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_folder_that_cannot_be_written_is_verified(control, acme, key, is_open):
-    """By a user who may read it, as a copy for an auditor or a mounted snapshot; even while the service runs."""
+    """By a user who may read it, as a copy for an auditor or a mounted snapshot; even while the
+    service runs.
+    """
     control.checks.check_text(key, EMAIL, "VENDOR")
     if not is_open:
         control.close()
@@ -422,7 +444,9 @@ def test_verifying_beside_a_writer(control, acme, key):
     writer.start()
     try:
         for _ in range(10):
-            with Evidence.open(control.folder / "control.db", control.folder / "control.key") as evidence:
+            with Evidence.open(
+                control.folder / "control.db", control.folder / "control.key"
+            ) as evidence:
                 assert evidence.verify(None).problems == ()
             assert control.audit.verify(LOCAL).problems == ()
     finally:
@@ -465,13 +489,17 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
             step(Database(old))
             old.execute(f"PRAGMA user_version = {number}")
         old.execute("INSERT INTO state VALUES ('key', ?)", (ring.key_for("check"),))
-        old.execute("INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')")
+        old.execute(
+            "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
+        )
         old.execute(
             "INSERT INTO phrases VALUES (1, x'00', 'org_1', 'Acme', 'pol_1', 'p', '1.0', 'VENDOR', 'ALLOWED', 'x')"
         )
         old.execute("INSERT INTO phrase_counts VALUES (1, 'org_1', 1, 1)")
         old.execute("INSERT INTO daily VALUES ('org_1', '2026', 1, 0, 0, 5, 0, 0)")
-        old.execute("INSERT INTO checks VALUES (1, 'pf_1', 1, 'lic_1', '2026', 5, 0, '[]', ?)", (link,))
+        old.execute(
+            "INSERT INTO checks VALUES (1, 'pf_1', 1, 'lic_1', '2026', 5, 0, '[]', ?)", (link,)
+        )
         old.execute("INSERT INTO chain VALUES (1, 0, ?, 1, ?, ?)", (bytes(32), link, seal))
     with ControlPlane.open(tmp_path, lambda: detector) as control:
         report = control.audit.verify(LOCAL)
@@ -483,7 +511,9 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
         assert "org_1 in organizations" in evidence.verify(None).reason
 
 
-def test_a_backup_that_is_restored_is_an_event_and_the_log_goes_on(control, acme, key, reopen, tmp_path):
+def test_a_backup_that_is_restored_is_an_event_and_the_log_goes_on(
+    control, acme, key, reopen, tmp_path
+):
     other = reopen()
     control.maintenance.backup(tmp_path / "copy.db")
     for one in (control, other):

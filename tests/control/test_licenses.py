@@ -22,7 +22,9 @@ from dlpctl.errors import (
 def _claims(control, token):
     key_id = jwt.get_unverified_header(token)["kid"]
     pem = control.licenses.public_key(key_id).public_key
-    return jwt.decode(token, pem, algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False})
+    return jwt.decode(
+        token, pem, algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
+    )
 
 
 def test_validation_answers_the_object_of_the_interface(control, acme):
@@ -44,7 +46,11 @@ def test_validation_answers_the_object_of_the_interface(control, acme):
     assert answer["policy_config"]["policies"][0]["rules"] == policy.to_dict()["rules"]
     assert "api_key" not in json.dumps(answer["policy_config"])
     claims = _claims(control, answer["jwt_token"])
-    assert (claims["org_id"], claims["license_id"], claims["type"]) == (acme, license_.license_id, "trial")
+    assert (claims["org_id"], claims["license_id"], claims["type"]) == (
+        acme,
+        license_.license_id,
+        "trial",
+    )
     assert {"iss", "sub", "iat", "exp", "jti", "policy_version", "policy_hash"} <= set(claims)
     assert datetime.fromtimestamp(claims["exp"], UTC) == datetime(2026, 3, 11, 12, tzinfo=UTC)
 
@@ -70,12 +76,20 @@ def test_forged_tokens_do_not_verify(control, acme):
     pem = control.licenses.public_key().public_key
     body = token.split(".")[1]
     for algorithm in ("none", "HS256"):
-        head = urlsafe_b64encode(json.dumps({"alg": algorithm, "typ": "JWT"}).encode()).decode().rstrip("=")
+        head = (
+            urlsafe_b64encode(json.dumps({"alg": algorithm, "typ": "JWT"}).encode())
+            .decode()
+            .rstrip("=")
+        )
         with pytest.raises(jwt.InvalidTokenError):
-            jwt.decode(f"{head}.{body}.{'' if algorithm == 'none' else 'AAAA'}", pem, algorithms=["RS256"])
+            jwt.decode(
+                f"{head}.{body}.{'' if algorithm == 'none' else 'AAAA'}", pem, algorithms=["RS256"]
+            )
 
 
-@pytest.mark.parametrize("key", [None, "", "dlp_lk_x", "dlp_lk_" + "0" * 49, "x" * 10_000, "dlp_lk_\ud800"])
+@pytest.mark.parametrize(
+    "key", [None, "", "dlp_lk_x", "dlp_lk_" + "0" * 49, "x" * 10_000, "dlp_lk_\ud800"]
+)
 def test_an_unknown_key_is_unauthorized(control, acme, key):
     with pytest.raises(UnauthorizedError):
         control.licenses.validate(key)
@@ -137,6 +151,8 @@ def test_a_better_license_is_used_before_the_trial(control, acme, key):
 
 def test_a_policy_outside_of_every_licensed_group_is_refused(control, acme):
     control.groups.create(LOCAL, acme, {"name": "unlicensed"})
-    policy = control.policies.create(LOCAL, acme, {"name": "P", "rules": [], "groups": ["unlicensed"]})
+    policy = control.policies.create(
+        LOCAL, acme, {"name": "P", "rules": [], "groups": ["unlicensed"]}
+    )
     with pytest.raises(ForbiddenError, match="no policy group"):
         control.checks.check_text(policy.api_key, "x", "VENDOR")

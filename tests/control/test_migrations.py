@@ -43,10 +43,14 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
     with closing(sqlite3.connect(file)) as database:
         assert database.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
         assert database.execute("SELECT name FROM organizations").fetchall() == [("Acme",)]
-        found = database.execute("SELECT rowid FROM phrases_search WHERE phrases_search MATCH 'blocked'")
+        found = database.execute(
+            "SELECT rowid FROM phrases_search WHERE phrases_search MATCH 'blocked'"
+        )
         assert found.fetchall() == ([(1,)] if version >= 4 else [])
         if 4 <= version <= _OWNED:
-            assert database.execute("SELECT * FROM policy_owners").fetchall() == [("pol_1", "org_1")]
+            assert database.execute("SELECT * FROM policy_owners").fetchall() == [
+                ("pol_1", "org_1")
+            ]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):
@@ -85,7 +89,9 @@ def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
         database.execute(
             "INSERT INTO daily VALUES ('org_1', '2026-03-10', 1, 2, 3, ?1, ?1, ?1)", (2**63 - 1,)
         )
-        database.execute("INSERT INTO daily_types VALUES ('org_1', '2026-03-10', 'EMAIL', ?)", (2**63 - 1,))
+        database.execute(
+            "INSERT INTO daily_types VALUES ('org_1', '2026-03-10', 'EMAIL', ?)", (2**63 - 1,)
+        )
         database.execute(f"PRAGMA user_version = {before}")
     Store(tmp_path / "a.db").close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:

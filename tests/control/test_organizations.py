@@ -23,7 +23,10 @@ def test_creating_one_makes_a_license_a_group_and_an_active_policy(control):
         "license_type",
         "license_expires_at",
     ]
-    assert (answer["license_type"], answer["license_expires_at"]) == ("trial", "2026-04-09T12:00:00.000Z")
+    assert (answer["license_type"], answer["license_expires_at"]) == (
+        "trial",
+        "2026-04-09T12:00:00.000Z",
+    )
     (license_,) = control.licenses.list(LOCAL, "acme")
     assert (license_.max_checks_per_month, license_.status) == (1_000, "active")
     assert license_.default_policy_group == "default"
@@ -65,7 +68,10 @@ def test_what_is_wrong_begins_with_the_field(control, body, field):
 
 
 def test_a_slug_is_made_from_the_name_and_stands_once(control, acme):
-    assert control.organizations.create(LOCAL, {"name": "Café & Söhne"}).organization.slug == "cafe-sohne"
+    assert (
+        control.organizations.create(LOCAL, {"name": "Café & Söhne"}).organization.slug
+        == "cafe-sohne"
+    )
     with pytest.raises(ConflictError, match="slug"):
         control.organizations.create(LOCAL, {"name": "Acme"})
 
@@ -74,7 +80,9 @@ def test_settings_are_merged_and_null_removes_one(control, acme):
     control.organizations.update(
         LOCAL, acme, {"settings": {"admin_email": "a@b.example", "primary_color": "#000000"}}
     )
-    changed = control.organizations.update(LOCAL, acme, {"name": "New", "settings": {"primary_color": None}})
+    changed = control.organizations.update(
+        LOCAL, acme, {"name": "New", "settings": {"primary_color": None}}
+    )
     assert (changed.name, changed.settings) == ("New", {"admin_email": "a@b.example"})
 
 

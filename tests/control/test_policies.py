@@ -39,9 +39,17 @@ def test_a_name_is_enough_and_the_default_policy_gives_the_rules(control, acme):
         "regex": "AC-[0-9]+",
         "score": 1,
     }
-    rule = {"name": "No badges", "dataTypes": ["BADGE"], "destinations": ["VENDOR"], "action": "BLOCK"}
+    rule = {
+        "name": "No badges",
+        "dataTypes": ["BADGE"],
+        "destinations": ["VENDOR"],
+        "action": "BLOCK",
+    }
     control.policies.update(
-        LOCAL, acme, default.policy_id, {"rules": [rule], "customPatterns": [badge], "minScore": 0.7}
+        LOCAL,
+        acme,
+        default.policy_id,
+        {"rules": [rule], "customPatterns": [badge], "minScore": 0.7},
     )
     for body in ({"name": "Plain"}, {"name": "Null", "rules": None, "tags": ["a"]}):
         made = control.policies.create(LOCAL, acme, body)
@@ -78,8 +86,14 @@ def test_a_change_makes_a_version_and_the_old_one_stays(control, acme):
     policy_id = control.policies.create(LOCAL, acme, BODY).policy_id
     same = control.policies.update(LOCAL, acme, policy_id, BODY)
     off = control.policies.update(LOCAL, acme, policy_id, {"is_active": False})
-    changed = control.policies.update(LOCAL, acme, policy_id, {"rules": [RULE | {"action": "MASK"}]})
-    assert [same.policy.version, off.policy.version, changed.policy.version] == ["1.0", "1.0", "1.1"]
+    changed = control.policies.update(
+        LOCAL, acme, policy_id, {"rules": [RULE | {"action": "MASK"}]}
+    )
+    assert [same.policy.version, off.policy.version, changed.policy.version] == [
+        "1.0",
+        "1.0",
+        "1.1",
+    ]
     assert not changed.is_active
     leap = control.policies.update(LOCAL, acme, policy_id, {"name": "New", "version": "3.0"})
     assert leap.policy.version == "3.0"

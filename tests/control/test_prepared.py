@@ -95,7 +95,9 @@ def _stored_without_compiling(control, policy_id, *patterns):
 
     def job(batch):
         for table in ("policies", "policy_versions"):
-            (body,) = batch.execute(f"SELECT body FROM {table} WHERE policy_id = ?", (policy_id,)).fetchone()
+            (body,) = batch.execute(
+                f"SELECT body FROM {table} WHERE policy_id = ?", (policy_id,)
+            ).fetchone()
             stored = json.dumps(json.loads(body) | {"customPatterns": patterns})
             batch.execute(f"UPDATE {table} SET body = ? WHERE policy_id = ?", (stored, policy_id))
         record(batch, core, LOCAL, "policy.updated", policy_id, None)
@@ -104,7 +106,9 @@ def _stored_without_compiling(control, policy_id, *patterns):
     core.store.run(job)
 
 
-def test_a_policy_from_before_is_compiled_at_its_first_check_or_refused(control, acme, tmp_path, detector):
+def test_a_policy_from_before_is_compiled_at_its_first_check_or_refused(
+    control, acme, tmp_path, detector
+):
     made = control.policies.create(LOCAL, acme, BODY | {"customPatterns": [BADGE | {"score": 0.7}]})
     _stored_without_compiling(control, made.policy_id, BADGE)
     assert control.checks.check_text(made.api_key, "AC-12345674", "VENDOR").decision == "BLOCKED"
@@ -134,7 +138,9 @@ def test_while_one_compiles_only_checks_of_its_organization_wait(detector):
         return detector
 
     prepared = PreparedDetectors(base)
-    policies = [Policy.from_dict(BODY | {"customPatterns": [BADGE | {"score": n / 20}]}) for n in range(14)]
+    policies = [
+        Policy.from_dict(BODY | {"customPatterns": [BADGE | {"score": n / 20}]}) for n in range(14)
+    ]
     refused = []
     full = threading.Event()
 
@@ -169,7 +175,9 @@ def test_ready_is_said_only_where_a_text_can_be_checked(tmp_path):
 
     with (
         ControlPlane.open(tmp_path / "data", broken) as control,
-        pytest.raises(StoreError, match="no text can be checked: the engine is of another processor"),
+        pytest.raises(
+            StoreError, match="no text can be checked: the engine is of another processor"
+        ),
     ):
         control.ready()
 

@@ -95,7 +95,9 @@ def test_a_token_that_is_not_used_for_a_month_is_unknown(control, clock):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_in_the_middle_nothing_is_lost(control, acme, key, detector, clock, moment):
-    """Before the database is sealed with the new key, and after that, before the file has its place."""
+    """Before the database is sealed with the new key, and after that, before the file has its
+    place.
+    """
     control.checks.check_text(key, EMAIL, "VENDOR")
     token = control.tokens.create(LOCAL, {"role": "admin"}).token
     old = (control.folder / "control.key").read_text()
@@ -143,7 +145,9 @@ def test_nobody_is_refused_while_key_files_are_replaced(control, acme, key, othe
     assert (report.problems, report.checked) == ((), len(made))
 
 
-def test_a_backup_of_before_needs_the_key_file_of_before(control, acme, key, tmp_path, detector, clock):
+def test_a_backup_of_before_needs_the_key_file_of_before(
+    control, acme, key, tmp_path, detector, clock
+):
     control.checks.check_text(key, EMAIL, "VENDOR")
     control.maintenance.backup(tmp_path / "copy.db")
     folder = tmp_path / "elsewhere"
@@ -159,7 +163,9 @@ def test_a_backup_of_before_needs_the_key_file_of_before(control, acme, key, tmp
         assert again.audit.verify(LOCAL).problems == ()
 
 
-def test_a_signing_key_that_was_replaced_is_given_until_all_that_it_signed_has_expired(control, acme, clock):
+def test_a_signing_key_that_was_replaced_is_given_until_all_that_it_signed_has_expired(
+    control, acme, clock
+):
     (license_,) = control.licenses.list(LOCAL, acme)
     token = control.licenses.validate(license_.license_key).jwt_token
     key_id = jwt.get_unverified_header(token)["kid"]

@@ -119,13 +119,18 @@ def _poison(sql, *values):
 _POISONS = {
     "a number beyond 64 bits": _poison("INSERT INTO state VALUES (?, x'00')", 2**63),
     "half a character": _poison("INSERT INTO state VALUES (?, x'00')", "\ud800"),
-    "a blob beyond SQLite's limit": _poison("INSERT INTO state VALUES ('big', zeroblob(2000000000))"),
+    "a blob beyond SQLite's limit": _poison(
+        "INSERT INTO state VALUES ('big', zeroblob(2000000000))"
+    ),
     "a value of the wrong type": _poison("INSERT INTO state VALUES ('x', 1.5)"),
     "a missing row": _poison("INSERT INTO group_policies VALUES ('grp_x', 'pol_x')"),
     "a NUL in a statement": _poison("SELECT '\0'"),
     "an error of our own": lambda batch: {}["missing"],
     "a tally that cannot be written": lambda batch: batch.tally(_Unwritable, _Unwritable),
-    "a write, then an error": lambda batch: (batch.execute("INSERT INTO state VALUES ('y', x'')"), 1 / 0),
+    "a write, then an error": lambda batch: (
+        batch.execute("INSERT INTO state VALUES ('y', x'')"),
+        1 / 0,
+    ),
 }
 
 
@@ -172,7 +177,10 @@ def test_an_unwritable_tally_is_never_blamed_on_the_job_after_it(store):
 
 def test_a_locked_database_is_waited_for_once_whatever_the_number_of_jobs(tmp_path, monkeypatch):
     monkeypatch.setattr("dlpctl.control.store.BUSY_SECONDS", 0.2)
-    with closing(Store(tmp_path / "some.db")) as store, closing(sqlite3.connect(store.file)) as other:
+    with (
+        closing(Store(tmp_path / "some.db")) as store,
+        closing(sqlite3.connect(store.file)) as other,
+    ):
         other.isolation_level = None
         other.execute("BEGIN IMMEDIATE")
         statements = []

@@ -64,7 +64,9 @@ def test_a_check_counts_once_however_often_it_is_told(control, acme, license_, r
     assert control.audit.verify(LOCAL).intact
 
 
-def test_what_a_client_could_not_tell_in_time_is_told_all_the_same(control, acme, clock, license_, report):
+def test_what_a_client_could_not_tell_in_time_is_told_all_the_same(
+    control, acme, clock, license_, report
+):
     control.licenses.revoke(LOCAL, acme, license_.license_id)
     clock.forward(days=40)
     assert report(_check(1), _check(2))["recorded"] == 2
@@ -93,7 +95,14 @@ _TOLD = "2026-03-10T12:00:00Z"
         (90, None, "2026-04-10T12:01:00Z"),
         (20, 5, "2026-03-16T12:01:00Z"),
     ],
-    ids=["before", "tomorrow", "a year before", "far away", "after it expired", "after it was revoked"],
+    ids=[
+        "before",
+        "tomorrow",
+        "a year before",
+        "far away",
+        "after it expired",
+        "after it was revoked",
+    ],
 )
 def test_a_check_is_of_the_life_of_its_license(
     control, acme, clock, license_, report, days, revoked_after, created_at
@@ -120,7 +129,9 @@ def test_a_check_is_by_a_policy_of_the_organization(control, acme, report, delet
     other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
     foreign = control.policies.list(LOCAL, other)[0].policy_id
     for policy_id in ("pol_" + 24 * "0", foreign):
-        with pytest.raises(RequestError, match=r"^checks\[1\]\.policy_id: .* has never had such a policy"):
+        with pytest.raises(
+            RequestError, match=r"^checks\[1\]\.policy_id: .* has never had such a policy"
+        ):
             report(_check(1), _check(2, policy_id=policy_id))
     assert control.audit.search(LOCAL).total == 0
 
@@ -134,7 +145,9 @@ def test_checks_beyond_the_quota_are_recorded_and_use_it_up(control, acme, key, 
         control.checks.check_text(key, "x", "VENDOR")
 
 
-def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(control, key, clock, report):
+def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(
+    control, key, clock, report
+):
     from datetime import timedelta
 
     control.checks.check_text(key, "x", "VENDOR")

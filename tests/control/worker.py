@@ -1,4 +1,6 @@
-"""Checks texts as fast as it can and says on stdout which are answered: what the tests kill, starve and run side by side."""
+"""Checks texts as fast as it can and says on stdout which are answered: what the tests kill, starve
+and run side by side.
+"""
 
 from __future__ import annotations
 

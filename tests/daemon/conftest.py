@@ -57,7 +57,9 @@ class Caller:
 
     def __call__(self, method: str, path: str, body: Any = None, **more: Any) -> TestResponse:
         """With the first admin token, or with `token`."""
-        headers = {"Authorization": f"Bearer {more.pop('token', self.token)}"} | more.pop("headers", {})
+        headers = {"Authorization": f"Bearer {more.pop('token', self.token)}"} | more.pop(
+            "headers", {}
+        )
         return self.client.open(path, method=method, json=body, headers=headers, **more)
 
     def check(
@@ -98,9 +100,13 @@ def settings() -> Serve:
 
 
 @pytest.fixture
-def control(tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve) -> Iterator[ControlPlane]:
+def control(
+    tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve
+) -> Iterator[ControlPlane]:
     limits = Options(settings).limits
-    with ControlPlane.open(tmp_path / "data", lambda: detector, clock=clock, limits=limits) as opened:
+    with ControlPlane.open(
+        tmp_path / "data", lambda: detector, clock=clock, limits=limits
+    ) as opened:
         yield opened
 
 
@@ -161,7 +167,9 @@ class Running(NamedTuple):
         return str(self.administer("GET", f"/api/orgs/{slug}/policies")[0]["api_key"])
 
     def held(self) -> int:
-        """Return how many checks of texts that start with `held` have started; none ends before `release()`."""
+        """Return how many checks of texts that start with `held` have started; none ends before
+        `release()`.
+        """
         file = self.folder / "held"
         return file.stat().st_size if file.exists() else 0
 
@@ -170,7 +178,10 @@ class Running(NamedTuple):
 
     def check(self, key: str, text: str = EMAIL) -> Answer:
         return self.ask(
-            "POST", "/api/preflight/text", {"text": text, "destination": "VENDOR"}, X_Service_API_Key=key
+            "POST",
+            "/api/preflight/text",
+            {"text": text, "destination": "VENDOR"},
+            X_Service_API_Key=key,
         )
 
 
@@ -189,7 +200,9 @@ def running(home: Path, log_name: str = "log", **settings: Any) -> Iterator[Runn
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., Any]:
-    """Starts a service; arguments are settings of `serve`. All have the same folder, and each has a log of its own."""
+    """Starts a service; arguments are settings of `serve`. All have the same folder, and each has a
+    log of its own.
+    """
     numbers = itertools.count()
 
     def started(**settings: Any) -> AbstractContextManager[Running]:

@@ -1,4 +1,5 @@
-"""A service with two patterns, so that it starts at once: what the tests run as a process of its own.
+"""A service with two patterns, so that it starts at once: what the tests run as a process of its
+own.
 
 python service.py FOLDER '{"port": 0}'
 python service.py --inspector

@@ -48,11 +48,19 @@ def settings():
 def test_it_is_valid_and_complete(caller):
     description = caller.client.get("/openapi.json").json
     OpenAPIV31SpecValidator(description).validate()
-    operations = {f"{method} {path}" for path, methods in description["paths"].items() for method in methods}
-    assert {one.strip() for line in _SPECIFIED.split("\n") for one in line.split("|")} - {""} <= operations
-    names = [one["operationId"] for methods in description["paths"].values() for one in methods.values()]
+    operations = {
+        f"{method} {path}" for path, methods in description["paths"].items() for method in methods
+    }
+    assert {one.strip() for line in _SPECIFIED.split("\n") for one in line.split("|")} - {
+        ""
+    } <= operations
+    names = [
+        one["operationId"] for methods in description["paths"].values() for one in methods.values()
+    ]
     assert len(names) == len(set(names))
-    assert all(one["summary"] for methods in description["paths"].values() for one in methods.values())
+    assert all(
+        one["summary"] for methods in description["paths"].values() for one in methods.values()
+    )
 
 
 def test_every_error_is_described():
@@ -68,7 +76,9 @@ def test_every_error_is_described():
 
 @pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_what_it_generates_is_answered_as_it_says(caller, control, examples):
-    """No status that is not described, no answer that does not fit, no 500; what is wrong is refused."""
+    """No status that is not described, no answer that does not fit, no 500; what is wrong is
+    refused.
+    """
     for result in schemathesis.openapi.from_wsgi(
         "/openapi.json", caller.client.application
     ).get_all_operations():
@@ -84,8 +94,13 @@ def _ask(caller, operation, mode, examples):
     headers = {"Authorization": f"Bearer {caller.token}", "X-Service-API-Key": caller.key}
     is_wrong_body = mode is GenerationMode.NEGATIVE and bool(operation.body)
     checks = [*_ALWAYS, negative_data_rejection] if is_wrong_body else _ALWAYS
-    # Queries may hold what nobody asks for; a body may not. Where it alone is wrong, that must be said.
-    given = {"headers": headers, "query": {}, "path_parameters": {"org_id": "acme"}} if is_wrong_body else {}
+    # Queries may hold what nobody asks for; a body may not. Where it alone is wrong, that must be
+    # said.
+    given = (
+        {"headers": headers, "query": {}, "path_parameters": {"org_id": "acme"}}
+        if is_wrong_body
+        else {}
+    )
 
     @hypothesis.settings(
         max_examples=examples,

@@ -66,7 +66,9 @@ def test_another_policy_of_the_organization_may_be_chosen(caller):
     assert caller.get(f"/api/preflight/{preflight_id}", theirs).status_code == 404
 
 
-def test_a_file_is_checked_and_its_masked_copy_is_fetched_by_its_address_alone(caller, described, clock):
+def test_a_file_is_checked_and_its_masked_copy_is_fetched_by_its_address_alone(
+    caller, described, clock
+):
     made = described("PreflightResult", caller.check_file(EMAIL.encode(), "../../etc/letter ä.txt"))
     assert "masked_content" not in made
     url = urlsplit(made["masked_file_url"])
@@ -74,7 +76,9 @@ def test_a_file_is_checked_and_its_masked_copy_is_fetched_by_its_address_alone(c
     where = f"{url.path}?{url.query}"
     fetched = caller.get(where)
     assert fetched.data == b"write to j***@corp.example.net"
-    assert fetched.headers["Content-Disposition"] == "attachment; filename*=UTF-8''letter%20%C3%A4.txt"
+    assert (
+        fetched.headers["Content-Disposition"] == "attachment; filename*=UTF-8''letter%20%C3%A4.txt"
+    )
     assert fetched.content_type == "application/octet-stream"
     assert caller.get(where).status_code == 200
     assert described("PreflightResult", caller.get(url.path.removesuffix("/file"))) == made
@@ -114,7 +118,9 @@ def test_organizations(caller, described):
     assert [one["slug"] for one in listed] == ["acme", "new"]
     taken = caller("POST", "/api/organizations", {"name": "x", "slug": "new"})
     assert (taken.status_code, taken.headers["X-Error-Code"]) == (409, "conflict")
-    changed = described("Organization", caller("PATCH", "/api/organizations/new", {"name": "Newer"}))
+    changed = described(
+        "Organization", caller("PATCH", "/api/organizations/new", {"name": "Newer"})
+    )
     assert changed["name"] == "Newer"
     assert changed["settings"] == made["settings"]
     gone = caller("DELETE", "/api/organizations/new")
@@ -159,7 +165,8 @@ def test_groups(caller, described):
     made = described("Group", caller("POST", "/api/orgs/acme/groups", {"name": "R/D"}), 201)
     assert described("Group", caller("GET", "/api/orgs/acme/groups/R%2FD")) == made
     changed = described(
-        "Group", caller("PATCH", f"/api/orgs/acme/groups/{made['group_id']}", {"policy_ids": [policy_id]})
+        "Group",
+        caller("PATCH", f"/api/orgs/acme/groups/{made['group_id']}", {"policy_ids": [policy_id]}),
     )
     assert changed["policy_ids"] == [policy_id]
     assert [one["name"] for one in described("Group", caller("GET", "/api/orgs/acme/groups"))] == [
@@ -182,7 +189,9 @@ def test_licenses(caller, described):
     assert newer["key_id"] != key["key_id"]
     assert caller.client.get(f"/v1/license/public-key?key_id={key['key_id']}").json == key
     assert caller.client.get("/v1/license/public-key?key_id=x").status_code == 404
-    made = described("License", caller("POST", "/api/orgs/acme/licenses", {"license_type": "standard"}), 201)
+    made = described(
+        "License", caller("POST", "/api/orgs/acme/licenses", {"license_type": "standard"}), 201
+    )
     assert made["max_checks_per_month"] == 50_000
     one = f"/api/orgs/acme/licenses/{made['license_id']}"
     longer = described("License", caller("PATCH", one, {"expires_at": "2030-01-01"}))
@@ -200,10 +209,16 @@ def test_tokens_and_what_they_may(caller, described):
     caller("POST", "/api/organizations", {"name": "Other"})
     auditor = described("Token", caller("POST", "/api/tokens", {"role": "auditor"}), 201)["token"]
     bound = caller("POST", "/api/tokens", {"role": "editor", "org_id": "acme", "name": "ci"}).json
-    assert caller("GET", "/api/orgs/acme/policies", token=auditor).json[0]["api_key"].startswith("dlp_pk_…")
+    assert (
+        caller("GET", "/api/orgs/acme/policies", token=auditor)
+        .json[0]["api_key"]
+        .startswith("dlp_pk_…")
+    )
     refused = caller("PATCH", "/api/organizations/acme", {"name": "x"}, token=auditor)
     assert (refused.status_code, "editor" in refused.json["detail"]) == (403, True)
-    assert [one["slug"] for one in caller("GET", "/api/organizations", token=bound["token"]).json] == ["acme"]
+    assert [
+        one["slug"] for one in caller("GET", "/api/organizations", token=bound["token"]).json
+    ] == ["acme"]
     assert caller("GET", "/api/organizations/other", token=bound["token"]).status_code == 404
     assert caller("GET", "/metrics", token=bound["token"]).status_code == 403
     assert all("token" not in one for one in described("Token", caller("GET", "/api/tokens")))
@@ -218,7 +233,9 @@ def test_analytics(caller, described):
     assert (sums["masked"], sums["blocked"], sums["safe_share_rate"]) == (1, 1, 50.0)
     series = described("TimeSeries", caller("GET", "/api/orgs/acme/analytics/timeseries?period=7d"))
     assert [day["checks_total"] for day in series["data"]] == [0] * 6 + [2]
-    types = described("DetectionBreakdown", caller("GET", "/api/orgs/acme/analytics/detections?period=90d"))
+    types = described(
+        "DetectionBreakdown", caller("GET", "/api/orgs/acme/analytics/detections?period=90d")
+    )
     assert sum(one["percentage"] for one in types["types"]) == 100
     wrong = caller("GET", "/api/orgs/acme/analytics?period=8d")
     assert (wrong.status_code, wrong.json["detail"]) == (422, "period: must be one of 7d, 30d, 90d")
@@ -238,7 +255,9 @@ def test_audit(caller, described):
     assert caller("GET", f"/api/audit/export?search={'x' * 501}").status_code == 422
     head = described("AuditHead", caller("GET", "/api/audit/head"))["head"]
     caller.check()
-    assert described("ChainReport", caller("GET", f"/api/audit/verify?head={head}"))["intact"] is True
+    assert (
+        described("ChainReport", caller("GET", f"/api/audit/verify?head={head}"))["intact"] is True
+    )
     assert caller("GET", "/api/audit/verify?head=nonsense").status_code == 400
     events = described("EventPage", caller("GET", "/api/audit/events?org_id=acme"))
     assert [one["action"] for one in events["items"]] == ["key.used", "organization.created"]
@@ -251,7 +270,9 @@ def test_operation(caller, described):
     assert caller.client.get("/metrics").status_code == 401
     lines = caller("GET", "/metrics").text.splitlines()
     assert 'dlpctl_checks_total{kind="text",decision="ALLOWED_WITH_MASKING"} 1' in lines
-    assert 'dlpctl_requests_total{method="POST",route="/api/preflight/text",status="200"} 1' in lines
+    assert (
+        'dlpctl_requests_total{method="POST",route="/api/preflight/text",status="200"} 1' in lines
+    )
 
 
 def test_the_answers_are_those_of_the_command_line(caller, control, clock):

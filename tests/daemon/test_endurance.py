@@ -1,4 +1,6 @@
-"""Two services on one database, killed and starved under load: what was answered is there, counted and chained."""
+"""Two services on one database, killed and starved under load: what was answered is there, counted
+and chained.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def assert_all_there(folder: Path, answered: set[str], detector: Any) -> int:
         assert control.maintenance.check() == ()
         report = control.audit.verify(LOCAL)
         assert (report.intact, report.checked) == (True, len(stored))
-        assert sum(one.checks_this_month for one in control.licenses.list(LOCAL, "acme")) == len(stored)
+        assert sum(one.checks_this_month for one in control.licenses.list(LOCAL, "acme")) == len(
+            stored
+        )
         assert control.analytics.organization(LOCAL, "acme").total_checks == len(stored)
     return len(stored)
 

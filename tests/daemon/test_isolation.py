@@ -56,7 +56,10 @@ def _report(running, tenant, number, size):
         "detected": [{"type": "EMAIL", "count": 1}],
     }
     return running.ask(
-        "POST", "/v1/license/usage", {"checks": [check]}, Authorization=f"Bearer {tenant.license_key}"
+        "POST",
+        "/v1/license/usage",
+        {"checks": [check]},
+        Authorization=f"Bearer {tenant.license_key}",
     )
 
 
@@ -84,7 +87,9 @@ def test_no_number_in_a_report_of_one_tenant_fails_checks(running, tenants):
 
 
 def test_what_one_tenant_brings_fails_alone_whatever_the_reason(running, tenants):
-    """The database itself refuses what the one brings, in transactions that it shares with the other."""
+    """The database itself refuses what the one brings, in transactions that it shares with the
+    other.
+    """
     mallory, acme = tenants
     with closing(sqlite3.connect(running.folder / "control.db")) as database:
         database.execute(
@@ -120,7 +125,9 @@ def _checks_during(running, tenant, attack):
 
 
 def test_patterns_of_one_tenant_are_compiled_while_others_are_answered(running, tenants):
-    """The expression takes seconds to compile; nobody but who saves it, and checks by it, waits for that."""
+    """The expression takes seconds to compile; nobody but who saves it, and checks by it, waits for
+    that.
+    """
     mallory, acme = tenants
     token = (running.folder / "admin.token").read_text("ascii").strip()
     path = f"/api/orgs/{mallory.slug}/policies"
@@ -153,9 +160,13 @@ def _store_uncompiled(folder, replaced):
 def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(running, tenants):
     """As after an upgrade: twenty checks come at once, more than there are threads."""
     mallory, acme = tenants
-    made = running.administer("POST", f"/api/orgs/{mallory.slug}/policies", _policy(_badge("AC-[0-9]{8}")))
+    made = running.administer(
+        "POST", f"/api/orgs/{mallory.slug}/policies", _policy(_badge("AC-[0-9]{8}"))
+    )
     _store_uncompiled(running.folder, ("AC-[0-9]{8}", "x.{1,300}y[ab].{1,300}z"))
-    answered, statuses = _checks_during(running, acme, lambda _: running.check(made["api_key"], "text"))
+    answered, statuses = _checks_during(
+        running, acme, lambda _: running.check(made["api_key"], "text")
+    )
     assert answered >= 100
     assert statuses.keys() <= {200, 503}
     assert running.check(made["api_key"], "text").status == 200

@@ -101,7 +101,9 @@ def test_keys_of_one_organization_share_its_turns_and_unknown_ones_those_of_thei
     callers = Callers(lambda key: (f"policy of {key}", "acme"))
     unknown = callers.share("one", None, "10.0.0.1")
     assert (
-        unknown == callers.share(None, "Bearer guessed", "10.0.0.1") != callers.share("one", None, "10.0.0.2")
+        unknown
+        == callers.share(None, "Bearer guessed", "10.0.0.1")
+        != callers.share("one", None, "10.0.0.2")
     )
     for key in ("one", "two"):
         assert callers.policy_id(key) == f"policy of {key}"

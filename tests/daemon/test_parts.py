@@ -143,7 +143,9 @@ def test_options_that_do():
 
 def test_settings_of_the_service(tmp_path):
     home = {"DLPCTL_HOME": str(tmp_path)}
-    config = load_config({"serve.port": 1}, environ=home | {"DLPCTL_SERVE_RATE": "7"}, working=tmp_path)
+    config = load_config(
+        {"serve.port": 1}, environ=home | {"DLPCTL_SERVE_RATE": "7"}, working=tmp_path
+    )
     assert (config.serve.port, config.serve.rate, config.serve.burst) == (1, 7, 100)
     for name, value in (
         ("SERVE_PORT", "x"),
@@ -175,7 +177,10 @@ def test_a_socket_file_that_is_not_its_own_stays(tmp_path):
         listen(Options(unix_socket=str(file)))
     assert file.read_text() == "mine"
     other = tmp_path / "s"
-    with closing(listen(Options(unix_socket=str(other)))), pytest.raises(UsageError, match="another service"):
+    with (
+        closing(listen(Options(unix_socket=str(other)))),
+        pytest.raises(UsageError, match="another service"),
+    ):
         listen(Options(unix_socket=str(other)))
 
 

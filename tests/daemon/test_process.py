@@ -1,4 +1,6 @@
-"""The service as a process: how it begins, how it ends, and what it does when things around it fail."""
+"""The service as a process: how it begins, how it ends, and what it does when things around it
+fail.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ def test_a_killed_service_has_kept_every_check_that_it_answered(start, wait_for,
         with closing(sqlite3.connect(folder / "control.db")) as database:
             stored = {row[0] for row in database.execute("SELECT preflight_id FROM checks")}
         assert answered <= stored
-        assert sum(one.checks_this_month for one in control.licenses.list(LOCAL, "acme")) == len(stored)
+        assert sum(one.checks_this_month for one in control.licenses.list(LOCAL, "acme")) == len(
+            stored
+        )
         assert control.maintenance.check() == ()
 
 
@@ -181,12 +185,24 @@ def test_a_log_that_cannot_be_written_keeps_nobody_waiting(start):
         (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 70_000 + b"\r\n\r\n", 431),
         (b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
-        (b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", 413),
+        (
+            b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+            413,
+        ),
         (b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
-        (b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (
+            b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+            501,
+        ),
+        (
+            b"POST /api/preflight HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            400,
+        ),
         (b"GET /%ff%00/.. HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
-        (b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n{", 401),
+        (
+            b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n{",
+            401,
+        ),
     ],
 )
 def test_what_is_no_good_as_http(start, request_, status):
@@ -320,7 +336,9 @@ class TestCommand:
 
     def run(self, environ, *arguments):
         command = [sys.executable, "-m", "dlpctl", "serve", *arguments]
-        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(
+            command, env=environ, capture_output=True, text=True, timeout=300, check=False
+        )
 
     @posix
     def test_it_serves(self, environ, tmp_path):

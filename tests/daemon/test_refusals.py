@@ -1,4 +1,6 @@
-"""What is wrong with a request is answered with the right status and one line that says what; and nothing else gets out."""
+"""What is wrong with a request is answered with the right status and one line that says what; and
+nothing else gets out.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,11 @@ def assert_refused(answer, status, *words):
         (b'{"text": "a"}', 422, ["destination: is missing"]),
         (b'{"text": 1, "destination": "VENDOR"}', 422, ["text: must be text"]),
         (b'{"text": null, "destination": "VENDOR"}', 422, ["text: must be text"]),
-        (b'{"text": "a", "destination": "vendor"}', 422, ["destination", "AI_TOOL, VENDOR, CUSTOMER"]),
+        (
+            b'{"text": "a", "destination": "vendor"}',
+            422,
+            ["destination", "AI_TOOL, VENDOR, CUSTOMER"],
+        ),
         (b'{"text": "a", "destination": "VENDOR", "policy_id": 1}', 422, ["policy_id"]),
         (b'{"text": "a", "destination": "VENDOR", "polcy": "x"}', 422, ["polcy"]),
     ],
@@ -73,7 +79,12 @@ def test_texts_that_cannot_be_taken(caller, body, status, words):
         (b'{"text": "' + b"a" * 1_000_000, 400),
         (b'{"text": "' + b"a" * 1_000_000 + b'" "destination": "VENDOR"}', 400),
         (b"x" * 1_000_000, 400),
-        (b'{"text": "' + b"\\u0061" * 150_000 + b'", "policy_id": null , "destination" : "VENDOR" }', 200),
+        (
+            b'{"text": "'
+            + b"\\u0061" * 150_000
+            + b'", "policy_id": null , "destination" : "VENDOR" }',
+            200,
+        ),
     ],
 )
 def test_large_bodies_are_objects_of_texts(caller, body, status):
@@ -104,7 +115,9 @@ def test_unusual_texts_are_checked(caller, text):
 )
 def test_other_kinds_of_bodies(caller, headers, words):
     answer = caller.client.post(
-        TEXT, data=b'{"text":"a","destination":"VENDOR"}', headers={"X-Service-API-Key": caller.key} | headers
+        TEXT,
+        data=b'{"text":"a","destination":"VENDOR"}',
+        headers={"X-Service-API-Key": caller.key} | headers,
     )
     assert_refused(answer, 415, *words)
 
@@ -123,12 +136,21 @@ def test_credentials(caller):
         assert "PolicyKey" in answer.headers["WWW-Authenticate"]
     assert_refused(caller.client.post(TEXT, json=body), 401)
     assert_refused(caller.client.post(TEXT, data=b"{"), 401)
-    for header in ("", "Bearer", "Bearer x", f"Basic {caller.token}", f"Bearer {caller.key}", caller.token):
+    for header in (
+        "",
+        "Bearer",
+        "Bearer x",
+        f"Basic {caller.token}",
+        f"Bearer {caller.key}",
+        caller.token,
+    ):
         answer = caller.client.get("/api/organizations", headers={"Authorization": header})
         assert_refused(answer, 401, "admin token")
         assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert (
-        caller("GET", "/api/organizations", headers={"Authorization": f"bearer {caller.token}"}).status_code
+        caller(
+            "GET", "/api/organizations", headers={"Authorization": f"bearer {caller.token}"}
+        ).status_code
         == 200
     )
 
@@ -186,7 +208,17 @@ def test_queries(caller, query, words):
 
 
 @pytest.mark.parametrize(
-    "search", ["'; --", "%27%3B%20DROP%20TABLE%20checks", "%00", "%ff", '"', "*", "NEAR(a b)", "email OR zzz"]
+    "search",
+    [
+        "'; --",
+        "%27%3B%20DROP%20TABLE%20checks",
+        "%00",
+        "%ff",
+        '"',
+        "*",
+        "NEAR(a b)",
+        "email OR zzz",
+    ],
 )
 def test_searches_are_words_and_nothing_else(caller, search):
     caller.check()
@@ -205,12 +237,17 @@ def test_forms(caller):
 
     assert_refused(send({"destination": "VENDOR"}), 415)
     assert_refused(
-        send({"destination": "VENDOR", "file": "text"}, **{"Content-Type": "multipart/form-data"}), 422
+        send({"destination": "VENDOR", "file": "text"}, **{"Content-Type": "multipart/form-data"}),
+        422,
     )
     assert_refused(send({"file": file()}), 422, "destination")
     assert_refused(send({"file": file(), "destination": "SPACE"}), 422, "destination")
-    assert_refused(send({"file": [file(), file()], "destination": "VENDOR"}), 422, "file", "2 times")
-    assert_refused(send({"file": file(), "destination": ["VENDOR", "CUSTOMER"]}), 422, "destination")
+    assert_refused(
+        send({"file": [file(), file()], "destination": "VENDOR"}), 422, "file", "2 times"
+    )
+    assert_refused(
+        send({"file": file(), "destination": ["VENDOR", "CUSTOMER"]}), 422, "destination"
+    )
     assert_refused(send({"file": file(), "other": file(), "destination": "VENDOR"}), 422, "other")
     assert_refused(send({"file": file(), "destination": "VENDOR", "x": "y"}), 422, "x")
     assert_refused(send({"file": file(), "destination": file()}), 422)
@@ -248,7 +285,9 @@ class TestRates:
         assert answers[-1].headers["Retry-After"] == answers[-1].headers["RateLimit-Reset"] == "1"
         assert_refused(answers[-1], 429, "60 requests a minute", "try again in 1 s")
         assert_refused(caller.get("/api/preflight/x"), 429)
-        another = caller("POST", "/api/orgs/acme/policies", {"name": "p", "rules": []}).json["api_key"]
+        another = caller("POST", "/api/orgs/acme/policies", {"name": "p", "rules": []}).json[
+            "api_key"
+        ]
         assert caller.check(key=another).status_code == 200
 
 
@@ -260,10 +299,16 @@ def test_the_months_quota(caller, control):
     assert_refused(refused, 429, "monthly quota of 1 checks", "2026-04-01")
     assert refused.headers["RateLimit-Limit"] == "1"
     assert refused.headers["RateLimit-Remaining"] == "0"
-    assert refused.headers["Retry-After"] == refused.headers["RateLimit-Reset"] == str((22 * 24 - 12) * 3600)
+    assert (
+        refused.headers["Retry-After"]
+        == refused.headers["RateLimit-Reset"]
+        == str((22 * 24 - 12) * 3600)
+    )
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", ""]
+)
 def test_names_that_the_service_does_not_have(caller, host):
     answer = caller.client.get("/healthz", headers={"Host": host})
     assert_refused(answer, 400, "Host")
@@ -363,7 +408,10 @@ def test_a_line_names_the_client_and_the_objects(caller, control):
     caller("GET", "/api/organizations/123-45-6789")
     caller("DELETE", "/api/organizations/acme")
     lines = [json.loads(line) for line in caller.log.getvalue().splitlines()]
-    named = [{key: one[key] for key in one if key.endswith("_id") and key != "request_id"} for one in lines]
+    named = [
+        {key: one[key] for key in one if key.endswith("_id") and key != "request_id"}
+        for one in lines
+    ]
     assert named == [
         {"preflight_id": made},
         {"preflight_id": made},
@@ -401,7 +449,9 @@ def test_tokens_that_others_signed_are_no_credentials(caller):
         "org_id": license_["org_id"],
         "license_id": license_["license_id"],
     }
-    parts = [json.dumps(part).encode() for part in ({"alg": "HS256", "kid": public["key_id"]}, claims)]
+    parts = [
+        json.dumps(part).encode() for part in ({"alg": "HS256", "kid": public["key_id"]}, claims)
+    ]
     import base64
     import hmac
 

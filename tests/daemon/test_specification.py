@@ -80,7 +80,9 @@ def test_file_names_may_be_latin_1(caller, encoding):
     assert checked.json["decision"] == "ALLOWED_WITH_MASKING"
     parts = urlsplit(checked.json["masked_file_url"])
     masked = caller.get(f"{parts.path}?{parts.query}")
-    assert masked.headers["Content-Disposition"] == "attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.txt"
+    assert (
+        masked.headers["Content-Disposition"] == "attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.txt"
+    )
 
 
 def test_allow_names_what_an_address_takes_and_nothing_else(caller):
@@ -119,7 +121,16 @@ _BATCH = {
     "aggregated": _SUMS,
 }
 _VALUES: dict[str, list[Any]] = {
-    "admin_email": ["a@b.example", "a@b", "", "a b@c.example", "a@b..c", None, 5, "x" * 65 + "@b.example"],
+    "admin_email": [
+        "a@b.example",
+        "a@b",
+        "",
+        "a b@c.example",
+        "a@b..c",
+        None,
+        5,
+        "x" * 65 + "@b.example",
+    ],
     "primary_color": ["#3366cc", "#36c", "red", "#3366cc ", None],
     "expires_at": [
         "2027-01-31",
@@ -138,7 +149,14 @@ _VALUES: dict[str, list[Any]] = {
     "max_checks_per_month": [0, 5, 5.0, 5.5, -1, 2**53 - 1, 2**53, "5", True, None],
     "bytes": [0, 1.0, 0.5, -1, 2**53 - 1, 2**53, 2**63 - 2, 10**30, "1", False],
     "count": [1, 2.0, 0, 1_000_000_000, 1_000_000_001, 1.5, "1"],
-    "created_at": ["2026-03-10T12:00:00Z", "2026-03-10", "2026-03-10T12:00:00", "2026-13-01", "now", 7],
+    "created_at": [
+        "2026-03-10T12:00:00Z",
+        "2026-03-10",
+        "2026-03-10T12:00:00",
+        "2026-13-01",
+        "now",
+        7,
+    ],
     "type": ["EMAIL", "email", "A" * 64, "A" * 65, "", "A-B", 5],
     "minCount": [1, 2.0, 0, 2**53 - 1, 2**53, 1.5, None],
     "action": ["BLOCK", "block", "Mask", "DROP", "", 5],
@@ -156,7 +174,12 @@ _VALUES: dict[str, list[Any]] = {
 def _requests(field: str, value: Any) -> tuple[str, str, str, dict[str, Any]]:
     """Schema, method, path and body."""
     if field in ("admin_email", "primary_color"):
-        return "OrganizationChange", "PATCH", "/api/organizations/acme", {"settings": {field: value}}
+        return (
+            "OrganizationChange",
+            "PATCH",
+            "/api/organizations/acme",
+            {"settings": {field: value}},
+        )
     if field in ("expires_at", "max_checks_per_month"):
         body = {"license_type": "trial", field: value}
         return "LicenseRequest", "POST", "/api/orgs/acme/licenses", body
@@ -164,7 +187,12 @@ def _requests(field: str, value: Any) -> tuple[str, str, str, dict[str, Any]]:
         return "UsageReport", "POST", "/v1/license/usage", {"checks": [_CHECK | {field: value}]}
     if field in ("count", "type"):
         detected = [{"type": "EMAIL", "count": 1} | {field: value}]
-        return "UsageReport", "POST", "/v1/license/usage", {"checks": [_CHECK | {"detected": detected}]}
+        return (
+            "UsageReport",
+            "POST",
+            "/v1/license/usage",
+            {"checks": [_CHECK | {"detected": detected}]},
+        )
     if field in ("minCount", "action"):
         body = {"name": "n", "rules": [RULE | {field: value}]}
         return "PolicyRequest", "POST", "/api/orgs/acme/policies", body
@@ -203,7 +231,10 @@ def test_what_a_library_reports_in_sums_is_counted(caller, of_license):
     answer = ask(_BATCH | {"license_key": of_license})
     assert answer.status_code == 200
     assert answer.json == {"recorded": 3, "checks_this_month": 3, "max_checks_per_month": 1_000}
-    assert ask({name: _BATCH[name] for name in ("period", "aggregated")}).json["checks_this_month"] == 6
+    assert (
+        ask({name: _BATCH[name] for name in ("period", "aggregated")}).json["checks_this_month"]
+        == 6
+    )
     sums = caller("GET", "/api/orgs/acme/analytics").json
     assert (sums["total_checks"], sums["allowed"], sums["masked"], sums["blocked"]) == (6, 2, 2, 2)
     assert (sums["bytes_protected"], sums["prevented_exposures"]) == (400, 6)
@@ -229,7 +260,10 @@ def test_what_a_library_reports_in_sums_is_counted(caller, of_license):
         ({"period": "2026-03-10T11:00:00Z/2026-03-10T10:00:00Z"}, "period: ends before"),
         ({"period": "2025-03-10/2026-03-10"}, "period: must be between"),
         ({"period": "2026-03-10/2026-03-12"}, "period: must be between"),
-        ({"aggregated": _SUMS | {"decisions": {"ALLOWED": 2}}}, "aggregated.decisions: must add up"),
+        (
+            {"aggregated": _SUMS | {"decisions": {"ALLOWED": 2}}},
+            "aggregated.decisions: must add up",
+        ),
         ({"aggregated": _SUMS | {"destinations": {}}}, "aggregated.destinations: must add up"),
         ({"aggregated": _SUMS | {"destinations": {"HOME": 3}}}, "aggregated.destinations.'HOME'"),
         ({"aggregated": _SUMS | {"text": "x"}}, "aggregated.'text'"),
@@ -250,7 +284,9 @@ def test_the_address_of_a_client_may_end_in_the_version(caller, of_license):
         validated = caller("GET", f"{base}/v1/license/validate", token=of_license)
         assert validated.json["valid"], base
         assert caller.client.get(f"{base}/v1/license/public-key").status_code == 200
-        assert caller("POST", f"{base}/v1/metrics/batch", _BATCH, token=of_license).status_code == 200
+        assert (
+            caller("POST", f"{base}/v1/metrics/batch", _BATCH, token=of_license).status_code == 200
+        )
     assert caller("GET", "/v1/v1/v1/license/validate", token=of_license).status_code == 404
 
 

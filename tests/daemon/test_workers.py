@@ -1,4 +1,6 @@
-"""The threads that answer, with connections that only note what happens to them; and answers that wait for the disk."""
+"""The threads that answer, with connections that only note what happens to them; and answers that
+wait for the disk.
+"""
 
 from __future__ import annotations
 
@@ -184,7 +186,9 @@ def test_a_check_that_cannot_be_recorded_is_not_answered(caller, control, monkey
 
     submit = control.checks.submit_text
     monkeypatch.setattr(
-        control.checks, "submit_text", lambda *_, **named: submit(*_, **named)._replace(ticket=Full())
+        control.checks,
+        "submit_text",
+        lambda *_, **named: submit(*_, **named)._replace(ticket=Full()),
     )
     status, headers, said = Unfinished(caller).finish()
     assert (status, headers["Retry-After"]) == (503, "5")

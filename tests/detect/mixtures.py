@@ -47,7 +47,12 @@ _SENTENCES = [sentence for sentence in PROSE.split(". ") if len(sentence) < 200]
 
 def texts(patterns: Sequence[Pattern]) -> st.SearchStrategy[str]:
     """Texts of some hundred characters, with the patterns' own examples and words."""
-    found = [text for pattern in patterns for kind in ("match", "skip") for text in examples(pattern, kind)]
+    found = [
+        text
+        for pattern in patterns
+        for kind in ("match", "skip")
+        for text in examples(pattern, kind)
+    ]
     words = [
         word
         for pattern in patterns
@@ -81,7 +86,9 @@ def _damaged(example: str) -> st.SearchStrategy[str]:
         st.tuples(place, strange).map(
             lambda change: example[: change[0]] + change[1] + example[change[0] + 1 :]
         ),
-        st.tuples(place, strange).map(lambda change: example[: change[0]] + change[1] + example[change[0] :]),
+        st.tuples(place, strange).map(
+            lambda change: example[: change[0]] + change[1] + example[change[0] :]
+        ),
     )
 
 

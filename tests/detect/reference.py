@@ -1,7 +1,8 @@
-"""The engine's definition once more, as slow and as plain as it can be said: what the engine is tested against.
+"""The engine's definition once more, as slow and as plain as it can be said: what the engine is
+tested against.
 
-Each pattern searches the whole text by itself. Nothing is shared with the engine but the reading of pattern files, the validators and a
-pattern's width.
+Each pattern searches the whole text by itself. Nothing is shared with the engine but the reading of
+pattern files, the validators and a pattern's width.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ class Reference:
         self._regexes = [re2.compile(pattern.regex) for pattern in patterns]
         self._widths = [max_width(pattern)[0] for pattern in patterns]
 
-    def scan(self, text: str, min_score: float = 0.5, only: Iterable[str] | None = None) -> list[Finding]:
+    def scan(
+        self, text: str, min_score: float = 0.5, only: Iterable[str] | None = None
+    ) -> list[Finding]:
         """Findings in characters; `only` keeps those of these types."""
         data = "".join("\ufffd" if is_surrogate(char) else char for char in text).encode()
         return [
-            finding._replace(start=len(data[: finding.start].decode()), end=len(data[: finding.end].decode()))
+            finding._replace(
+                start=len(data[: finding.start].decode()), end=len(data[: finding.end].decode())
+            )
             for finding in self._scan(data, min_score)
             if only is None or finding.type in only
         ]
@@ -72,7 +77,9 @@ class Reference:
                 yield Match(start, end, score(pattern, data, start, end), proven, index)
 
     def _values(self, index: int, data: bytes) -> Iterator[tuple[int, int]]:
-        """From left to right: the earliest match no wider than the pattern; then on from behind its value."""
+        """From left to right: the earliest match no wider than the pattern; then on from behind its
+        value.
+        """
         regex, width = self._regexes[index], self._widths[index]
         group = regex.groupindex.get("value", 0)
         position = 0
@@ -92,7 +99,9 @@ def is_surrogate(char: str) -> bool:
 
 
 def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
-    """The score by what stands near: the last word before the value, or else the first one behind it."""
+    """The score by what stands near: the last word before the value, or else the first one behind
+    it.
+    """
     context = pattern.context
     before, after = (context.before, context.after) if context else (BEFORE, AFTER)
     first, last = max(0, start - before), min(len(data), end + after)
@@ -112,18 +121,30 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
     return behind[0] if behind else pattern.score
 
 
-def whole_words(data: bytes, first: int, last: int, words: Sequence[tuple[str, float]]) -> Iterator[float]:
-    """What each whole word in a part of the text is worth, from left to right; earlier named ones are preferred."""
+def whole_words(
+    data: bytes, first: int, last: int, words: Sequence[tuple[str, float]]
+) -> Iterator[float]:
+    """What each whole word in a part of the text is worth, from left to right; earlier named ones
+    are preferred.
+    """
     raw = data[first:last].decode(errors="ignore")
     text = folded(raw)
     forms = [
-        (re.compile(r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())), worth)
+        (
+            re.compile(
+                r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())
+            ),
+            worth,
+        )
         for word, worth in words
     ]
     position = 0
     while position <= len(text):
         for begin in _beginnings(text, position, at_start=first == 0):
-            ends = [(form, worth, _whole(form, text, raw, begin, last == len(data))) for form, worth in forms]
+            ends = [
+                (form, worth, _whole(form, text, raw, begin, last == len(data)))
+                for form, worth in forms
+            ]
             taken = next(((worth, stop) for _, worth, stop in ends if stop is not None), None)
             if taken:
                 break
@@ -143,10 +164,14 @@ def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
 
 
 def _whole(form: re.Pattern[str], text: str, raw: str, begin: int, at_end: bool) -> int | None:
-    """Where the word ends that begins here, if it is followed by the end of the whole text, by what is no letter, or by another word in camel case."""
+    """Where the word ends that begins here, if it is followed by the end of the whole text, by what
+    is no letter, or by another word in camel case.
+    """
     for stop in range(len(text), begin, -1):
         followed = (
-            not is_letter(text[stop]) or bool(_NEXT_IN_CAMEL.match(raw, stop)) if stop < len(text) else at_end
+            not is_letter(text[stop]) or bool(_NEXT_IN_CAMEL.match(raw, stop))
+            if stop < len(text)
+            else at_end
         )
         if followed and form.fullmatch(text, begin, stop):
             return stop
@@ -174,7 +199,9 @@ def _fold(char: str) -> str:
 
 def kept(matches: Sequence[Match]) -> list[Match]:
     """What is in nothing that beats it, by rank, unless it overlaps one that is kept already."""
-    outermost = [match for match in matches if not any(_swallows(other, match) for other in matches)]
+    outermost = [
+        match for match in matches if not any(_swallows(other, match) for other in matches)
+    ]
     taken: list[Match] = []
     for match in sorted(outermost, key=_rank):
         if not any(match.start < other.end and other.start < match.end for other in taken):

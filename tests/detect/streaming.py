@@ -10,7 +10,9 @@ from dlpctl.types import Finding
 
 
 def in_pieces(detector: Detector, chunks: Iterable[bytes]) -> tuple[bytes, list[Finding]]:
-    """The bytes that came out again, and the findings with their positions, in bytes, in all of them."""
+    """The bytes that came out again, and the findings with their positions, in bytes, in all of
+    them.
+    """
     given, findings = bytearray(), []
     for piece in scan_pieces(detector, chunks):
         for finding in piece.findings:

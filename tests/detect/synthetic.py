@@ -56,8 +56,16 @@ _TABLES: dict[str, dict[str, Any]] = {
     "too-weak": {"regex": "[a-z0-9]{4}", "score": 0.3},
     # A first pass that ends before the match does.
     "triggered": {"regex": "[a-z]{1,4}=[0-9]{2,4}", "trigger": "="},
-    "triggered-late": {"regex": "[0-9]{1,3};[a-z]{2,}", "trigger": "[0-9];", "width": 9, "score": 0.75},
-    "triggered-before": {"regex": "q[rq]{0,3};(?P<value>r[r0-9.]{0,180})", "trigger": "q[rq]{0,3};"},
+    "triggered-late": {
+        "regex": "[0-9]{1,3};[a-z]{2,}",
+        "trigger": "[0-9];",
+        "width": 9,
+        "score": 0.75,
+    },
+    "triggered-before": {
+        "regex": "q[rq]{0,3};(?P<value>r[r0-9.]{0,180})",
+        "trigger": "q[rq]{0,3};",
+    },
     "triggered-either": {"regex": "qr(?P<value>[.r]{1,170})|[;.]{1,4}qr[;.]", "trigger": "qr"},
     # Context.
     "near": {
@@ -74,7 +82,12 @@ _TABLES: dict[str, dict[str, Any]] = {
     "near-wide": {
         "regex": "[a-z]{2}[0-9]",
         "score": 0.6,
-        "context": {"words": ["\u00e9t\u00e9"], "score": 0.95, "against": ["id"], "against_score": 0.55},
+        "context": {
+            "words": ["\u00e9t\u00e9"],
+            "score": 0.95,
+            "against": ["id"],
+            "against_score": 0.55,
+        },
     },
     "with-keyword": {"regex": "[0-9]{2}[a-z]", "keywords": ["kis", "\u00e9t\u00e9"], "score": 0.7},
     "with-both": {
@@ -112,7 +125,9 @@ def custom(identifier: str, regex: str, **keys: object) -> Pattern:
         "category": "CUSTOM",
         "label": identifier,
     }
-    return parse_file({"pattern": [table | {"regex": regex, "score": 0.7} | keys]}, "synthetic.toml")[0]
+    return parse_file(
+        {"pattern": [table | {"regex": regex, "score": 0.7} | keys]}, "synthetic.toml"
+    )[0]
 
 
 def synthetic() -> list[Pattern]:
@@ -120,7 +135,9 @@ def synthetic() -> list[Pattern]:
 
 
 def matching(pattern: Pattern) -> st.SearchStrategy[str]:
-    """Texts with a match, or something near one: Python reads most of these regexes as the engine does."""
+    """Texts with a match, or something near one: Python reads most of these regexes as the engine
+    does.
+    """
     if any(only_ours in pattern.regex for only_ours in ("[[:", r"\p", r"\x{")):
         return st.text(alphabet=ALPHABET, max_size=9)
     return st.from_regex(re.compile(pattern.regex), fullmatch=True).map(lambda text: text[:40])

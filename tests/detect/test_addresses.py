@@ -11,7 +11,9 @@ from dlpctl.detect.engine import Detector
 from dlpctl.detect.names import NameTagger
 
 _WRITTEN = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").splitlines()
-OF_COUNTRIES = [line.replace("\\n", "\n").split("|") for line in _WRITTEN if line and line[0] != "#"]
+OF_COUNTRIES = [
+    line.replace("\\n", "\n").split("|") for line in _WRITTEN if line and line[0] != "#"
+]
 FOUND_OF_THEM = 0.95
 COVERED = 0.6  # of the characters of an address
 
@@ -99,7 +101,9 @@ PROSE = [
 
 def addresses(tagger: NameTagger, text: str) -> list[tuple[int, int]]:
     return [
-        (f.start, f.end) for f in tagger.tag(text, [(0, len(text))]) if f.type == "ADDRESS" and f.score >= 0.5
+        (f.start, f.end)
+        for f in tagger.tag(text, [(0, len(text))])
+        if f.type == "ADDRESS" and f.score >= 0.5
     ]
 
 
@@ -128,7 +132,9 @@ def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
 @pytest.mark.parametrize(
     "frame", ["{}", "{label} {}", "Hello,\n\n{}\n\nThanks", "Please send it to {} and confirm."]
 )
-def test_finds_addresses_as_people_of_many_countries_write_them(library: Detector, frame: str) -> None:
+def test_finds_addresses_as_people_of_many_countries_write_them(
+    library: Detector, frame: str
+) -> None:
     missed = []
     for country, label, address in OF_COUNTRIES:
         text = frame.format(address, label=label)

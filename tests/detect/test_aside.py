@@ -1,4 +1,6 @@
-"""A long text that is looked into by two processes: the same findings, whatever becomes of the second one."""
+"""A long text that is looked into by two processes: the same findings, whatever becomes of the
+second one.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ print(len(alone["findings"]))
 
 @pytest.fixture(scope="module")
 def seen() -> dict[str, Any]:
-    ran = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(
+        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, timeout=120
+    )
     assert ran.returncode == 0, ran.stderr
     outcomes, count = ran.stdout.splitlines()
     assert int(count) >= 600

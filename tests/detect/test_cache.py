@@ -85,10 +85,14 @@ def test_changed_file_is_compiled_again(place: Place) -> None:
     assert place.compilations == 2
 
 
-def test_changed_file_leaves_the_library_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_file_leaves_the_library_alone(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = place.file.with_name("library.toml")
     library.write_text(
-        PATTERNS.replace('"badge"', '"builtin"').replace('"BADGE"', '"BUILTIN"').replace("AC-", "BC-")
+        PATTERNS.replace('"badge"', '"builtin"')
+        .replace('"BADGE"', '"BUILTIN"')
+        .replace("AC-", "BC-")
     )
     monkeypatch.setattr(engine, "builtin_files", lambda: [library])
     place.finds()
@@ -111,7 +115,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "truncated": lambda content: content[: len(content) // 2],
     "truncated in its head": lambda content: content[:17],
     "one bit": flipped,
-    "one bit of the database": lambda content: content[:-200] + bytes([content[-200] ^ 1]) + content[-199:],
+    "one bit of the database": lambda content: (
+        content[:-200] + bytes([content[-200] ^ 1]) + content[-199:]
+    ),
     "wrong checksum": lambda content: content[:19] + b"\0\0\0\0" + content[23:],
     "another kind of file": lambda content: b"PK\3\4" + content,
     "longer": lambda content: content + b"\0",
@@ -120,7 +126,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_entry_is_made_again(place: Place, damage: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_damaged_entry_is_made_again(
+    place: Place, damage: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     place.finds()
     whole = place.entry.read_bytes()
     place.entry.write_bytes(DAMAGES[damage](whole))
@@ -178,7 +186,9 @@ def test_folder_that_others_may_write_is_neither_read_nor_written(place: Place, 
     assert place.entries == []
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away"
+)
 def test_entry_of_somebody_else_is_made_again(place: Place) -> None:
     place.finds()
     os.chown(place.entry, 12345, 12345)
@@ -255,7 +265,11 @@ def test_ten_processes_with_a_cold_cache(place: Place) -> None:
         "print(*[finding.type for finding in detector.scan(text)])\n"
     )
     command = [sys.executable, "-c", program, str(place.file), str(place.folder), TEXT]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
     started = [subprocess.Popen(command, text=True, **pipes) for _ in range(10)]
     for process in started:  # all are up to the line that they wait for; now they go on at once
         process.stdin.write("go\n")

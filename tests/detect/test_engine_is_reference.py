@@ -18,7 +18,9 @@ from dlpctl.detect.library import builtin_files, load_patterns
 
 BUILTIN = load_patterns(builtin_files())[::12]  # of every file, and few enough for the reference
 SYNTHETIC = synthetic()
-SLOWLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOWLY = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 few_characters = st.lists(st.sampled_from(ALPHABET), min_size=2, max_size=6).flatmap(
     lambda some: st.text(alphabet=some, max_size=60)
@@ -67,7 +69,9 @@ def strained_reference() -> Reference:
 
 @settings(SLOWLY, max_examples=200)
 @given(text=texts(BUILTIN), min_score=scores)
-def test_library_on_mixtures(builtin: Detector, reference: Reference, text: str, min_score: float) -> None:
+def test_library_on_mixtures(
+    builtin: Detector, reference: Reference, text: str, min_score: float
+) -> None:
     assert builtin.scan(text, min_score) == reference.scan(text, min_score)
 
 
@@ -100,7 +104,9 @@ def test_for_types_gives_the_same_of_those_types(
         st.sampled_from([(builtin, BUILTIN, texts(BUILTIN)), (strained, SYNTHETIC, strained_texts)])
     )
     wanted = data.draw(
-        st.sets(st.sampled_from(sorted({pattern.type for pattern in patterns})), min_size=1, max_size=4)
+        st.sets(
+            st.sampled_from(sorted({pattern.type for pattern in patterns})), min_size=1, max_size=4
+        )
     )
     text, min_score = data.draw(content), data.draw(scores)
     everything = detector.scan(text, min_score)
@@ -138,7 +144,9 @@ def test_pieces(
     builtin: Detector, strained: Detector, strained_reference: Reference, data: st.DataObject
 ) -> None:
     detector = data.draw(
-        st.sampled_from([strained, strained.for_types({"PROVEN", "CHAIN", "NEAR", "UNBOUNDED_RUN"})])
+        st.sampled_from(
+            [strained, strained.for_types({"PROVEN", "CHAIN", "NEAR", "UNBOUNDED_RUN"})]
+        )
     )
     raw = "".join(data.draw(st.lists(strained_texts, max_size=8))).encode("utf-8", "replace")
     raw += data.draw(st.binary(max_size=4)) + raw[::-1]
@@ -150,7 +158,9 @@ def test_pieces(
 
 @settings(SLOWLY, max_examples=60)
 @given(text=strained_texts, part=st.integers(1, 60))
-def test_parts_of_a_text_that_is_too_long_for_hyperscan(strained: Detector, text: str, part: int) -> None:
+def test_parts_of_a_text_that_is_too_long_for_hyperscan(
+    strained: Detector, text: str, part: int
+) -> None:
     expected = strained.scan(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(firstpass, "PART", part)

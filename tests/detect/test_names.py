@@ -40,15 +40,21 @@ class Scanner:
     def regions(self, text: str) -> list[tuple[int, int]]:
         hits: list[tuple[int, int]] = []
         data = _SURROGATES.sub("?", text).encode()
-        self.database.scan(data, match_event_handler=lambda index, _start, end, *_: hits.append((index, end)))
+        self.database.scan(
+            data, match_event_handler=lambda index, _start, end, *_: hits.append((index, end))
+        )
         if len(data) != len(text):
-            characters = [place for place, c in enumerate(data.decode()) for _ in c.encode()] + [len(text)]
+            characters = [place for place, c in enumerate(data.decode()) for _ in c.encode()] + [
+                len(text)
+            ]
             hits = [(index, characters[end]) for index, end in hits]
         return self.tagger.regions(text, hits)
 
     def found(self, text: str) -> list[str]:
         findings = self.tagger.tag(text, self.regions(text))
-        return [text[f.start : f.end] for f in findings if f.type == "PERSON_NAME" and f.score >= 0.5]
+        return [
+            text[f.start : f.end] for f in findings if f.type == "PERSON_NAME" and f.score >= 0.5
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +185,9 @@ def test_findings_are_in_order_and_scored(scanner: Scanner) -> None:
     text = "Dear Anna Meyer,\n\nplease send it to Paul Young, 12 Main Street, Springfield, IL 62704.\n\nRegards,\nTom Hall"
     findings = scanner.tagger.tag(text, [(0, len(text))])
     assert [finding.start for finding in findings] == sorted(finding.start for finding in findings)
-    assert all(LOWEST <= finding.score <= 1 and finding.category is Category.PII for finding in findings)
+    assert all(
+        LOWEST <= finding.score <= 1 and finding.category is Category.PII for finding in findings
+    )
     assert {finding.type: finding.pattern_id for finding in findings} == {
         "PERSON_NAME": "person-name",
         "ADDRESS": "address",
@@ -188,7 +196,8 @@ def test_findings_are_in_order_and_scored(scanner: Scanner) -> None:
 
 def test_source_code_is_not_tagged(scanner: Scanner) -> None:
     code = "\n".join(
-        f"    self.handler_{n} = PaymentHandler(client_{n}, Timeout={n})  # Returns None" for n in range(2000)
+        f"    self.handler_{n} = PaymentHandler(client_{n}, Timeout={n})  # Returns None"
+        for n in range(2000)
     )
     assert scanner.regions(code) == []
 
@@ -266,6 +275,6 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, damage: str) -> None:
 
 def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
     text = '{"records":[{"ref":"88121-A","display":"Ngozi Eze","code":"' + "x7-" * 60 + '"}]}'
-    assert [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"] == [
-        "Ngozi Eze"
-    ]
+    assert [
+        text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"
+    ] == ["Ngozi Eze"]

@@ -53,7 +53,9 @@ DISGUISES = {
 
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
 @pytest.mark.parametrize(("before", "after"), [("", ""), ("é it is ", " é"), ('{"to": "', '"}')])
-def test_disguise_is_looked_through(detector: Detector, disguise: str, before: str, after: str) -> None:
+def test_disguise_is_looked_through(
+    detector: Detector, disguise: str, before: str, after: str
+) -> None:
     text = before + disguise + after
     (found,) = detector.scan(text)
     assert text[found.start : found.end] == disguise
@@ -99,7 +101,9 @@ def test_plain_text_has_no_other_view(text: str) -> None:
 
 @given(st.text(max_size=200), st.sampled_from(list(DISGUISES.values())), st.text(max_size=200))
 @settings(deadline=None)
-def test_any_text_may_stand_around(detector: Detector, before: str, disguise: str, after: str) -> None:
+def test_any_text_may_stand_around(
+    detector: Detector, before: str, disguise: str, after: str
+) -> None:
     text = before + disguise + after
     for finding in detector.scan(text):
         assert 0 <= finding.start < finding.end <= len(text)

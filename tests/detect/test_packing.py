@@ -37,7 +37,9 @@ def _patterns(*regexes, **more):
 
 def test_the_result_is_what_this_process_would_have_made():
     context = {"words": ["badge"], "score": 0.9, "against": ["order"]}
-    patterns = _patterns(BADGE, "[a-z]{3}é", context=context, keywords=["k"], validators=["luhn"], width=30)
+    patterns = _patterns(
+        BADGE, "[a-z]{3}é", context=context, keywords=["k"], validators=["luhn"], width=30
+    )
     assert pack_apart(patterns, PackLimits()) == pack(patterns)
     badge = _patterns(BADGE)
     detector = Detector(patterns=_patterns("[0-9]{3}y", id="other"))
@@ -46,7 +48,9 @@ def test_the_result_is_what_this_process_would_have_made():
 
 
 def test_what_takes_too_long_is_refused_by_its_name():
-    with pytest.raises(PatternError, match=r"^customPatterns: pattern 'p-1': takes more than 1 seconds"):
+    with pytest.raises(
+        PatternError, match=r"^customPatterns: pattern 'p-1': takes more than 1 seconds"
+    ):
         pack_apart(_patterns(BADGE, HEAVY, BADGE + "x"), PackLimits(seconds=1))
 
 
@@ -120,7 +124,12 @@ def _answering(records, database):
 
 def test_a_hijacked_process_cannot_put_other_patterns_in_the_place_of_these():
     ours, others = pack(_patterns(BADGE)), pack(_patterns("never"))
-    lies = (others, Block(others.records, ours.database), Block(ours.records, b"x" * 50), Block(b"", b""))
+    lies = (
+        others,
+        Block(others.records, ours.database),
+        Block(ours.records, b"x" * 50),
+        Block(b"", b""),
+    )
     for lie in lies:
         with pytest.raises(EngineError):
             pack_apart(_patterns(BADGE), PackLimits(), _answering(*lie))

@@ -79,14 +79,18 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "message"), BAD_KEYS, ids=[message[:60] for _, message in BAD_KEYS])
+@pytest.mark.parametrize(
+    ("change", "message"), BAD_KEYS, ids=[message[:60] for _, message in BAD_KEYS]
+)
 def test_bad_key(change: dict[str, Any], message: str) -> None:
     table = {key: value for key, value in (GOOD | change).items() if value is not None}
     assert refused(table) == f"acme/mine.toml: {message}"
 
 
 EMPTY = "matches the empty text; make something in it required"
-LOOKAROUND = "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+LOOKAROUND = (
+    "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+)
 BACK = "a reference back to a group is not supported; write out what may be repeated"
 BAD_REGEXES = [
     ("a*", EMPTY),
@@ -117,7 +121,9 @@ def test_bad_regex(regex: str, reason: str) -> None:
 
 
 def test_regex_beyond_bounds() -> None:
-    assert refused(GOOD | {"regex": "a{1001}"}).startswith("acme/mine.toml: pattern 'badge': regex: ")
+    assert refused(GOOD | {"regex": "a{1001}"}).startswith(
+        "acme/mine.toml: pattern 'badge': regex: "
+    )
     assert refused(GOOD | {"regex": "(?:(?:[0-9a-z]{500}){500}){500}"}).startswith(
         "acme/mine.toml: pattern 'badge': regex: "
     )
@@ -136,7 +142,8 @@ def test_id_used_twice() -> None:
         == "one.toml: pattern 'badge': id is already used in the same file"
     )
     assert (
-        refused_twice("one.toml", "two.toml") == "two.toml: pattern 'badge': id is already used in one.toml"
+        refused_twice("one.toml", "two.toml")
+        == "two.toml: pattern 'badge': id is already used in one.toml"
     )
 
 
@@ -172,8 +179,14 @@ def written(folder: Path, content: str | bytes) -> Path:
     [
         ("[[pattern]\nid = 1", "acme/mine.toml: is not TOML: "),
         ("pattern = 'x'", "acme/mine.toml: pattern is not a list of tables; write [[pattern]]"),
-        ("[pattern]\nid = 'x'", "acme/mine.toml: pattern is not a list of tables; write [[pattern]]"),
-        ("[[patterns]]\nid = 'x'", "acme/mine.toml: patterns is not a known key; did you mean 'pattern'?"),
+        (
+            "[pattern]\nid = 'x'",
+            "acme/mine.toml: pattern is not a list of tables; write [[pattern]]",
+        ),
+        (
+            "[[patterns]]\nid = 'x'",
+            "acme/mine.toml: patterns is not a known key; did you mean 'pattern'?",
+        ),
         ("fragments = 1", "acme/mine.toml: fragments is not a table of texts"),
         (b"[[pattern]]\nid = '\xff'", "acme/mine.toml: is not UTF-8 at byte 18"),
         ("a = " + "[" * 100_000, "acme/mine.toml: is not TOML: "),
@@ -202,7 +215,9 @@ def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are POSIX")
 def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the file, then of the folder; root is kept from neither, so that root asks as somebody else."""
+    """Of the file, then of the folder; root is kept from neither, so that root asks as somebody
+    else.
+    """
     file = written(tmp_path, "")
     file.chmod(0)
     folder = tmp_path / "locked"
@@ -212,7 +227,9 @@ def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder.chmod(0)
     for parent in (tmp_path, *tmp_path.parents[:2]):
         parent.chmod(parent.stat().st_mode | 0o711)
-    monkeypatch.setattr(engine, "builtin_files", list)  # somebody else may not read this project either
+    monkeypatch.setattr(
+        engine, "builtin_files", list
+    )  # somebody else may not read this project either
     root = os.geteuid() == 0
     try:
         if root:

@@ -28,8 +28,37 @@ def test_no_text_is_refused(library: Detector, text: str) -> None:
 
 # What takes hold of names, addresses, tables and messages, among digits that are none of ASCII.
 MIXTURES = [
-    ["②", "²", "٣", "Rue", "de", "Fulton", "Street", "Brooklyn,", "NY", "12", "Apt", "Address:", "\n"],
-    ["Dr.", "Mrs", "Whitfield", "née", "c/o", "Inc.", "S.L.", "Ⅷ", "²", "Anna", "-", "/", "name:", "\xad"],
+    [
+        "②",
+        "²",
+        "٣",
+        "Rue",
+        "de",
+        "Fulton",
+        "Street",
+        "Brooklyn,",
+        "NY",
+        "12",
+        "Apt",
+        "Address:",
+        "\n",
+    ],
+    [
+        "Dr.",
+        "Mrs",
+        "Whitfield",
+        "née",
+        "c/o",
+        "Inc.",
+        "S.L.",
+        "Ⅷ",
+        "²",
+        "Anna",
+        "-",
+        "/",
+        "name:",
+        "\xad",
+    ],
     [
         "Insert",
         "into",
@@ -47,13 +76,29 @@ MIXTURES = [
         "\n",
         "\t",
     ],
-    ["PID|1||", "NM1*IL*1*", "^", "~", "SSN", "DOB", "٣", "4111", "@", "=", ":", "-----BEGIN", "\u200b"],
+    [
+        "PID|1||",
+        "NM1*IL*1*",
+        "^",
+        "~",
+        "SSN",
+        "DOB",
+        "٣",
+        "4111",
+        "@",
+        "=",
+        ":",
+        "-----BEGIN",
+        "\u200b",
+    ],
 ]
 
 
 @settings(deadline=None)
 @given(
-    st.sampled_from(MIXTURES).flatmap(lambda pieces: st.lists(st.sampled_from(pieces), max_size=12)),
+    st.sampled_from(MIXTURES).flatmap(
+        lambda pieces: st.lists(st.sampled_from(pieces), max_size=12)
+    ),
     st.sampled_from([" ", "", "  "]),
 )
 def test_no_mixture_is_refused(library: Detector, pieces: list[str], between: str) -> None:
@@ -77,7 +122,9 @@ def test_no_bytes_are_refused(library: Detector, data: bytes) -> None:
 def test_strange_text_has_nothing_in_it_and_hides_nothing(library: Detector, text: str) -> None:
     assert library.scan(text) == []
     found = library.scan(f"{text} john@example.com {text}")
-    assert [(one.type, one.start, one.end) for one in found] == [("EMAIL", len(text) + 1, len(text) + 17)]
+    assert [(one.type, one.start, one.end) for one in found] == [
+        ("EMAIL", len(text) + 1, len(text) + 17)
+    ]
 
 
 def test_surrogates_keep_their_place(library: Detector) -> None:
@@ -95,8 +142,12 @@ def test_ten_megabytes_on_one_line(library: Detector, filling: str) -> None:
 
 
 def test_threads_share_a_detector(library: Detector) -> None:
-    texts = [f"{'x ' * number}john{number}@example.com, 4111 1111 1111 1111" for number in range(200)]
-    fresh = Detector([custom("mail", r"\b[a-z]+[0-9]*@example\.com\b"), custom("number", "[0-9]{4}")])
+    texts = [
+        f"{'x ' * number}john{number}@example.com, 4111 1111 1111 1111" for number in range(200)
+    ]
+    fresh = Detector(
+        [custom("mail", r"\b[a-z]+[0-9]*@example\.com\b"), custom("number", "[0-9]{4}")]
+    )
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(library.scan, texts)) == [library.scan(text) for text in texts]
         assert list(pool.map(fresh.scan, texts)) == [fresh.scan(text) for text in texts]
@@ -127,7 +178,9 @@ def test_extensions_of_one_detector_do_not_meddle() -> None:
 
 
 def test_extension_with_a_known_id_is_refused() -> None:
-    with pytest.raises(PatternError, match="pattern 'letters': id is already used in the same file"):
+    with pytest.raises(
+        PatternError, match="pattern 'letters': id is already used in the same file"
+    ):
         Detector([custom("letters", "[a-z]{3}")]).extended([custom("letters", "[a-z]{4}")])
 
 
@@ -142,7 +195,8 @@ CHAIN = [
     custom("both", "1b2", score=0.65),
 ]
 NESTED = [
-    custom(f"nested-{size}", f"[a-z]{{{size}}}", score=0.5 + size / 1000) for size in (40, 20, 10, 5, 2)
+    custom(f"nested-{size}", f"[a-z]{{{size}}}", score=0.5 + size / 1000)
+    for size in (40, 20, 10, 5, 2)
 ]
 DECOYS = [custom("decoy", "q[^;]*;|r[^.]*[.]", width=64), custom("begun", "(?s)<.*>", width=64)]
 FLOODS: dict[str, tuple[list[object] | None, Callable[[int], str]]] = {
@@ -163,7 +217,9 @@ FLOODS: dict[str, tuple[list[object] | None, Callable[[int], str]]] = {
 
 @pytest.mark.parametrize("name", FLOODS)
 def test_twice_the_input_takes_at_most_twice_the_time(library: Detector, name: str) -> None:
-    """The least of several runs, in the time of this thread, and a second look at what seems to be too slow."""
+    """The least of several runs, in the time of this thread, and a second look at what seems to be
+    too slow.
+    """
     patterns, make = FLOODS[name]
     detector = library if patterns is None else Detector(patterns)
     size = max(1 << 13, 3 * detector.widest)  # a hit may look around as far as its pattern is wide
@@ -171,7 +227,9 @@ def test_twice_the_input_takes_at_most_twice_the_time(library: Detector, name: s
         size *= 2
     once, twice = make(size), make(2 * size)
     for _ in range(4):
-        ratio = min(taken(detector, twice) for _ in range(3)) / min(taken(detector, once) for _ in range(3))
+        ratio = min(taken(detector, twice) for _ in range(3)) / min(
+            taken(detector, once) for _ in range(3)
+        )
         if ratio <= 2.3:
             return
     pytest.fail(f"twice the input took {ratio:.2f} times the time")
@@ -209,7 +267,24 @@ def test_every_example_may_be_cut_anywhere(library: Detector) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "char",
-    ["a", "A", "0", " ", "-", "=", "%", "\\", '"', ",", "|", "\n", "\u200b", "\uff11", "\u00e9", "\0"],
+    [
+        "a",
+        "A",
+        "0",
+        " ",
+        "-",
+        "=",
+        "%",
+        "\\",
+        '"',
+        ",",
+        "|",
+        "\n",
+        "\u200b",
+        "\uff11",
+        "\u00e9",
+        "\0",
+    ],
     ids=ascii,
 )
 def test_a_megabyte_of_one_character(library: Detector, char: str) -> None:

@@ -45,7 +45,11 @@ def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) ->
     missed = []
     for pattern_id in values.secret_ids():
         planted = values.secret(pattern_id, CARRIERS.index(carrier))
-        text = carrier.format(name=planted.name, value=planted.value) if planted.name else planted.value
+        text = (
+            carrier.format(name=planted.name, value=planted.value)
+            if planted.name
+            else planted.value
+        )
         if not detector.scan(text):
             missed.append(pattern_id)
     assert len(missed) <= 0.005 * len(values.secret_ids()), missed

@@ -1,4 +1,6 @@
-"""How regexes are put together: what stands before the value, and what a loosened one still matches."""
+"""How regexes are put together: what stands before the value, and what a loosened one still
+matches.
+"""
 
 from __future__ import annotations
 

@@ -39,12 +39,18 @@ TABLES = {
 @pytest.mark.parametrize("before", ["", "The export, as promised:\n\n"])
 def test_a_header_is_context(library: Detector, table: str, before: str) -> None:
     text = before + table
-    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "MEDICAL_RECORD_NUMBER"]
+    found = [
+        text[one.start : one.end]
+        for one in library.scan(text)
+        if one.type == "MEDICAL_RECORD_NUMBER"
+    ]
     assert found == ["12345678", "23456789"]
 
 
 def test_a_header_is_context_however_far_above(library: Detector) -> None:
-    text = "id,name,passport number\n" + "".join(f"{row},x,C{10000000 + row}\n" for row in range(3000))
+    text = "id,name,passport number\n" + "".join(
+        f"{row},x,C{10000000 + row}\n" for row in range(3000)
+    )
     assert sum(one.type == "PASSPORT" for one in library.scan(text)) == 3000
 
 
@@ -127,7 +133,8 @@ WORDS = [
 
 
 @pytest.mark.parametrize(
-    "text", ["Insert  SSN\n1  536-22-8145\n", "insert into ssn, name\n1, 2\n", "insert | ssn\n1 | 2\n"]
+    "text",
+    ["Insert  SSN\n1  536-22-8145\n", "insert into ssn, name\n1, 2\n", "insert | ssn\n1 | 2\n"],
 )
 def test_a_header_that_begins_with_insert_is_no_statement(text: str) -> None:
     second_texts(text.encode())
@@ -139,7 +146,8 @@ def test_any_text_may_look_like_a_table(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "filling", ["ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"]
+    "filling",
+    ["ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"],
 )
 def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
     def taken(size: int) -> float:

@@ -24,11 +24,16 @@ WORDS = ("Aab", "Bbc", "Ccd")
 Weights = dict[str, list[int]]
 
 
-def load(folder: Path, weights: Weights, transitions: list[list[int]], gazetteer: dict[str, int]) -> Model:
+def load(
+    folder: Path, weights: Weights, transitions: list[list[int]], gazetteer: dict[str, int]
+) -> Model:
     """A model in which words have weights for their own labels and nothing else has any."""
     packed = pack(
         {crc32(word.encode()): flags for word, flags in gazetteer.items()},
-        {crc32(f"w:{word.lower()}".encode()): list(enumerate(values)) for word, values in weights.items()},
+        {
+            crc32(f"w:{word.lower()}".encode()): list(enumerate(values))
+            for word, values in weights.items()
+        },
         transitions,
     )
     path = folder / "tagger.bin"
@@ -37,14 +42,19 @@ def load(folder: Path, weights: Weights, transitions: list[list[int]], gazetteer
 
 
 def plain(weights: Weights, transitions: list[list[int]]) -> list[list[float]]:
-    """The probabilities of the labels of WORDS, summed over every sequence of labels; before and behind it is outside."""
+    """The probabilities of the labels of WORDS, summed over every sequence of labels; before and
+    behind it is outside.
+    """
     sums = [[0.0] * len(LABELS) for _ in WORDS]
     for labels in itertools.product(range(len(LABELS)), repeat=len(WORDS)):
         steps = [transitions[a][b] for a, b in itertools.pairwise((0, *labels, 0))]
         if FORBIDDEN in steps:
             continue
         score = exp(
-            (sum(steps) + sum(weights[word][label] for word, label in zip(WORDS, labels, strict=True)))
+            (
+                sum(steps)
+                + sum(weights[word][label] for word, label in zip(WORDS, labels, strict=True))
+            )
             / SCALE
         )
         for place, label in enumerate(labels):
@@ -59,7 +69,9 @@ moves = st.lists(st.lists(values, min_size=7, max_size=7), min_size=7, max_size=
 def without_forbidden(transitions: list[list[int]]) -> list[list[int]]:
     return [
         [
-            FORBIDDEN if LABELS[after][0] == "I" and LABELS[before][-1] != LABELS[after][-1] else value
+            FORBIDDEN
+            if LABELS[after][0] == "I" and LABELS[before][-1] != LABELS[after][-1]
+            else value
             for after, value in enumerate(row)
         ]
         for before, row in enumerate(transitions)
@@ -67,14 +79,19 @@ def without_forbidden(transitions: list[list[int]]) -> list[list[int]]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(scores=st.lists(st.lists(values, min_size=7, max_size=7), min_size=3, max_size=3), transitions=moves)
+@given(
+    scores=st.lists(st.lists(values, min_size=7, max_size=7), min_size=3, max_size=3),
+    transitions=moves,
+)
 def test_probabilities_are_those_of_all_sequences(
     scores: list[list[int]], transitions: list[list[int]]
 ) -> None:
     transitions = without_forbidden(transitions)
     chances: dict[int, list[float]] = {}
     run = list(range(len(WORDS)))
-    Chain(transitions, [0] * len(LABELS)).marginals(run, [tuple(row) for row in scores], True, chances)
+    Chain(transitions, [0] * len(LABELS)).marginals(
+        run, [tuple(row) for row in scores], True, chances
+    )
     for place, row in enumerate(plain(dict(zip(WORDS, scores, strict=True)), transitions)):
         if place in chances:
             assert chances[place] == pytest.approx(row, abs=0.01)
@@ -87,15 +104,20 @@ def test_probabilities_are_those_of_all_sequences(
     weights=st.fixed_dictionaries(
         {word: st.lists(st.integers(-120, 120), min_size=7, max_size=7) for word in WORDS}
     ),
-    transitions=st.lists(st.lists(st.integers(-12, 12), min_size=7, max_size=7), min_size=7, max_size=7),
+    transitions=st.lists(
+        st.lists(st.integers(-12, 12), min_size=7, max_size=7), min_size=7, max_size=7
+    ),
 )
 def test_what_is_passed_over_is_outside(
     tmp_path_factory: pytest.TempPathFactory, weights: Weights, transitions: list[list[int]]
 ) -> None:
-    """Words that are not looked at closely hardly count, where it costs something to leave an entity, nothing is won by going on, and no word wants another before it.
+    """Words that are not looked at closely hardly count, where it costs something to leave an
+    entity, nothing is won by going on, and no word wants another before it.
 
-    What stands on one side of a word may go on over it, a place or a group where the outside is `exp(1)` times as likely, a person `exp(3)` times,
-    an address `exp(8)` times, and is not followed there; so may what stands on the other side. What would begin and end there is worth `exp(-130 / SCALE)` at most.
+    What stands on one side of a word may go on over it, a place or a group where the outside is
+    `exp(1)` times as likely, a person `exp(3)` times, an address `exp(8)` times, and is not
+    followed there; so may what stands on the other side. What would begin and end there is worth
+    `exp(-130 / SCALE)` at most.
     """
     for row in weights.values():
         row[2], row[4] = min(row[1:3]), min(row[3:5])
@@ -124,7 +146,9 @@ def test_what_is_passed_over_is_outside(
 
 def test_a_region_is_tagged_alike_wherever_it_stands(tmp_path: Path) -> None:
     weights = {"Aab": [0, 90, 0, 0, 0, 0, 0], "Bbc": [0, 0, 90, 0, 0, 0, 0]}
-    costs = [[-150 if before and before != after else 0 for after in range(7)] for before in range(7)]
+    costs = [
+        [-150 if before and before != after else 0 for after in range(7)] for before in range(7)
+    ]
     costs[1][2] = 0
     sequencer = Sequencer(load(tmp_path, weights, without_forbidden(costs), {}))
     text = "Aab Bbc\nxyz\nAab Bbc"
@@ -137,17 +161,23 @@ def test_a_region_is_tagged_alike_wherever_it_stands(tmp_path: Path) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(scores=st.lists(st.lists(values, min_size=7, max_size=7), min_size=3, max_size=3), transitions=moves)
+@given(
+    scores=st.lists(st.lists(values, min_size=7, max_size=7), min_size=3, max_size=3),
+    transitions=moves,
+)
 def test_labels_of_addresses_are_left_out_where_they_are_out_of_reach(
     scores: list[list[int]], transitions: list[list[int]]
 ) -> None:
     out_of_reach = [
-        [-600 if LABELS[place][-2:] == "-A" else value for place, value in enumerate(row)] for row in scores
+        [-600 if LABELS[place][-2:] == "-A" else value for place, value in enumerate(row)]
+        for row in scores
     ]
     transitions = without_forbidden(transitions)
     chances: dict[int, list[float]] = {}
     run = list(range(len(WORDS)))
-    Chain(transitions, [0] * len(LABELS)).marginals(run, [tuple(row) for row in out_of_reach], False, chances)
+    Chain(transitions, [0] * len(LABELS)).marginals(
+        run, [tuple(row) for row in out_of_reach], False, chances
+    )
     expected = plain(dict(zip(WORDS, out_of_reach, strict=True)), transitions)
     for place, row in enumerate(expected):
         if place in chances:
@@ -184,12 +214,16 @@ def test_a_crossed_feature_with_the_code_of_another_kind_votes_for_its_own_token
     assert Model.load(path).vote(7) == 7 << LANE
 
 
-@given(codes=st.sets(st.integers(0, (1 << 32) - 1), max_size=40), other=st.integers(0, (1 << 32) - 1))
+@given(
+    codes=st.sets(st.integers(0, (1 << 32) - 1), max_size=40), other=st.integers(0, (1 << 32) - 1)
+)
 def test_every_feature_is_found_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, codes: set[int], other: int
 ) -> None:
     path = tmp_path_factory.mktemp("model") / "tagger.bin"
-    path.write_bytes(pack({}, {code: [(0, 1)] for code in codes}, [[0] * len(LABELS) for _ in LABELS]))
+    path.write_bytes(
+        pack({}, {code: [(0, 1)] for code in codes}, [[0] * len(LABELS) for _ in LABELS])
+    )
     model = Model.load(path)
     assert all(model.vote(code) == 1 for code in codes)
     assert model.vote(other) == (other in codes)
@@ -208,7 +242,10 @@ def test_every_feature_is_found_and_no_other(
 )
 def test_a_word_votes_for_its_neighbours(tmp_path: Path, slot: str, text: str, place: int) -> None:
     path = tmp_path / "tagger.bin"
-    weights = {crc32(b"w:aab"): [(SLOTS.index(slot) * len(LABELS) + 1, 120)], crc32(b"w:bbc"): [(1, 60)]}
+    weights = {
+        crc32(b"w:aab"): [(SLOTS.index(slot) * len(LABELS) + 1, 120)],
+        crc32(b"w:bbc"): [(1, 60)],
+    }
     path.write_bytes(pack({}, weights, [[0] * len(LABELS) for _ in LABELS]))
     (tagged,) = Sequencer(Model.load(path)).tag(text, [(0, len(text))])
     assert max(tagged.chances, key=lambda at: tagged.chances[at][1]) == place

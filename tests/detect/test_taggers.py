@@ -109,7 +109,11 @@ LABELLED = [
     ),
     ('id,patient,address\r\n7,Ana Li,"12 Oak Lane, Ely"\r\n', ["Ana Li"], ["12 Oak Lane, Ely"]),
     ("| Name | Role |\n|---|---|\n| Tom Hall | Designer |\n", ["Tom Hall"], []),
-    ("name,city\nThomas Anderson,Paris\nYuki Tanaka,Jackson\n", ["Thomas Anderson", "Yuki Tanaka"], []),
+    (
+        "name,city\nThomas Anderson,Paris\nYuki Tanaka,Jackson\n",
+        ["Thomas Anderson", "Yuki Tanaka"],
+        [],
+    ),
     ('{"name": "amara okafor", "age": 30}', ["amara okafor"], []),
     ('{"owner": {"firstName": "Julia", "lastName": "Xyzzq"}}', ["Julia", "Xyzzq"], []),
     ('{"customer": {"address": {"street": "Lindenstr. 5"}}}', [], ["Lindenstr. 5"]),
@@ -125,14 +129,20 @@ LABELLED = [
         ["Xolani Zuma", "Ana Li"],
         [],
     ),
-    ("employee,dept,salary\nGraham Foster,Sales,5\nAiko Yamada,IT,6\n", ["Graham Foster", "Aiko Yamada"], []),
+    (
+        "employee,dept,salary\nGraham Foster,Sales,5\nAiko Yamada,IT,6\n",
+        ["Graham Foster", "Aiko Yamada"],
+        [],
+    ),
     ("def create(owner, name):\n    return owner, name\n", [], []),
     ("adresse : 12 rue Cler, 75007 Paris\n", [], ["12 rue Cler, 75007 Paris"]),
 ]
 
 
 @pytest.mark.parametrize(("text", "persons", "addresses"), LABELLED)
-def test_columns_and_keys(library: Detector, text: str, persons: list[str], addresses: list[str]) -> None:
+def test_columns_and_keys(
+    library: Detector, text: str, persons: list[str], addresses: list[str]
+) -> None:
     assert found(library, text, "PERSON_NAME") == persons
     assert found(library, text, "ADDRESS") == addresses
 
@@ -286,7 +296,9 @@ def test_narrowing_gives_the_same_of_those_types(library: Detector, wanted: list
         if wanted == ["PII"]
         else {name.upper().replace("-", "_") for name in wanted}
     )
-    assert library.for_types(wanted).scan(TEXT) == [one for one in library.scan(TEXT) if one.type in types]
+    assert library.for_types(wanted).scan(TEXT) == [
+        one for one in library.scan(TEXT) if one.type in types
+    ]
 
 
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:
@@ -321,7 +333,9 @@ LETTER = (
 )
 
 
-def test_a_stream_gives_what_the_whole_gives(library: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_gives_what_the_whole_gives(
+    library: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     narrowed = library.for_types(["PERSON_NAME", "ADDRESS", "EMAIL"])
     data = (LETTER * 40).encode()
     monkeypatch.setattr(stream, "CHUNK", 3000)

@@ -1,4 +1,6 @@
-"""What the first pass looks for must stand in everything that a pattern matches, and so must a mark that opens the gate."""
+"""What the first pass looks for must stand in everything that a pattern matches, and so must a mark
+that opens the gate.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ IN_THE_MIDST = "\n".join(["def plain(text):", "    return text  # and nothing el
 
 def texts(pattern: Pattern) -> st.SearchStrategy[str]:
     """Texts with a match, as Python's engine understands the regex."""
-    regex = re.sub(r"\\x\{([0-9A-Fa-f]+)\}", lambda found: f"\\U{int(found[1], 16):08x}", pattern.regex)
+    regex = re.sub(
+        r"\\x\{([0-9A-Fa-f]+)\}", lambda found: f"\\U{int(found[1], 16):08x}", pattern.regex
+    )
     return st.from_regex(re.compile(regex, re.ASCII if regex.isascii() else 0))
 
 
@@ -31,7 +35,10 @@ def check_that_matches_hold(pattern: Pattern, held: str, runs: int) -> None:
     search, holds = re2.compile(pattern.regex).search, re2.compile(held).search
 
     @settings(
-        max_examples=runs, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=runs,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
     )
     @given(texts(pattern))
     def check(text: str) -> None:

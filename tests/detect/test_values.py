@@ -37,7 +37,9 @@ def test_every_carrier_is_read(measured: list[recall.Recall]) -> None:
 
 
 def test_every_type_is_planted() -> None:
-    """Names and addresses are measured with their tagger; the types of secrets, of which a URL may hold any, together."""
+    """Names and addresses are measured with their tagger; the types of secrets, of which a URL may
+    hold any, together.
+    """
     planted = {kind.type for kind in values.kinds()}
     missing = {one.name for one in detection_types() if one.category != "SECRETS"} - planted
     assert missing <= {"PERSON_NAME", "ADDRESS", "URL_CREDENTIALS"}

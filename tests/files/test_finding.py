@@ -64,14 +64,19 @@ def test_nothing_is_found_in_the_label_itself() -> None:
 def test_views_of_the_same_characters_show_one_value() -> None:
     segments = [Segment("123-45-6789 and a@b.com", "page 1")]
     whole = Piece(0, 0, len(segments[0].text))
-    document = Document("t", segments, [View("a", [whole], segments), View("b", [whole, " "], segments)])
+    document = Document(
+        "t", segments, [View("a", [whole], segments), View("b", [whole, " "], segments)]
+    )
     assert [one.finding.type for one in found(document)] == ["SSN", "EMAIL"]
 
 
 def test_a_line_that_is_joined_without_a_space_adds_nothing_to_a_whole_value() -> None:
     segments = [Segment("to a@b.com", "page 1"), Segment("second page", "page 2")]
     first, second = (Piece(number, 0, len(one.text)) for number, one in enumerate(segments))
-    views = [View("pages", [first, "\n", second], segments), View("joined", [first, second], segments)]
+    views = [
+        View("pages", [first, "\n", second], segments),
+        View("joined", [first, second], segments),
+    ]
     assert [one.value for one in found(Document("t", segments, views))] == ["a@b.com"]
 
 
@@ -89,7 +94,10 @@ def test_a_cell_in_its_row_and_in_its_column_is_one_place() -> None:
         Segment("a@b.com", "Sheet1!C7"),
     ]
     views = [View(str(number), [Piece(number, 0, 7)], segments) for number in range(3)]
-    assert [one.place for one in found(Document("t", segments, views))] == ["Sheet1!B7", "Sheet1!C7"]
+    assert [one.place for one in found(Document("t", segments, views))] == [
+        "Sheet1!B7",
+        "Sheet1!C7",
+    ]
 
 
 def test_another_reading_adds_only_what_is_new() -> None:
@@ -104,7 +112,9 @@ def test_another_reading_adds_only_what_is_new() -> None:
 def test_a_ledger_is_a_text_of_the_values() -> None:
     placed = found(table("123456789\n\n987654321"))
     ledger = Ledger(placed, ["x", "y"])
-    assert [ledger.text[one.start : one.end] for one in ledger.findings] == [one.value for one in placed]
+    assert [ledger.text[one.start : one.end] for one in ledger.findings] == [
+        one.value for one in placed
+    ]
     assert [one.locator for one in ledger.findings] == ["x", "y"]
 
 

@@ -1,4 +1,6 @@
-"""Samples of every format, made when asked for, and a stand-in for detection: formats know nothing of the real one."""
+"""Samples of every format, made when asked for, and a stand-in for detection: formats know nothing
+of the real one.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +126,9 @@ def database(data: bytes) -> object:
     with closing(sqlite3.connect(":memory:")) as opened:
         opened.deserialize(data)
         assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert opened.execute("SELECT count(*) FROM notes WHERE notes MATCH 'kept'").fetchone() == (1,)
+        assert opened.execute("SELECT count(*) FROM notes WHERE notes MATCH 'kept'").fetchone() == (
+            1,
+        )
         return None
 
 
@@ -139,7 +143,9 @@ def make_mail() -> bytes:
         subtype="html",
         cte="quoted-printable",
     )
-    message.add_attachment(make_zip(), maintype="application", subtype="zip", filename=f"{MAIL}.zip")
+    message.add_attachment(
+        make_zip(), maintype="application", subtype="zip", filename=f"{MAIL}.zip"
+    )
     return message.as_bytes()
 
 
@@ -186,7 +192,12 @@ def make_notebook() -> bytes:
     picture = base64.b64encode(f"not a picture {MAIL}".encode()).decode()
     cells = [
         {"cell_type": "code", "metadata": {}, "source": key, "execution_count": int(CARD)},
-        {"cell_type": "code", "metadata": {}, "source": [], "outputs": [{"data": {"image/png": picture}}]},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": [],
+            "outputs": [{"data": {"image/png": picture}}],
+        },
     ]
     return json.dumps({"cells": cells, "nbformat": 4}, indent=1).encode()
 
@@ -203,7 +214,9 @@ def make_7z() -> bytes:
 def make_zst() -> bytes:
     import zstandard
 
-    return zstandard.compress(f"{SSN} {MAIL}\n".encode()) + zstandard.compress(f"kept text {CARD}\n".encode())
+    return zstandard.compress(f"{SSN} {MAIL}\n".encode()) + zstandard.compress(
+        f"kept text {CARD}\n".encode()
+    )
 
 
 def make_parquet() -> bytes:

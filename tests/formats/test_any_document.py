@@ -1,4 +1,6 @@
-"""Documents of chance in many formats: masked, read by the format's usual library, and without a value."""
+"""Documents of chance in many formats: masked, read by the format's usual library, and without a
+value.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,19 @@ ODD = [
     "", " ", "0", "null", "true", "3.5", "é ü 山田", "a,b", '"q"', "it's", "<b>&amp;", "\\n", "\t", "=1+2", "# x",
     "- y", ": z", "{a}", "[1]", "%s", "@me", "| x |", "a: b", "two\nlines",
 ]  # fmt: skip
-KEYS = ["name", "ssn", "email", "id", "note", "phone", "address", "value", "date of birth", "städte", "user"]
+KEYS = [
+    "name",
+    "ssn",
+    "email",
+    "id",
+    "note",
+    "phone",
+    "address",
+    "value",
+    "date of birth",
+    "städte",
+    "user",
+]
 
 
 class Chance:
@@ -72,7 +86,10 @@ class Chance:
     def rows(self) -> list[list[str]]:
         width = self.random.randint(1, 5)
         header = [self.key() for _ in range(width)]
-        return [header, *([self.line() for _ in range(width)] for _ in range(self.random.randint(1, 8)))]
+        return [
+            header,
+            *([self.line() for _ in range(width)] for _ in range(self.random.randint(1, 8))),
+        ]
 
     def pieces(self, text: str) -> list[str]:
         cut = self.random.randint(0, len(text))
@@ -87,7 +104,9 @@ def saved(document: Any) -> bytes:
 
 def make_json(chance: Chance) -> bytes:
     indent = chance.random.choice([None, 2])
-    return json.dumps(chance.tree(), indent=indent, ensure_ascii=chance.random.random() < 0.5).encode()
+    return json.dumps(
+        chance.tree(), indent=indent, ensure_ascii=chance.random.random() < 0.5
+    ).encode()
 
 
 def make_yaml(chance: Chance) -> bytes:
@@ -114,14 +133,16 @@ def make_html(chance: Chance) -> bytes:
         for one, two in map(chance.pieces, lines)
     )
     rows = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in chance.rows()
+        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+        for row in chance.rows()
     )
     return f"<!doctype html><html><body>{paragraphs}<table>{rows}</table></body></html>".encode()
 
 
 def make_xml(chance: Chance) -> bytes:
     records = "".join(
-        f"<record id='{html.escape(chance.line())}'>{html.escape(chance.line())}</record>" for _ in range(6)
+        f"<record id='{html.escape(chance.line())}'>{html.escape(chance.line())}</record>"
+        for _ in range(6)
     )
     return f"<?xml version='1.0'?><records>{records}</records>".encode()
 
@@ -130,16 +151,22 @@ def make_sql(chance: Chance) -> bytes:
     def quoted() -> str:
         return "'" + chance.text().replace("'", "''") + "'"
 
-    rows = "".join(f"INSERT INTO t VALUES ({number}, {quoted()}, {quoted()});\n" for number in range(6))
+    rows = "".join(
+        f"INSERT INTO t VALUES ({number}, {quoted()}, {quoted()});\n" for number in range(6)
+    )
     return f"CREATE TABLE t (id INT, name TEXT, ssn TEXT);\n{rows}".encode()
 
 
 def make_mail(chance: Chance) -> bytes:
     message = EmailMessage()
     message["From"], message["Subject"] = "a@example.org", chance.line()
-    message.set_content(f"{chance.line()}\n", cte=chance.random.choice(["base64", "quoted-printable"]))
+    message.set_content(
+        f"{chance.line()}\n", cte=chance.random.choice(["base64", "quoted-printable"])
+    )
     message.add_alternative(make_html(chance).decode(), subtype="html")
-    message.add_attachment(make_csv(chance), maintype="text", subtype="csv", filename="Maria Lopez.csv")
+    message.add_attachment(
+        make_csv(chance), maintype="text", subtype="csv", filename="Maria Lopez.csv"
+    )
     return message.as_bytes()
 
 
@@ -215,7 +242,9 @@ MADE: dict[str, tuple[Callable[[Chance], bytes], Callable[[bytes], str]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_a_document_of_chance_is_masked_and_still_one(library: Detector, kind: str, seed: int) -> None:
+def test_a_document_of_chance_is_masked_and_still_one(
+    library: Detector, kind: str, seed: int
+) -> None:
     """That no value is left, the checker itself proves: it raises otherwise."""
     make, read = MADE[kind]
     data = make(Chance(seed))

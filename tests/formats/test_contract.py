@@ -1,4 +1,6 @@
-"""Every format over its samples: what was found is gone, everything else is there, and other programs can read the result."""
+"""Every format over its samples: what was found is gone, everything else is there, and other
+programs can read the result.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,10 @@ def test_what_a_view_repeats_stands_in_another_one(sample: Sample) -> None:
 @pytest.mark.parametrize("found", formats(), ids=lambda found: found.name)
 def test_formats_keep_the_contract(found: Format) -> None:
     assert isinstance(found, Format)
-    assert all(extension.startswith(".") and extension == extension.lower() for extension in found.extensions)
+    assert all(
+        extension.startswith(".") and extension == extension.lower()
+        for extension in found.extensions
+    )
 
 
 def test_format_names_are_unique() -> None:

@@ -1,4 +1,6 @@
-"""Bombs and malformed files: each gives a clear answer within its limits, the process lives, no temporary file stays."""
+"""Bombs and malformed files: each gives a clear answer within its limits, the process lives, no
+temporary file stays.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,10 @@ def patched(data: bytes, signature: bytes, offset: int, new: bytes) -> bytes:
 def lying_zip() -> bytes:
     data = zipped(("a", ZEROS[: 2 << 20]))
     return patched(
-        patched(data, b"PK\x01\x02", 24, struct.pack("<L", 10)), b"PK\x03\x04", 22, struct.pack("<L", 10)
+        patched(data, b"PK\x01\x02", 24, struct.pack("<L", 10)),
+        b"PK\x03\x04",
+        22,
+        struct.pack("<L", 10),
     )
 
 
@@ -174,9 +179,13 @@ def open_document(content: bytes, *more: tuple[str, bytes]) -> bytes:
 
 
 def pdf(
-    content: bytes = b"BT /F1 12 Tf 72 700 Td (kept) Tj ET", packed: bytes | None = None, forms: int = 0
+    content: bytes = b"BT /F1 12 Tf 72 700 Td (kept) Tj ET",
+    packed: bytes | None = None,
+    forms: int = 0,
 ) -> bytes:
-    """One page; `packed` is its content as it stands in the file; each of the forms draws the next ten times."""
+    """One page; `packed` is its content as it stands in the file; each of the forms draws the next
+    ten times.
+    """
     import pikepdf
     from pikepdf import Array, Dictionary, Name
 
@@ -194,7 +203,9 @@ def pdf(
         form = made.make_stream(
             b"/Fm Do " * 10, Type=Name.XObject, Subtype=Name.Form, BBox=Array([0, 0, 9, 9])
         )
-        form.Resources = Dictionary(XObject=Dictionary(Fm=inner) if inner is not None else Dictionary())
+        form.Resources = Dictionary(
+            XObject=Dictionary(Fm=inner) if inner is not None else Dictionary()
+        )
     if form is not None:
         page.Resources.XObject = Dictionary(Fm=form)
         page.Contents = made.make_stream(b"/Fm Do")
@@ -307,7 +318,9 @@ def private_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def processor_time() -> float:
-    """Seconds of this process and of those that it waited for; they do not depend on what else runs."""
+    """Seconds of this process and of those that it waited for; they do not depend on what else
+    runs.
+    """
     return sum(os.times()[:4])
 
 
@@ -352,7 +365,10 @@ def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
     hidden = f"hidden {SSN} between".encode() * 4 + b"\0\1\2"
     with Files(LIMITS) as files:
         node = files.open(hidden + zipped(("a.txt", b"kept")), "a.zip")
-        assert [child.name for child in node.children] == ["a.txt", f"bytes 0-{len(hidden)} between entries"]
+        assert [child.name for child in node.children] == [
+            "a.txt",
+            f"bytes 0-{len(hidden)} between entries",
+        ]
         masked = files.masked(node, find)
     assert SSN.encode() not in masked
     assert zipfile.ZipFile(io.BytesIO(masked)).read("a.txt") == b"kept"
@@ -362,7 +378,9 @@ def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hi
     with Files(LIMITS) as files:
         with pytest.raises(FormatError) as refused:
             files.open(zipped(("jane.roe@acme.example.gz", b"\x1f\x8b\x08damaged")), "a.zip")
-        node = files.open(zipped(("jane.roe@acme.example.bin", f"\0\1\2\3 {SSN} \0".encode())), "a.zip")
+        node = files.open(
+            zipped(("jane.roe@acme.example.bin", f"\0\1\2\3 {SSN} \0".encode())), "a.zip"
+        )
         with pytest.raises(CannotMaskError) as kept:
             files.masked(node, find)
     for error in (refused.value, kept.value):
@@ -415,7 +433,10 @@ def test_many_mutated_files(
 
 
 def mutate(
-    seed: int, samples: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]], files: Files
+    seed: int,
+    samples: list[tuple[str, bytes]],
+    find: Callable[[Document], Iterable[Hit]],
+    files: Files,
 ) -> None:
     chance = random.Random(seed)
     name, original = samples[seed % len(samples)]

@@ -1,4 +1,6 @@
-"""Pictures: words found and painted over where there is tesseract, metadata gone, and an honest answer without it."""
+"""Pictures: words found and painted over where there is tesseract, metadata gone, and an honest
+answer without it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 LIMITS = Limits()
-with_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+with_tesseract = pytest.mark.skipif(
+    shutil.which("tesseract") is None, reason="tesseract is not installed"
+)
 
 
 def picture(kind: str, text: str = "") -> bytes:
@@ -86,7 +90,9 @@ def test_frames_are_judged_one_by_one(kind: str, no_tesseract: None) -> None:
     document = format_named("image").extract(data, limits)
     assert [part.place for part in document.uninspected] == ["picture"]
     assert format_named("image").read_again(data, limits)
-    with pytest.raises(FormatError, match=r"a frame of more than 0\.009999 megapixels: raise limits"):
+    with pytest.raises(
+        FormatError, match=r"a frame of more than 0\.009999 megapixels: raise limits"
+    ):
         format_named("image").extract(data, Limits(pixels=9_999))
 
 
@@ -209,7 +215,8 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
         ("@x", 342, 20, 2),
     )
     table = "header\n" + "\n".join(
-        f"5\t1\t1\t1\t{line}\t1\t{left}\t5\t{width}\t20\t90\t{text}" for text, left, width, line in rows
+        f"5\t1\t1\t1\t{line}\t1\t{left}\t5\t{width}\t20\t90\t{text}"
+        for text, left, width, line in rows
     )
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(
@@ -220,7 +227,9 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
 
 
-@pytest.mark.parametrize(("size", "notes", "times"), [(28, 0, 1), (28, 1, 2), (28, 3, 2), (12, 0, 2)])
+@pytest.mark.parametrize(
+    ("size", "notes", "times"), [(28, 0, 1), (28, 1, 2), (28, 3, 2), (12, 0, 2)]
+)
 def test_only_pictures_with_small_letters_are_enlarged(
     size: int, notes: int, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

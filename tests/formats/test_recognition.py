@@ -75,7 +75,10 @@ def test_the_quick_check_passes_only_what_plain_text_shows() -> None:
     for sample, junk in itertools.product(SAMPLES, JUNK):
         data = junk + sample.make()
         for name in (sample.name, *NAMES):
-            assert not is_source_text(data, name) or chosen(data, name) in shows_all, (sample.name, junk)
+            assert not is_source_text(data, name) or chosen(data, name) in shows_all, (
+                sample.name,
+                junk,
+            )
 
 
 @pytest.mark.parametrize("found", formats(), ids=lambda found: found.name)
@@ -148,7 +151,9 @@ def test_text_of_any_encoding_passes_the_quick_check(encoding: str) -> None:
     assert recognize(text.encode(encoding), "a").name == "text"
 
 
-PRINTER = "Printer of Jane".encode("utf-16-le").ljust(64, b"\0") + b"\1\4\0\6" + bytes(range(150)) * 2
+PRINTER = (
+    "Printer of Jane".encode("utf-16-le").ljust(64, b"\0") + b"\1\4\0\6" + bytes(range(150)) * 2
+)
 
 
 def test_settings_of_a_printer_keep_no_spreadsheet_back() -> None:

@@ -66,7 +66,10 @@ def test_bytes_outside_an_edit_stay(data: bytes, start: int, length: int) -> Non
     if decoded is None or start + length > len(decoded.text):
         return
     assert splice(data, decoded, []) == data
-    assert splice(data, decoded, [Edit(start, start + length, decoded.text[start : start + length])]) == data
+    assert (
+        splice(data, decoded, [Edit(start, start + length, decoded.text[start : start + length])])
+        == data
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -86,7 +89,9 @@ def test_offsets_go_back_to_the_source(source: str, data: st.DataObject) -> None
 @given(
     st.recursive(
         st.text(max_size=5) | st.integers() | st.booleans() | st.none(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        ),
     ),
     st.data(),
 )
@@ -97,7 +102,9 @@ def test_masked_json_stays_json(value: object, data: st.DataObject) -> None:
     text = document.segments[0].text
     at = data.draw(st.sampled_from([index for index, char in enumerate(text) if char.isalnum()]))
     replacement = data.draw(st.text(max_size=5))
-    json.loads(chosen.mask(source.encode("utf-8"), document, [SegmentEdit(0, at, at + 1, replacement)], {}))
+    json.loads(
+        chosen.mask(source.encode("utf-8"), document, [SegmentEdit(0, at, at + 1, replacement)], {})
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -134,7 +141,12 @@ def test_masked_csv_keeps_its_cells(row: list[str], replacement: str) -> None:
         ("dotenv", "A=1234\n", "1234", "A='[a: #b]'\n"),
         ("xml", "<a>1234</a>", "1234", "<a>[a: #b]</a>"),
         ("html", "<a b=1234>", "1234", '<a b="[a: #b]">'),
-        ("sql", "INSERT INTO t VALUES (1234, 'x');", "1234", "INSERT INTO t VALUES ('[a: #b]', 'x');"),
+        (
+            "sql",
+            "INSERT INTO t VALUES (1234, 'x');",
+            "1234",
+            "INSERT INTO t VALUES ('[a: #b]', 'x');",
+        ),
     ],
 )
 def test_a_replacement_is_written_as_the_syntax_wants(
@@ -153,7 +165,10 @@ def test_a_replacement_is_written_as_the_syntax_wants(
                 "value", "'value'"
             ).replace("other", "'other'"),
         ),
-        ("sql", "INSERT INTO t (id, ssn) VALUES (1, 'value');\nINSERT INTO t (ssn) VALUES ('other');"),
+        (
+            "sql",
+            "INSERT INTO t (id, ssn) VALUES (1, 'value');\nINSERT INTO t (ssn) VALUES ('other');",
+        ),
         ("sql", "COPY public.t (id, ssn) FROM stdin;\n1\tvalue\n2\tother\n\\.\n"),
     ],
 )

@@ -40,7 +40,9 @@ def zipped(name: str, data: bytes) -> bytes:
 def deleted_row() -> bytes:
     with closing(sqlite3.connect(":memory:")) as database:
         database.executescript("PRAGMA secure_delete = OFF; CREATE TABLE t (a TEXT)")
-        database.executemany("INSERT INTO t VALUES (?)", [(f"row {number} {MAIL}",) for number in range(50)])
+        database.executemany(
+            "INSERT INTO t VALUES (?)", [(f"row {number} {MAIL}",) for number in range(50)]
+        )
         database.execute("DELETE FROM t")
         database.commit()
         return database.serialize()
@@ -105,7 +107,9 @@ def test_detection_finds_what_no_value_says(find: Callable[[Document], list[Hit]
     assert not verify(b"other@acme.example", "a.txt", [], find).clean
 
 
-def test_a_replacement_that_looks_like_a_value_is_no_leak(find: Callable[[Document], list[Hit]]) -> None:
+def test_a_replacement_that_looks_like_a_value_is_no_leak(
+    find: Callable[[Document], list[Hit]],
+) -> None:
     assert verify(
         b"write to xxx@acme.example now", "a.txt", [MAIL], find, replacements=["xxx@acme.example"]
     ).clean

@@ -1,4 +1,6 @@
-"""The worker process: limits hold, a dead parser is reported, and nothing that it says is believed blindly."""
+"""The worker process: limits hold, a dead parser is reported, and nothing that it says is believed
+blindly.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,10 @@ def test_ctrl_c_leaves_no_process_and_no_file(
     )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
     ) as process:
         try:
             assert process.stdout is not None
@@ -116,13 +121,19 @@ def test_edits_in_other_words_are_the_same_in_it() -> None:
     data = b'{"a": "x"}'
     with Worker(LIMITS) as process:
         process.extract("json", data, LIMITS, None, SECONDS)
-        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, '"')], {}, SECONDS) == b'{"a": "\\""}'
+        assert (
+            process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, '"')], {}, SECONDS)
+            == b'{"a": "\\""}'
+        )
 
 
 def test_a_file_is_masked_by_a_process_that_did_not_read_it() -> None:
     data = b'{"a": "x"}'
     with Worker(LIMITS) as process:
-        assert process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, "y")], {}, SECONDS) == b'{"a": "y"}'
+        assert (
+            process.mask("json", data, LIMITS, None, [Edit(0, 7, 8, "y")], {}, SECONDS)
+            == b'{"a": "y"}'
+        )
 
 
 def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
@@ -154,7 +165,9 @@ def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
 
 @posix
 @pytest.mark.parametrize("method", methods)
-def test_it_inherits_next_to_nothing(method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_inherits_next_to_nothing(
+    method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DLPCTL_PASSWORD", "secret")
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc")

@@ -1,4 +1,6 @@
-"""Files of every format that grow in one dimension: findings, lines, columns, one line's length, members, parts, depth."""
+"""Files of every format that grow in one dimension: findings, lines, columns, one line's length,
+members, parts, depth.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,10 @@ def table(columns: int, rows: int) -> str:
     return "\n".join(
         [
             header,
-            *(",".join(mail(line * columns + one) for one in range(columns)) for line in range(rows)),
+            *(
+                ",".join(mail(line * columns + one) for one in range(columns))
+                for line in range(rows)
+            ),
             "",
         ]
     )
@@ -114,13 +119,15 @@ def table(columns: int, rows: int) -> str:
 
 def nested(opening: str, inner: str, closing_: str, count: int, depth: int) -> str:
     return "\n".join(
-        f"{opening * depth}{inner.format(mail(number))}{closing_ * depth}" for number in range(count)
+        f"{opening * depth}{inner.format(mail(number))}{closing_ * depth}"
+        for number in range(count)
     )
 
 
 def yaml_of_depth(depth: int) -> str:
     chains = (
-        "".join(f"{' ' * level}a{level}:\n" for level in range(depth)) + f"{' ' * depth}b: {mail(number)}"
+        "".join(f"{' ' * level}a{level}:\n" for level in range(depth))
+        + f"{' ' * depth}b: {mail(number)}"
         for number in range(20)
     )
     return "\n".join(
@@ -169,7 +176,8 @@ def database(rows: int) -> bytes:
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, email TEXT, phone TEXT, card TEXT)"
         )
         opened.executemany(
-            "INSERT INTO people (name, email, phone, card) VALUES (?, ?, ?, ?)", map(row, range(rows))
+            "INSERT INTO people (name, email, phone, card) VALUES (?, ?, ?, ?)",
+            map(row, range(rows)),
         )
         opened.commit()
         return opened.serialize()
@@ -182,14 +190,18 @@ def parquet(rows: int) -> bytes:
     columns = zip(*map(row, range(rows)), strict=True)
     output = io.BytesIO()
     pyarrow.parquet.write_table(
-        pyarrow.table(dict(zip(("name", "email", "phone", "card"), map(list, columns), strict=True))), output
+        pyarrow.table(
+            dict(zip(("name", "email", "phone", "card"), map(list, columns), strict=True))
+        ),
+        output,
     )
     return output.getvalue()
 
 
 def notebook(cells: int) -> bytes:
     made = [
-        {"cell_type": "markdown", "metadata": {}, "source": [sentence(number)]} for number in range(cells)
+        {"cell_type": "markdown", "metadata": {}, "source": [sentence(number)]}
+        for number in range(cells)
     ]
     return json.dumps({"cells": made, "nbformat": 4}, indent=1).encode()
 
@@ -242,7 +254,9 @@ def open_text(paragraphs: int) -> bytes:
     output = io.BytesIO()
     with zipfile.ZipFile(output, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
-        archive.writestr("content.xml", f"{head}{body}</office:text></office:body></office:document-content>")
+        archive.writestr(
+            "content.xml", f"{head}{body}</office:text></office:body></office:document-content>"
+        )
         archive.writestr(
             "META-INF/manifest.xml",
             '<?xml version="1.0"?><manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
@@ -267,7 +281,8 @@ def pages(count: int) -> bytes:
 
 def html(count: int) -> str:
     rows = "".join(
-        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row(number))}</tr>\n" for number in range(count)
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row(number))}</tr>\n"
+        for number in range(count)
     )
     return f"<!DOCTYPE html><html><body><table><tr><th>name</th><th>email</th><th>phone</th><th>card</th></tr>\n{rows}</table></body></html>"
 
@@ -277,12 +292,17 @@ def sentences(size: int, apart: str = "\n") -> str:
 
 
 def inserts(size: int) -> str:
-    rows = ",\n".join("({})".format(", ".join(f"'{cell}'" for cell in row(number))) for number in range(size))
+    rows = ",\n".join(
+        "({})".format(", ".join(f"'{cell}'" for cell in row(number))) for number in range(size)
+    )
     return f"INSERT INTO people (name, email, phone, card) VALUES\n{rows};\n"
 
 
 def records(size: int) -> list[dict[str, str]]:
-    return [dict(zip(("name", "email", "phone", "card"), row(number), strict=True)) for number in range(size)]
+    return [
+        dict(zip(("name", "email", "phone", "card"), row(number), strict=True))
+        for number in range(size)
+    ]
 
 
 GROWING = [

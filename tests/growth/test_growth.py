@@ -1,4 +1,6 @@
-"""Cost grows with the work: twice as much of anything takes about twice as long, in every format and for every command."""
+"""Cost grows with the work: twice as much of anything takes about twice as long, in every format
+and for every command.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.needles import Needles
-from dlpctl.masking.standing import Value, echoes, still_standing
+from dlpctl.masking.leaks import Value, echoes, find_leaks
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
@@ -29,7 +31,8 @@ from dlpctl.types import Category, Destination, Finding
 MOST = 2.3
 """Times the cost, at most, for twice the work."""
 LONG = 0.4
-"""Seconds that a file takes at least, so that what every file costs does not hide how cost grows."""
+"""Seconds that a file takes at least, so that what every file costs does not hide how cost grows.
+"""
 ATTEMPTS = 6
 Command = Callable[[str, bytes], object]
 
@@ -97,7 +100,8 @@ def growth_of(work: Callable[[int], Callable[[], object]], size: int, most: int)
     for _ in range(ATTEMPTS):
         for measured, one in zip(times, (small, large), strict=True):
             measured.append(seconds_of(one))
-        # Another program may take from the cache, or from the processor's other thread, in any of them.
+        # Another program may take from the cache, or from the processor's other thread, in any of
+        # them.
         if min(times[1]) <= MOST * min(times[0]):
             break
     return min(times[1]) / max(min(times[0]), 0.01)
@@ -138,11 +142,15 @@ FEW = {
     "a.ini: lines": 60,
     "a.sql: rows": 20,
 }
-"""What is counted rather than measured, with sizes that take a moment: nothing in it runs in another process."""
+"""What is counted rather than measured, with sizes that take a moment: nothing in it runs in
+another process.
+"""
 
 
 @pytest.mark.parametrize("command", ["scan", "check"])
-@pytest.mark.parametrize("growing", [one for one in GROWING if one.id in FEW], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "growing", [one for one in GROWING if one.id in FEW], ids=lambda one: one.id
+)
 def test_twice_the_work_is_twice_the_calls(
     commands: dict[str, Command], growing: Growing, command: str
 ) -> None:
@@ -210,9 +218,11 @@ def test_many_values_are_found_joined_to_their_neighbours() -> None:
     names = [f"Maria{number} Lopez" for number in range(3000)]
     text = "; ".join(names) + " é by Maria77 Lopez3 min"
     found = [
-        Finding("PERSON_NAME", Category.PII, text.index(name), text.index(name) + len(name), 0.9, "n")
+        Finding(
+            "PERSON_NAME", Category.PII, text.index(name), text.index(name) + len(name), 0.9, "n"
+        )
         for name in names
     ]
     (again,) = [one for one in echoes(text, found) if one.start > text.index("by")]
     assert text[again.start : again.end] == "Maria77 Lopez"
-    assert still_standing("Maria77 Lopez", [Value("PERSON_NAME", Category.PII, name) for name in names])
+    assert find_leaks("Maria77 Lopez", [Value("PERSON_NAME", Category.PII, name) for name in names])

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.errors import MaskingError
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Masked, mask_text, replacements, resolve
+from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.operators import DEFAULT_OPERATOR, OPERATORS, Masker
-from dlpctl.masking.reserved import is_reserved
-from dlpctl.masking.standing import Value, still_standing
 from dlpctl.masking.unmask import unmask_text
 from dlpctl.policy import model
 from dlpctl.types import Category, Finding
@@ -30,7 +30,8 @@ VALUES = {
     "DATE_OF_BIRTH": (Category.PII, "1985-03-12"),
     "BADGE": (Category.CUSTOM, "AC-12345678"),
 }
-# `encrypt` answers other digits of the same form, which no one but the key's holder can tell from real ones.
+# `encrypt` answers other digits of the same form, which no one but the key's holder can tell from
+# real ones.
 RECOGNIZED = [name for name in OPERATORS if name not in {"encrypt", "replace", "remove"}]
 operators = st.sampled_from([*(name for name in OPERATORS if name != "replace"), "replace:[gone]"])
 
@@ -58,7 +59,9 @@ def documents(draw: st.DrawFn) -> tuple[str, list[Finding]]:
 
 
 @given(documents(), st.lists(operators, min_size=6, max_size=6))
-def test_nothing_outside_the_spans_changes(document: tuple[str, list[Finding]], names: list[str]) -> None:
+def test_nothing_outside_the_spans_changes(
+    document: tuple[str, list[Finding]], names: list[str]
+) -> None:
     text, found = document
     masked = mask_text(text, zip(found, names, strict=False), Masker(KEY))
     at = 0
@@ -66,9 +69,15 @@ def test_nothing_outside_the_spans_changes(document: tuple[str, list[Finding]], 
         gap = text[found[place - 1].end if place else 0 : each.start]
         assert masked.startswith(gap, at)
         replaced = Masker(KEY)
-        width = len(replaced.replacement(names[place], each.type, each.category, text[each.start : each.end]))
+        width = len(
+            replaced.replacement(
+                names[place], each.type, each.category, text[each.start : each.end]
+            )
+        )
         at += len(gap) + (
-            width if names[place] != "token" else masked.index(">", at + len(gap)) + 1 - at - len(gap)
+            width
+            if names[place] != "token"
+            else masked.index(">", at + len(gap)) + 1 - at - len(gap)
         )
     assert masked[at:] == text[found[-1].end if found else 0 :]
 
@@ -82,7 +91,11 @@ spans = st.builds(
 )
 
 
-@given(st.text(min_size=60, max_size=60), st.lists(st.tuples(spans, operators), max_size=8), st.randoms())
+@given(
+    st.text(min_size=60, max_size=60),
+    st.lists(st.tuples(spans, operators), max_size=8),
+    st.randoms(),
+)
 def test_overlapping_findings_never_corrupt_each_other(
     text: str, masked: list[Masked], random: object
 ) -> None:
@@ -106,13 +119,16 @@ def test_two_operators_on_one_place_the_stronger_wins() -> None:
     assert mask_text(text, [(inner, "redact"), (outer, "partial")], masker) == "see [URL] now"
     assert mask_text(text, [(inner, "partial"), (outer, "redact")], masker) == "see [URL] now"
     assert (
-        mask_text(text, [(outer, "partial"), (inner, "partial")], masker) == "see https://x.example/*** now"
+        mask_text(text, [(outer, "partial"), (inner, "partial")], masker)
+        == "see https://x.example/*** now"
     )
     assert (
-        mask_text(text, [(finding(4, 30, "URL"), "partial"), (inner, "partial")], masker) == "see [URL] now"
+        mask_text(text, [(finding(4, 30, "URL"), "partial"), (inner, "partial")], masker)
+        == "see [URL] now"
     )
     assert (
-        mask_text(text, [(finding(4, 30, "URL"), "token"), (inner, "partial")], masker) == "see <URL_1> now"
+        mask_text(text, [(finding(4, 30, "URL"), "token"), (inner, "partial")], masker)
+        == "see <URL_1> now"
     )
 
 
@@ -123,10 +139,10 @@ def test_a_masked_text_holds_no_value_and_only_what_is_recognized(
     text, found = document
     made = replacements(text, [(each, spelled(name)) for each in found], Masker(KEY))
     for each, replacement in zip(found, made, strict=True):
-        assert is_reserved(each.type, each.category, replacement.text)
+        assert is_already_masked(each.type, each.category, replacement.text)
     masked = mask_text(text, [(each, spelled(name)) for each in found], Masker(KEY))
     values = [Value(each.type, each.category, text[each.start : each.end]) for each in found]
-    assert still_standing(masked, values) == []
+    assert find_leaks(masked, values) == []
 
 
 @given(documents())

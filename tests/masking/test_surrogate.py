@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.masking import invented
-from dlpctl.masking.reserved import is_reserved
+from dlpctl.masking import surrogate_vocabulary
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.surrogate import Surrogates
 from dlpctl.types import Category
 
@@ -103,8 +103,8 @@ def test_a_stand_in_is_stable_different_and_recognized(
     assert made != value
     assert made == stand_in(type_name, category, value)
     assert made != stand_in(type_name, category, value, b"another key, also of 32 bytes...")
-    assert is_reserved(type_name, category, made)
-    assert not is_reserved(type_name, category, value)
+    assert is_already_masked(type_name, category, made)
+    assert not is_already_masked(type_name, category, value)
 
 
 @pytest.mark.parametrize(("type_name", "category", "value"), NONE)
@@ -113,8 +113,10 @@ def test_what_has_no_safe_stand_in_has_none(type_name: str, category: Category, 
 
 
 @pytest.mark.parametrize(("type_name", "category", "value"), PUBLISHED)
-def test_published_test_values_are_not_reserved(type_name: str, category: Category, value: str) -> None:
-    assert not is_reserved(type_name, category, value)
+def test_published_test_values_are_not_reserved(
+    type_name: str, category: Category, value: str
+) -> None:
+    assert not is_already_masked(type_name, category, value)
 
 
 def shape(value: str) -> str:
@@ -126,14 +128,17 @@ def shape(value: str) -> str:
     [
         each
         for each in VALUES
-        if each[0] in {"PHONE", "CREDIT_CARD", "SSN", "DATE_OF_BIRTH", "MAC_ADDRESS", "DRIVER_LICENSE"}
+        if each[0]
+        in {"PHONE", "CREDIT_CARD", "SSN", "DATE_OF_BIRTH", "MAC_ADDRESS", "DRIVER_LICENSE"}
     ],
 )
 def test_the_shape_stays(type_name: str, category: Category, value: str) -> None:
     if type_name != "MAC_ADDRESS":
         assert shape(stand_in(type_name, category, value) or "") == shape(value)
     else:
-        assert re.fullmatch(r"02-00-5E(-[0-9A-F]{2}){3}", stand_in(type_name, category, value) or "")
+        assert re.fullmatch(
+            r"02-00-5E(-[0-9A-F]{2}){3}", stand_in(type_name, category, value) or ""
+        )
 
 
 @given(st.from_regex(r"[2-6][0-9]{12,18}", fullmatch=True))
@@ -141,7 +146,9 @@ def test_the_shape_stays(type_name: str, category: Category, value: str) -> None
 def test_cards_still_validate(value: str) -> None:
     made = stand_in("CREDIT_CARD", FINANCIAL, value) or ""
     assert len(made) == len(value)
-    total = sum(sum(divmod(int(digit) * (1 + place % 2), 10)) for place, digit in enumerate(reversed(made)))
+    total = sum(
+        sum(divmod(int(digit) * (1 + place % 2), 10)) for place, digit in enumerate(reversed(made))
+    )
     assert total % 10 == 0
 
 
@@ -160,7 +167,9 @@ def test_addresses_of_networks_stay_addresses(value: str) -> None:
 
 
 def test_american_numbers_are_fictional_ones() -> None:
-    assert re.fullmatch(r"\+1 \([2-9]9\d\) 555-01\d\d", stand_in("PHONE", PII, "+1 (415) 555-2671") or "")
+    assert re.fullmatch(
+        r"\+1 \([2-9]9\d\) 555-01\d\d", stand_in("PHONE", PII, "+1 (415) 555-2671") or ""
+    )
     assert re.fullmatch(r"666-\d\d-\d{4}", stand_in("SSN", PII, "123-45-6789") or "")
 
 
@@ -179,7 +188,9 @@ def test_a_name_has_one_stand_in_wherever_it_stands() -> None:
 def test_spellings_of_one_value_share_their_stand_in() -> None:
     made = Surrogates(KEY)
     spaced = made.stand_in("CREDIT_CARD", FINANCIAL, "4111 1111 1111 1111") or ""
-    assert made.stand_in("CREDIT_CARD", FINANCIAL, "4111-1111-1111-1111") == spaced.replace(" ", "-")
+    assert made.stand_in("CREDIT_CARD", FINANCIAL, "4111-1111-1111-1111") == spaced.replace(
+        " ", "-"
+    )
 
 
 KINDS = sorted({(type_name, category) for type_name, category, _ in VALUES})
@@ -189,11 +200,13 @@ KINDS = sorted({(type_name, category) for type_name, category, _ in VALUES})
     st.sampled_from(KINDS),
     st.one_of(st.text(max_size=40), st.from_regex(r"[A-Za-z0-9 .,:@/+\-]{1,40}", fullmatch=True)),
 )
-def test_any_value_has_a_recognized_stand_in_or_none(kind: tuple[str, Category], value: str) -> None:
+def test_any_value_has_a_recognized_stand_in_or_none(
+    kind: tuple[str, Category], value: str
+) -> None:
     made = stand_in(*kind, value)
-    assert made is None or (made != value and is_reserved(*kind, made))
+    assert made is None or (made != value and is_already_masked(*kind, made))
 
 
 def test_invented_words_are_many_and_distinct() -> None:
-    words = {invented.word(number) for number in range(invented.COUNT)}
-    assert len(words) == invented.COUNT == 2_000
+    words = {surrogate_vocabulary.word(number) for number in range(surrogate_vocabulary.COUNT)}
+    assert len(words) == surrogate_vocabulary.COUNT == 2_000

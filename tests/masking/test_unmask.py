@@ -11,7 +11,9 @@ from dlpctl.masking.unmask import Unmasker, unmask_stream, unmask_text
 
 
 def store() -> TokenStore:
-    return TokenStore({"EMAIL_1": "ann@x.example", "US_MBI_12": 'a"<b\n', "EMAIL_2": "bob@x.example"})
+    return TokenStore(
+        {"EMAIL_1": "ann@x.example", "US_MBI_12": 'a"<b\n', "EMAIL_2": "bob@x.example"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,9 @@ def test_only_what_may_be_a_token_is_held_back() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["EMAIL", "SSN"]), st.text(max_size=3)), max_size=20))
-def test_the_same_value_has_the_same_token_and_no_other_value_has_it(values: list[tuple[str, str]]) -> None:
+def test_the_same_value_has_the_same_token_and_no_other_value_has_it(
+    values: list[tuple[str, str]],
+) -> None:
     tokens = TokenStore()
     given_out = [tokens.token(*each) for each in values]
     assert given_out == [tokens.token(*each) for each in values]
@@ -138,7 +142,8 @@ def test_a_store_does_not_show_its_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "token"), [("EMAIL", "EMAIL"), ("acme badge-no", "ACME_BADGE_NO"), ("9", "VALUE"), ("", "VALUE")]
+    ("name", "token"),
+    [("EMAIL", "EMAIL"), ("acme badge-no", "ACME_BADGE_NO"), ("9", "VALUE"), ("", "VALUE")],
 )
 def test_every_type_has_a_name_for_tokens(name: str, token: str) -> None:
     assert token_type(name) == token

@@ -72,8 +72,12 @@ def test_processes_share_a_vault(tmp_path: Path) -> None:
         "        print(vault.token('EMAIL', f'{sys.argv[2]}-{number}'), f'{sys.argv[2]}-{number}')\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "vault")]
-    running = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "abc"]
-    given_out = [line.split() for each in running for line in each.communicate(timeout=60)[0].splitlines()]
+    running = [
+        subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "abc"
+    ]
+    given_out = [
+        line.split() for each in running for line in each.communicate(timeout=60)[0].splitlines()
+    ]
     assert len({token for token, _ in given_out}) == 45
     vault = Vault(tmp_path / "vault", KEY)
     assert all(vault.value(token.strip("<>")) == value for token, value in given_out)
@@ -107,7 +111,9 @@ def test_a_changed_vault_is_refused_with_what_to_do(tmp_path: Path, change: obje
     path = tmp_path / "vault"
     filled(path)
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(VaultError, match="another key, or changed or damaged since; check DLPCTL_VAULT_KEY"):
+    with pytest.raises(
+        VaultError, match="another key, or changed or damaged since; check DLPCTL_VAULT_KEY"
+    ):
         Vault(path, KEY)
 
 
@@ -170,7 +176,11 @@ def test_a_full_disk_takes_the_tokens_back(tmp_path: Path, monkeypatch: pytest.M
 def test_the_key_comes_from_the_environment_or_the_file(tmp_path: Path) -> None:
     path = tmp_path / "keys" / "vault.key"
     encoded = base64.b64encode(KEY).decode()
-    assert vault_key(path, {KEY_VARIABLE: KEY.hex()}) == vault_key(path, {KEY_VARIABLE: encoded}) == KEY
+    assert (
+        vault_key(path, {KEY_VARIABLE: KEY.hex()})
+        == vault_key(path, {KEY_VARIABLE: encoded})
+        == KEY
+    )
     made = vault_key(path, {}, create=True)
     assert len(made) == 32
     assert vault_key(path, {}) == vault_key(path, {KEY_VARIABLE: " "}, create=True) == made

@@ -41,7 +41,9 @@ def test_cases_are_read_and_judged(tmp_path: Path) -> None:
     )
     assert (cases[1].name, cases[1].file) == ("case[1]", tmp_path / "samples" / "a.txt")
 
-    results = run_cases(cases, lambda _: Outcome(Decision.ALLOWED_WITH_MASKING, frozenset({"EMAIL"})))
+    results = run_cases(
+        cases, lambda _: Outcome(Decision.ALLOWED_WITH_MASKING, frozenset({"EMAIL"}))
+    )
     assert [result.problems for result in results] == [
         (),
         ("decision is ALLOWED_WITH_MASKING, expected BLOCKED",),
@@ -59,7 +61,10 @@ def test_cases_are_read_and_judged(tmp_path: Path) -> None:
     [
         ("case = []", "p.test.toml: case: holds no case"),
         ("[[case]]\ntext = 'a'\nfile = 'b'", "p.test.toml: case[0]: needs either 'text' or 'file'"),
-        ("[[case]]\ntext = 'a'\ndestination = 'VENDOR'", "p.test.toml: case[0].decision: is missing"),
+        (
+            "[[case]]\ntext = 'a'\ndestination = 'VENDOR'",
+            "p.test.toml: case[0].decision: is missing",
+        ),
         (
             "[[case]]\ntext = 'a'\ndestination = 'VENDOR'\ndecision = 'BLOCK'",
             "p.test.toml: case[0].decision: 'BLOCK' is not a decision; did you mean 'BLOCKED'?",

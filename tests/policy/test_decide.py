@@ -34,7 +34,10 @@ def rule(action: Action, *types: str, name: str = "r", **changes: object) -> Rul
 
 findings_of = st.lists(
     st.builds(
-        found, st.sampled_from(sorted(TYPES)), st.sampled_from([0.2, 0.4, 0.5, 0.9]), st.integers(0, 99)
+        found,
+        st.sampled_from(sorted(TYPES)),
+        st.sampled_from([0.2, 0.4, 0.5, 0.9]),
+        st.integers(0, 99),
     ),
     max_size=8,
 )
@@ -46,7 +49,9 @@ rules_of = st.lists(
         data_types=st.lists(
             st.sampled_from([*TYPES, *Category, "email", "password"]), max_size=3, unique=True
         ).map(tuple),
-        destinations=st.lists(st.sampled_from(list(Destination)), max_size=3, unique=True).map(tuple),
+        destinations=st.lists(st.sampled_from(list(Destination)), max_size=3, unique=True).map(
+            tuple
+        ),
         action=st.sampled_from(list(Action)),
         enabled=st.booleans(),
         min_score=st.sampled_from([None, 0.3, 0.6]),
@@ -70,7 +75,10 @@ destinations = st.sampled_from(list(Destination))
 def actions(
     policy: Policy, to: Destination, findings: list[Finding]
 ) -> list[tuple[Finding, Action, str | None]]:
-    return [(each, verdict.action, verdict.operator) for each, verdict in decide(policy, to, findings).ruled]
+    return [
+        (each, verdict.action, verdict.operator)
+        for each, verdict in decide(policy, to, findings).ruled
+    ]
 
 
 @given(policies, destinations, findings_of)
@@ -101,7 +109,9 @@ def test_the_order_of_rules_and_findings_changes_nothing(
 
 
 @given(policies, destinations, findings_of)
-def test_a_disabled_rule_never_matters(policy: Policy, to: Destination, findings: list[Finding]) -> None:
+def test_a_disabled_rule_never_matters(
+    policy: Policy, to: Destination, findings: list[Finding]
+) -> None:
     without = Policy(
         policy.name,
         tuple(each for each in policy.rules if each.enabled),
@@ -117,9 +127,15 @@ def test_another_block_rule_never_loosens(
 ) -> None:
     added = rule(Action.BLOCK, selector, name="added", min_count=count)
     stricter = Policy(
-        policy.name, (*policy.rules, added), min_score=policy.min_score, default_action=policy.default_action
+        policy.name,
+        (*policy.rules, added),
+        min_score=policy.min_score,
+        default_action=policy.default_action,
     )
-    before = {(each, place): action for place, (each, action, _) in enumerate(actions(policy, to, findings))}
+    before = {
+        (each, place): action
+        for place, (each, action, _) in enumerate(actions(policy, to, findings))
+    }
     after = actions(stricter, to, findings)
     assert SEVERITY.index(decide(stricter, to, findings).decision) >= SEVERITY.index(
         decide(policy, to, findings).decision
@@ -177,7 +193,10 @@ def test_a_rule_may_look_lower_than_the_policy() -> None:
 def test_selectors_are_categories_types_and_patterns_in_any_case() -> None:
     for selector in ("PII", "EMAIL", "email", "Email"):
         policy = Policy.from_dict(
-            {"name": "p", "rules": [{"dataTypes": [selector], "destinations": ["VENDOR"], "action": "BLOCK"}]}
+            {
+                "name": "p",
+                "rules": [{"dataTypes": [selector], "destinations": ["VENDOR"], "action": "BLOCK"}],
+            }
         )
         assert decide(policy, Destination.VENDOR, [found()]).decision is Decision.BLOCKED
         assert decide(policy, Destination.AI_TOOL, [found()]).decision is Decision.ALLOWED
@@ -186,7 +205,9 @@ def test_selectors_are_categories_types_and_patterns_in_any_case() -> None:
 def test_a_rule_that_needs_many_findings_loosens_nothing() -> None:
     milder = Policy("p", (rule(Action.ALLOW, min_count=2),), default_action=Action.MASK)
     for findings in ([found()], [found(), found(start=10)]):
-        assert decide(milder, Destination.VENDOR, findings).decision is Decision.ALLOWED_WITH_MASKING
+        assert (
+            decide(milder, Destination.VENDOR, findings).decision is Decision.ALLOWED_WITH_MASKING
+        )
 
 
 def test_counts_are_of_findings_or_of_different_values() -> None:
@@ -200,9 +221,18 @@ def test_counts_are_of_findings_or_of_different_values() -> None:
 
     assert Decider(by_count, Destination.VENDOR).counts
     assert not Decider(Policy.builtin(), Destination.VENDOR).counts
-    assert decide(by_count, Destination.VENDOR, findings, value_of=value_of).decision is Decision.BLOCKED
-    assert decide(by_count, Destination.VENDOR, findings[:2], value_of=value_of).decision is Decision.ALLOWED
-    assert decide(by_value, Destination.VENDOR, findings, value_of=value_of).decision is Decision.ALLOWED
+    assert (
+        decide(by_count, Destination.VENDOR, findings, value_of=value_of).decision
+        is Decision.BLOCKED
+    )
+    assert (
+        decide(by_count, Destination.VENDOR, findings[:2], value_of=value_of).decision
+        is Decision.ALLOWED
+    )
+    assert (
+        decide(by_value, Destination.VENDOR, findings, value_of=value_of).decision
+        is Decision.ALLOWED
+    )
     assert decide(by_value, Destination.VENDOR, findings).decision is Decision.BLOCKED
 
 
@@ -231,7 +261,12 @@ def test_excepted_values_are_allowed_until_the_day_of_expiry() -> None:
     mark = fingerprint(KEY, "EMAIL", "press@acme.example", Category.PII)
     exceptions = (excepted(r".*@docs\.example"), excepted("", pattern=None, hmac=mark))
     policy = Policy("p", (rule(Action.BLOCK, exceptions=exceptions),), default_action=Action.BLOCK)
-    values = {0: "a@docs.example", 10: "PRESS@acme.example", 20: "x@acme.example", 30: "a@docs.example.org"}
+    values = {
+        0: "a@docs.example",
+        10: "PRESS@acme.example",
+        20: "x@acme.example",
+        30: "a@docs.example.org",
+    }
     findings = [found(start=start) for start in values]
 
     def ruled(on: date, key: bytes | None = KEY) -> list[Action]:
@@ -244,7 +279,9 @@ def test_excepted_values_are_allowed_until_the_day_of_expiry() -> None:
     assert ruled(date(2027, 12, 31)) == [allowed, allowed, blocked, blocked]
     assert ruled(date(2028, 1, 1)) == [blocked] * 4
     assert ruled(DAY, key=None) == [allowed, blocked, blocked, blocked]
-    assert decide(policy, Destination.VENDOR, findings, on=DAY, key=KEY).decision is Decision.BLOCKED
+    assert (
+        decide(policy, Destination.VENDOR, findings, on=DAY, key=KEY).decision is Decision.BLOCKED
+    )
 
 
 def test_an_exception_concerns_its_rule_and_its_types_only() -> None:
@@ -255,16 +292,24 @@ def test_an_exception_concerns_its_rule_and_its_types_only() -> None:
             rule(Action.MASK, "SSN", name="mask"),
         ),
     )
-    ruling = decide(policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "\ud800", on=DAY)
+    ruling = decide(
+        policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "\ud800", on=DAY
+    )
     assert [verdict.action for _, verdict in ruling.ruled] == [Action.BLOCK, Action.BLOCK]
-    ruling = decide(policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "v", on=DAY)
+    ruling = decide(
+        policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "v", on=DAY
+    )
     assert [verdict.action for _, verdict in ruling.ruled] == [Action.BLOCK, Action.MASK]
 
 
 def test_patterns_are_answered_as_their_types() -> None:
-    policy = Policy("p", (rule(Action.BLOCK, "github-pat", "PHI"), rule(Action.ALLOW, "IBAN", name="a")))
+    policy = Policy(
+        "p", (rule(Action.BLOCK, "github-pat", "PHI"), rule(Action.ALLOW, "IBAN", name="a"))
+    )
     catalogue = Catalogue({}, {"github-pat": "API_KEY"})
-    relevant = relevant_selectors(policy, Destination.VENDOR, decision_only=True, catalogue=catalogue)
+    relevant = relevant_selectors(
+        policy, Destination.VENDOR, decision_only=True, catalogue=catalogue
+    )
     assert relevant.selectors == {"API_KEY", "PHI"}
 
 

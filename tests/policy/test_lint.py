@@ -28,7 +28,13 @@ def lints(*rules: dict[str, object], **changes: object) -> list[Lint]:
 
 
 def rule(name: str, action: str, *types: str, **changes: object) -> dict[str, object]:
-    return {"name": name, "dataTypes": list(types), "destinations": EVERYWHERE, "action": action, **changes}
+    return {
+        "name": name,
+        "dataTypes": list(types),
+        "destinations": EVERYWHERE,
+        "action": action,
+        **changes,
+    }
 
 
 ALL = rule("all", "MASK", "PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM")
@@ -72,7 +78,9 @@ def test_rules_that_cannot_act_are_named() -> None:
     ],
 )
 def test_a_rule_behind_a_stricter_one_is_shadowed(other: dict[str, object], shadowed: bool) -> None:
-    expected = [("rules[1]", "'mail' never decides: 'all' covers the same and is as strict or stricter")]
+    expected = [
+        ("rules[1]", "'mail' never decides: 'all' covers the same and is as strict or stricter")
+    ]
     assert coded(lints(ALL, other), "shadowed") == (expected if shadowed else [])
 
 
@@ -80,21 +88,31 @@ def test_a_rule_that_needs_many_to_be_milder_never_acts() -> None:
     found = lints(ALL, rule("bulk", "MASK", "EMAIL", minCount=2), defaultAction="BLOCK")
     assert [each.place for each in found if each.code == "loosening"] == ["rules[1]"]
     assert (
-        coded(lints(ALL, rule("bulk", "BLOCK", "EMAIL", minCount=2), defaultAction="BLOCK"), "loosening")
+        coded(
+            lints(ALL, rule("bulk", "BLOCK", "EMAIL", minCount=2), defaultAction="BLOCK"),
+            "loosening",
+        )
         == []
     )
 
 
 def test_a_rule_that_needs_many_shadows_nothing() -> None:
     assert (
-        coded(lints(rule("bulk", "BLOCK", "PII", minCount=5), rule("one", "MASK", "PII")), "shadowed") == []
+        coded(
+            lints(rule("bulk", "BLOCK", "PII", minCount=5), rule("one", "MASK", "PII")), "shadowed"
+        )
+        == []
     )
 
 
 def test_what_no_rule_covers_is_said_for_each_destination() -> None:
-    found = lints(rule("some", "MASK", "EMAIL", "PHI", "SECRETS", "FINANCIAL", destinations=["VENDOR"]))
+    found = lints(
+        rule("some", "MASK", "EMAIL", "PHI", "SECRETS", "FINANCIAL", destinations=["VENDOR"])
+    )
     messages = [message for _, message in coded(found, "uncovered")]
-    assert "VENDOR: no rule covers PERSON_NAME, SSN; what is found is allowed and listed" in messages
+    assert (
+        "VENDOR: no rule covers PERSON_NAME, SSN; what is found is allowed and listed" in messages
+    )
     assert "CUSTOMER: no rule covers SECRETS; what is found is allowed and listed" in messages
     assert {each.level for each in found} == {Level.WARNING}
     guarded = lints(rule("some", "MASK", "EMAIL"), defaultAction="BLOCK")
@@ -155,7 +173,11 @@ def test_operators_and_types_without_effect_are_named() -> None:
 def test_no_rule_of_a_builtin_policy_is_shadowed_by_another(name: str) -> None:
     policy = Policy.builtin(name)
     types = {selector for rule in policy.rules for selector in rule.data_types} - set(Category)
-    known = {Category.PII: [*types, "OTHER"], Category.PHI: ["HEALTH"], Category.FINANCIAL: ["MONEY"]}
+    known = {
+        Category.PII: [*types, "OTHER"],
+        Category.PHI: ["HEALTH"],
+        Category.FINANCIAL: ["MONEY"],
+    }
     known |= {Category.SECRETS: ["SECRET"], Category.CUSTOM: ["OWN"]}
     codes = {each.code for each in lint(policy, Catalogue.of(known), on=DAY)}
     assert codes <= {"uncovered", "redundant-type"}

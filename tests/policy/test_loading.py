@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = Catalogue.of(
-    {Category.PII: ["EMAIL", "SSN", "PHONE"], Category.SECRETS: ["API_KEY"], Category.PHI: ["US_MBI"]},
+    {
+        Category.PII: ["EMAIL", "SSN", "PHONE"],
+        Category.SECRETS: ["API_KEY"],
+        Category.PHI: ["US_MBI"],
+    },
     {"email": "EMAIL", "github-pat": "API_KEY"},
 )
 
 
 def rule(**changes: object) -> dict[str, object]:
-    return {"name": "r", "dataTypes": ["PII"], "destinations": ["VENDOR"], "action": "MASK", **changes}
+    return {
+        "name": "r",
+        "dataTypes": ["PII"],
+        "destinations": ["VENDOR"],
+        "action": "MASK",
+        **changes,
+    }
 
 
 def policy(*rules: dict[str, object], **changes: object) -> dict[str, object]:
@@ -69,12 +79,15 @@ def test_every_field_of_a_file_arrives_and_survives_the_way_back(tmp_path: Path)
     assert (only.min_score, only.min_count, only.min_distinct) == (0.3, 2, 3)
     assert dict(only.masking) == {"EMAIL": "token", "*": "replace:[gone: yes]"}
     assert only.exceptions[0].expires == date(2027, 12, 31)
-    assert Policy.from_dict(json.loads(json.dumps(loaded.to_dict())), known_types=CATALOGUE) == loaded
+    assert (
+        Policy.from_dict(json.loads(json.dumps(loaded.to_dict())), known_types=CATALOGUE) == loaded
+    )
 
 
 def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
     table = policy(
-        rule(exceptions=[exemption()], masking="redact"), customPatterns=[{"id": "a-b", "type": "T"}]
+        rule(exceptions=[exemption()], masking="redact"),
+        customPatterns=[{"id": "a-b", "type": "T"}],
     )
     (tmp_path / "a.json").write_text(json.dumps(table))
     (tmp_path / "a.yaml").write_text(
@@ -102,7 +115,13 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
 
 def test_an_answer_of_the_service_is_a_policy_file() -> None:
     stored = policy(
-        rule(id="7"), policy_id="x", org_id="o", is_active=True, api_key="k", created_at="c", updated_at="u"
+        rule(id="7"),
+        policy_id="x",
+        org_id="o",
+        is_active=True,
+        api_key="k",
+        created_at="c",
+        updated_at="u",
     )
     assert Policy.from_dict(stored).rules[0].id == "7"
 
@@ -143,7 +162,10 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         (policy(rule(dataTypes=[1])), "p.toml: rules[0].dataTypes[0]: must be text, not 1"),
         (policy(rule(dataTypes=[""])), "p.toml: rules[0].dataTypes[0]: must name a category"),
         (policy(rule(enabled="yes")), "p.toml: rules[0].enabled: must be true or false, not 'yes'"),
-        (policy(rule(minCount=0)), "p.toml: rules[0].minCount: must be a whole number of at least 1, not 0"),
+        (
+            policy(rule(minCount=0)),
+            "p.toml: rules[0].minCount: must be a whole number of at least 1, not 0",
+        ),
         (
             policy(rule(minDistinct=True)),
             "p.toml: rules[0].minDistinct: must be a whole number of at least 1, not True",
@@ -160,13 +182,19 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
             policy(rule(masking="redact:x")),
             "p.toml: rules[0].masking: 'redact:x' is not a masking operator; did you mean 'redact'?",
         ),
-        (policy(rule(masking={"EMIAL": "redact"})), "p.toml: rules[0].masking.EMIAL: 'EMIAL' is not"),
+        (
+            policy(rule(masking={"EMIAL": "redact"})),
+            "p.toml: rules[0].masking.EMIAL: 'EMIAL' is not",
+        ),
         (
             policy(rule(masking={"email": "redact", "EMAIL": "hash"})),
             "p.toml: rules[0].masking.EMAIL: stands twice",
         ),
         (policy(rule(masking=[])), "p.toml: rules[0].masking: must be an operator"),
-        (policy(rule(id="a"), rule(id="a")), "p.toml: rules[1].id: 'a' is the id of rules[0] already"),
+        (
+            policy(rule(id="a"), rule(id="a")),
+            "p.toml: rules[1].id: 'a' is the id of rules[0] already",
+        ),
         (
             policy(rule(exceptions=[exemption(hmac="0" * 32)])),
             "p.toml: rules[0].exceptions[0]: needs either 'hmac'",
@@ -222,7 +250,11 @@ def test_a_fingerprint_that_is_none_is_never_shown() -> None:
         ("a.yml", "a: [", "a.yml: while parsing"),
         ("a.json", "{", "a.json: Expecting"),
         ("a.json", "[" * 100_000, "a.json: nested too deeply"),
-        ("a.yaml", "!!python/object/apply:os.getcwd []", "a.yaml: could not determine a constructor"),
+        (
+            "a.yaml",
+            "!!python/object/apply:os.getcwd []",
+            "a.yaml: could not determine a constructor",
+        ),
         ("a.ini", "", "a.ini: name it .toml, .yaml, .yml or .json"),
         ("a.toml", "#" * (1 << 20) + "\n", "a.toml: 1,048,577 bytes is too large"),
     ],
@@ -269,7 +301,12 @@ def test_custom_patterns_widen_the_catalogue_and_are_checked_by_the_library() ->
 
 def test_ids_are_made_where_there_are_none() -> None:
     table = policy(rule(), rule(), rule(name=None), rule(name="Örtliche Regel!"))
-    assert [each.id for each in Policy.from_dict(table).rules] == ["r", "r-2", "rule-3", "rtliche-regel"]
+    assert [each.id for each in Policy.from_dict(table).rules] == [
+        "r",
+        "r-2",
+        "rule-3",
+        "rtliche-regel",
+    ]
 
 
 @pytest.mark.parametrize("name", builtin_names())

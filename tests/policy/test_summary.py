@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlpctl.policy.decide import Ruled, Ruling, Verdict
+from dlpctl.policy.decide import FindingDecision, PolicyDecision, Verdict
 from dlpctl.policy.summary import counted, summarize
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 
@@ -15,15 +15,20 @@ CATEGORIES = {"PRIVATE_KEY": Category.SECRETS, "US_MBI": Category.PHI, "IBAN": C
 DECISIONS = dict(zip(Action, Decision, strict=True))
 
 
-def ruling(**counts: dict[str, int]) -> Ruling:
+def ruling(**counts: dict[str, int]) -> PolicyDecision:
     ruled = [
-        Ruled(Finding(name, CATEGORIES.get(name, Category.PII), 0, 1, 0.9, "p"), Verdict(Action[action], "r"))
+        FindingDecision(
+            Finding(name, CATEGORIES.get(name, Category.PII), 0, 1, 0.9, "p"),
+            Verdict(Action[action], "r"),
+        )
         for action, types in counts.items()
         for name, count in types.items()
         for _ in range(count)
     ]
-    strictest = max((verdict.action for _, verdict in ruled), key=list(Action).index, default=Action.ALLOW)
-    return Ruling(DECISIONS[strictest], Destination.VENDOR, ruled, ())
+    strictest = max(
+        (verdict.action for _, verdict in ruled), key=list(Action).index, default=Action.ALLOW
+    )
+    return PolicyDecision(DECISIONS[strictest], Destination.VENDOR, ruled, ())
 
 
 @pytest.mark.parametrize(
@@ -46,7 +51,11 @@ def ruling(**counts: dict[str, int]) -> Ruling:
         ({"ALLOW": {"IP_ADDRESS": 3}}, "Found 3 IP addresses; allowed for VENDOR"),
         ({"BLOCK": {"PRIVATE_KEY": 1}}, "Blocked for VENDOR because of 1 private key"),
         (
-            {"BLOCK": {"US_MBI": 1, "PRIVATE_KEY": 2}, "MASK": {"EMAIL": 1200}, "ALLOW": {"PHONE": 1}},
+            {
+                "BLOCK": {"US_MBI": 1, "PRIVATE_KEY": 2},
+                "MASK": {"EMAIL": 1200},
+                "ALLOW": {"PHONE": 1},
+            },
             (
                 "Blocked for VENDOR because of 2 private keys and 1 US mbi; "
                 "also found 1,200 emails and 1 phone number"
@@ -62,14 +71,19 @@ def ruling(**counts: dict[str, int]) -> Ruling:
         ),
     ],
 )
-def test_a_sentence_as_a_person_would_say_it(counts: dict[str, dict[str, int]], sentence: str) -> None:
+def test_a_sentence_as_a_person_would_say_it(
+    counts: dict[str, dict[str, int]], sentence: str
+) -> None:
     assert summarize(ruling(**counts), LABELS) == sentence
 
 
 def test_empty_input_and_other_reasons_are_said() -> None:
     assert summarize(ruling(), LABELS, empty=True) == "Empty input; allowed for VENDOR"
     reason = "the masked text still holds 1 email"
-    assert summarize(ruling(MASK={"EMAIL": 1}), LABELS, reason=reason) == f"Blocked for VENDOR: {reason}"
+    assert (
+        summarize(ruling(MASK={"EMAIL": 1}), LABELS, reason=reason)
+        == f"Blocked for VENDOR: {reason}"
+    )
 
 
 @pytest.mark.parametrize(

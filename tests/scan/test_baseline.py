@@ -30,7 +30,21 @@ def named(baseline: Baseline, value: str) -> str:
 
 def result(baseline: Baseline, value: str, path: str = "a.txt", type_name: str = "EMAIL") -> Result:
     return Result(
-        path, 1, 1, 1, 9, 0, 8, type_name, "PII", 0.9, "email", "E-mail", None, "", named(baseline, value)
+        path,
+        1,
+        1,
+        1,
+        9,
+        0,
+        8,
+        type_name,
+        "PII",
+        0.9,
+        "email",
+        "E-mail",
+        None,
+        "",
+        named(baseline, value),
     )
 
 
@@ -51,14 +65,18 @@ def test_what_is_written_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     assert again == baseline
     again.with_entries(reversed(again.entries)).save()
     assert baseline.file.read_text() == written
-    lines = [line for line in written.splitlines() if line[0] != "#" and not line.startswith("salt")]
+    lines = [
+        line for line in written.splitlines() if line[0] != "#" and not line.startswith("salt")
+    ]
     assert lines == sorted(lines)
     assert len(lines) == 21
     assert "example.com" not in written
 
 
 @given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
-def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, owner: str, reason: str) -> None:
+def test_any_text_survives(
+    tmp_path_factory: pytest.TempPathFactory, owner: str, reason: str
+) -> None:
     baseline = begun(tmp_path_factory.mktemp("any"))
     baseline = baseline.with_entries([entry(baseline, "a@example.com", owner=owner, reason=reason)])
     if any("\ud800" <= character <= "\udfff" for character in owner + reason):
@@ -115,7 +133,10 @@ def test_an_exception_may_be_bound_to_paths_and_a_destination(
         ("x.txt", None, "b@example.com", False),
     ):
         found = result(baseline, value, path)
-        assert Acceptance(baseline, TODAY, destination).accepts(found) is accepted, (path, destination)
+        assert Acceptance(baseline, TODAY, destination).accepts(found) is accepted, (
+            path,
+            destination,
+        )
 
 
 def test_with_a_key_of_its_own_the_file_alone_is_worth_nothing(tmp_path: Path) -> None:
@@ -190,14 +211,18 @@ def git(folder: Path, *arguments: str) -> str:
 def commit_with(folder: Path, *values: str) -> None:
     file = folder / EXCEPTIONS_FILE
     baseline = Baseline.load(file, {}) if file.exists() else Baseline.begin(file, {})
-    added = [entry(baseline, value, fingerprint=named(baseline, value).split()[0]) for value in values]
+    added = [
+        entry(baseline, value, fingerprint=named(baseline, value).split()[0]) for value in values
+    ]
     baseline.with_entries([*baseline.entries, *added]).save()
     merged_by_union(file)
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "exceptions")
 
 
-@pytest.mark.parametrize("before", [(), ("one@example.com",), tuple(f"{n}@example.com" for n in range(40))])
+@pytest.mark.parametrize(
+    "before", [(), ("one@example.com",), tuple(f"{n}@example.com" for n in range(40))]
+)
 def test_branches_that_both_add_lines_merge(tmp_path: Path, before: tuple[str, ...]) -> None:
     git(tmp_path, "init", "-qb", "main")
     (tmp_path / ".gitattributes").write_text("*.png binary")
@@ -208,13 +233,17 @@ def test_branches_that_both_add_lines_merge(tmp_path: Path, before: tuple[str, .
         git(tmp_path, "commit", "-qm", "begin")
     for branch, mine in (("ours", "left"), ("theirs", "right")):
         git(tmp_path, "switch", "-qc", branch, "main")
-        commit_with(tmp_path, "both@example.com", *(f"{mine}{number}@example.com" for number in range(5)))
+        commit_with(
+            tmp_path, "both@example.com", *(f"{mine}{number}@example.com" for number in range(5))
+        )
     git(tmp_path, "merge", "-q", "ours")
     merged = Baseline.load(tmp_path / EXCEPTIONS_FILE, {})
     acceptance = Acceptance(merged, TODAY)
     sides = [f"{side}{number}@example.com" for side in ("left", "right") for number in range(5)]
     for value in (*before, "both@example.com", *sides):
         assert acceptance.accepts(result(merged, value)), value
-    assert (tmp_path / ".gitattributes").read_text() == f"*.png binary\n{EXCEPTIONS_FILE} merge=union\n"
+    assert (
+        tmp_path / ".gitattributes"
+    ).read_text() == f"*.png binary\n{EXCEPTIONS_FILE} merge=union\n"
     merged.save()
     assert Baseline.load(tmp_path / EXCEPTIONS_FILE, {}) == merged

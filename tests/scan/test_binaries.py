@@ -18,7 +18,9 @@ from dlpctl.scan.scanner import Scan
 from dlpctl.scan.walk import Selection
 
 SECRET = "postgres://admin:Xk29vQpLw81z@db.acme.io/prod"
-PERSONAL = "Dear Mr. Peter Miller, jane.roe@acme.io, +1 415 555 2671, SSN 536-90-4399, 4111 1111 1111 1111"
+PERSONAL = (
+    "Dear Mr. Peter Miller, jane.roe@acme.io, +1 415 555 2671, SSN 536-90-4399, 4111 1111 1111 1111"
+)
 ELF = b"\x7fELF\2\1\1\0\0\0"
 KINDS = {
     "program or library (ELF)": ELF,
@@ -49,7 +51,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_secrets_are_looked_for(library: Detector, kind: str) -> None:
-    Path("a").write_bytes(KINDS[kind] + f"\0{PERSONAL}\0\0{SECRET}\0".encode() + b"\0\xff\xfe\1" * 9)
+    Path("a").write_bytes(
+        KINDS[kind] + f"\0{PERSONAL}\0\0{SECRET}\0".encode() + b"\0\xff\xfe\1" * 9
+    )
     results, skips, done = scanned(library, "a")
     assert [one.category for one in results] == ["SECRETS"]
     assert results[0].inner == f"byte {Path('a').read_bytes().index(b'Xk29'):,}"

@@ -37,7 +37,9 @@ def history(
     examiner: Examiner, *ranges: str, paths: tuple[str, ...] = (), jobs: int = 1
 ) -> list[Result | Skip]:
     repository = Repository(".")
-    return list(Scan(examiner, Selection(), jobs=jobs).blobs(repository, repository.history(ranges, paths)))
+    return list(
+        Scan(examiner, Selection(), jobs=jobs).blobs(repository, repository.history(ranges, paths))
+    )
 
 
 def test_every_content_once_with_its_first_commit_and_path(git: Git, examiner: Examiner) -> None:
@@ -62,7 +64,9 @@ def test_every_content_once_with_its_first_commit_and_path(git: Git, examiner: E
     assert [one.path for one in history(examiner, paths=("a.txt",))] == ["a.txt"]
 
 
-def test_a_content_under_an_excluded_path_is_found_under_the_next(git: Git, examiner: Examiner) -> None:
+def test_a_content_under_an_excluded_path_is_found_under_the_next(
+    git: Git, examiner: Examiner
+) -> None:
     Path("build.out").write_text(badge(1))
     commit(git)
     Path("kept.txt").write_text(badge(1))
@@ -70,8 +74,12 @@ def test_a_content_under_an_excluded_path_is_found_under_the_next(git: Git, exam
     scan = Scan(examiner, Selection(exclude=("*.out",)))
     repository = Repository(".")
     found = list(scan.blobs(repository, repository.history((), ())))
-    assert [(one.path, one.commit) for one in found if isinstance(one, Result)] == [("kept.txt", second)]
-    assert [(one.path, one.why) for one in found if isinstance(one, Skip)] == [("build.out", Why.EXCLUDED)]
+    assert [(one.path, one.commit) for one in found if isinstance(one, Result)] == [
+        ("kept.txt", second)
+    ]
+    assert [(one.path, one.why) for one in found if isinstance(one, Skip)] == [
+        ("build.out", Why.EXCLUDED)
+    ]
 
 
 def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner) -> None:
@@ -161,7 +169,9 @@ def test_only_lines_that_a_branch_adds(git: Git, examiner: Examiner) -> None:
     Path("moved").write_text(badge(8))
     commit(git)
     git("checkout", "-q", "-b", "feature")
-    Path("a").write_text(f"{badge(1)}\n\nnew {badge(2)}+++ b/x\n@@ -1 +1 @@\ndiff --git a/a b/a\n{badge(3)}")
+    Path("a").write_text(
+        f"{badge(1)}\n\nnew {badge(2)}+++ b/x\n@@ -1 +1 @@\ndiff --git a/a b/a\n{badge(3)}"
+    )
     Path("gone").unlink()
     Path("moved").rename("moved2")
     Path("bin").write_bytes(b"\0\1\2 " + badge(4).encode())
@@ -229,7 +239,9 @@ def test_a_damaged_object_is_named_and_the_rest_is_scanned(git: Git, examiner: E
     file.write_bytes(b"no zlib at all")
     found = history(examiner)
     assert [one.path for one in found if isinstance(one, Result)] == ["f0", "f2", "f3"]
-    assert [(one.path, one.why) for one in found if isinstance(one, Skip)] == [("f1", Why.UNREADABLE)]
+    assert [(one.path, one.why) for one in found if isinstance(one, Skip)] == [
+        ("f1", Why.UNREADABLE)
+    ]
 
 
 def test_a_broken_pack_is_an_error_or_named(git: Git, examiner: Examiner) -> None:
@@ -249,7 +261,9 @@ def test_a_broken_pack_is_an_error_or_named(git: Git, examiner: Examiner) -> Non
     assert len(found) != 20 or not all(isinstance(one, Result) for one in found)
 
 
-def test_large_blobs_in_parts(git: Git, examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_blobs_in_parts(
+    git: Git, examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "".join(f"line {number} {badge(number)}" for number in range(3000))
     Path("large").write_text(text)
     Path("small").write_text(badge(1))
@@ -259,21 +273,28 @@ def test_large_blobs_in_parts(git: Git, examiner: Examiner, monkeypatch: pytest.
     monkeypatch.setattr(reader, "PART_SIZE", 7001)
     parts = history(examiner)
     assert len(whole) == 3001
-    assert [(one.path, one.line, one.column, one.start) for one in parts if isinstance(one, Result)] == [
-        (one.path, one.line, one.column, one.start) for one in whole if isinstance(one, Result)
-    ]
+    assert [
+        (one.path, one.line, one.column, one.start) for one in parts if isinstance(one, Result)
+    ] == [(one.path, one.line, one.column, one.start) for one in whole if isinstance(one, Result)]
     limited = Scan(examiner, Selection(max_size=1000))
     repository = Repository(".")
     kept = list(limited.blobs(repository, repository.history((), ())))
-    assert [(one.path, isinstance(one, Skip)) for one in kept] == [("large", True), ("small", False)] or [
-        (one.path, isinstance(one, Skip)) for one in kept
-    ] == [("small", False), ("large", True)]
+    assert [(one.path, isinstance(one, Skip)) for one in kept] == [
+        ("large", True),
+        ("small", False),
+    ] or [(one.path, isinstance(one, Skip)) for one in kept] == [("small", False), ("large", True)]
 
 
 def test_nothing_that_the_repository_configures_is_run(git: Git, examiner: Examiner) -> None:
     Path(".gitattributes").write_text("* diff=evil filter=evil\n")
     Path("a").write_text(badge(1))
-    for key in ("diff.evil.textconv", "diff.evil.command", "diff.external", "core.fsmonitor", "core.pager"):
+    for key in (
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "diff.external",
+        "core.fsmonitor",
+        "core.pager",
+    ):
         git("config", key, "touch ran; false")
     git("add", "-A")
     repository = Repository(".")
@@ -306,7 +327,11 @@ def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) 
 
     def listed(count: int) -> Iterator[Blob | Skip]:
         for number in range(count):
-            yield Blob(name, f"folder/{number}") if number % 8 == 0 else Skip(f"link/{number}", Why.LINK)
+            yield (
+                Blob(name, f"folder/{number}")
+                if number % 8 == 0
+                else Skip(f"link/{number}", Why.LINK)
+            )
 
     def peak(count: int) -> int:
         tracemalloc.start()

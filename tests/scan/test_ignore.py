@@ -103,11 +103,15 @@ def test_like_git(patterns: str, tree: Path) -> None:
     assert {name for name in FILES if rules.covers(name)} == ignored_by_git(patterns, tree)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.text("ab*?/!.[]dirxy\\# ^-", min_size=1, max_size=8), min_size=1, max_size=4))
 def test_like_git_whatever_is_written(tree: Path, lines: list[str]) -> None:
     rules = Rules(lines)
-    assert {name for name in FILES if rules.covers(name)} == ignored_by_git("\n".join(lines) + "\n", tree)
+    assert {name for name in FILES if rules.covers(name)} == ignored_by_git(
+        "\n".join(lines) + "\n", tree
+    )
 
 
 def test_a_file_of_rules_may_be_in_any_state() -> None:

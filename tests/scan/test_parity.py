@@ -36,7 +36,9 @@ def files() -> Iterator[Files]:
 def scanned(detector: Detector, name: str, data: bytes) -> tuple[list[Result], list[Skip]]:
     Path(name).write_bytes(data)
     found = list(Scan(Examiner(detector, 0.5, AllowList()), Selection()).files([name]))
-    return [one for one in found if isinstance(one, Result)], [one for one in found if isinstance(one, Skip)]
+    return [one for one in found if isinstance(one, Result)], [
+        one for one in found if isinstance(one, Skip)
+    ]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)

@@ -41,11 +41,15 @@ NEWLINE = RESULT._replace(
     pattern_id="mrn",
 )
 INNER = RESULT._replace(path="a.zip", inner="cv.docx > page 3", score=0.4, identity="1" * 32)
-OLD = RESULT._replace(path="old", commit="c" * 40, date="2024-05-06T07:08:09+02:00", fingerprint="f" * 32)
+OLD = RESULT._replace(
+    path="old", commit="c" * 40, date="2024-05-06T07:08:09+02:00", fingerprint="f" * 32
+)
 UNREAD = Skip("lost\n", Why.UNREADABLE, "Permission denied")
 
 
-def written(form: str, *results: Result, partial: bool = False, skips: tuple[Skip, ...] = (UNREAD,)) -> str:
+def written(
+    form: str, *results: Result, partial: bool = False, skips: tuple[Skip, ...] = (UNREAD,)
+) -> str:
     out: list[str] = []
     report = report_named(form, out.append, Setting("1.2.3", 0.5))
     summary = Summary()
@@ -109,7 +113,9 @@ def test_json() -> None:
     assert whole["findings"][2]["place"] == "cv.docx > page 3"
     assert whole["findings"][3]["commit"] == "c" * 40
     assert whole["findings"][3]["fingerprint"] == "f" * 32
-    assert whole["skipped"] == [{"file": "lost\n", "why": "unreadable", "detail": "Permission denied"}]
+    assert whole["skipped"] == [
+        {"file": "lost\n", "why": "unreadable", "detail": "Permission denied"}
+    ]
     assert whole["summary"]["partial"] is True
     assert whole["summary"]["skipped"] == {"ignored": 1, "unreadable": 1}
     assert json.loads(written("json", skips=()))["findings"] == []
@@ -211,7 +217,9 @@ class Page(html.parser.HTMLParser):
         if named.get("http-equiv") == "Content-Security-Policy":
             self.policy = named["content"] or ""
         self.addresses += [
-            text or "" for name, text in attrs if name in {"src", "href", "style"} or name.startswith("on")
+            text or ""
+            for name, text in attrs
+            if name in {"src", "href", "style"} or name.startswith("on")
         ]
 
     def handle_endtag(self, tag: str) -> None:

@@ -25,7 +25,9 @@ from dlpctl.scan.walk import Selection
 BADGE = "AC-12345678"
 
 
-def scan(examiner: Examiner, *names: str, **options: Any) -> tuple[list[Result], dict[str, Skip], Scan]:
+def scan(
+    examiner: Examiner, *names: str, **options: Any
+) -> tuple[list[Result], dict[str, Skip], Scan]:
     one = Scan(examiner, options.pop("selection", Selection()), **options)
     found = list(one.files(names))
     results = [each for each in found if isinstance(each, Result)]
@@ -74,7 +76,9 @@ def test_identities_hold_while_lines_move_and_differ_in_one_file(examiner: Exami
     Path("a.txt").write_text(f"badge: {BADGE}\nbadge: {BADGE}\nother {BADGE}\n")
     before = [one.identity for one in scan(examiner, "a.txt")[0]]
     assert len(set(before)) == 3
-    Path("a.txt").write_text(f"# new\n\nbadge: {BADGE.replace('8', '9')}\nbadge: {BADGE}\nother {BADGE}\n")
+    Path("a.txt").write_text(
+        f"# new\n\nbadge: {BADGE.replace('8', '9')}\nbadge: {BADGE}\nother {BADGE}\n"
+    )
     assert [one.identity for one in scan(examiner, "a.txt")[0]] == before
 
 
@@ -215,7 +219,9 @@ def test_a_mistake_in_one_file_is_said_and_keeps_no_other_from_being_scanned(
     assert done.summary.failures == 1
 
 
-def test_what_vanishes_or_changes_on_the_way(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_vanishes_or_changes_on_the_way(
+    examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("gone", "pipe", "stays"):
         Path(name).write_text(f"{BADGE}\n")
     run = Scan(examiner, Selection(), jobs=1)
@@ -267,7 +273,9 @@ class Numbered:
 
 
 @pytest.mark.parametrize("forks", [True, False])
-def test_work_comes_back_in_order_and_failures_stop_it(forks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_comes_back_in_order_and_failures_stop_it(
+    forks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if forks and not hasattr(os, "fork"):
         pytest.skip("this system does not fork")
     monkeypatch.setattr("dlpctl.scan.executor.FORKS", forks)
@@ -310,7 +318,9 @@ def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         (100_000).to_bytes(8, "little") + b"[" * 100_000,
     ],
 )
-def test_a_worker_that_was_taken_over_is_an_error(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_was_taken_over_is_an_error(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dlpctl.scan.executor.FORKS", True)
     monkeypatch.setattr("dlpctl.scan.executor._send", send_as(said))
     with (

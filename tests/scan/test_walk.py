@@ -24,7 +24,9 @@ def scanned(*names: str, **selection: Any) -> list[str]:
 
 
 def skipped(*names: str, **selection: Any) -> dict[str, Why]:
-    return {one.path: one.why for one in walk(names, Selection(**selection)) if isinstance(one, Skip)}
+    return {
+        one.path: one.why for one in walk(names, Selection(**selection)) if isinstance(one, Skip)
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +68,13 @@ def test_ignore_files_of_folders_above_and_below() -> None:
         "sub/only",
         "sub/z",
     ]
-    assert scanned("sub") == ["sub/.dlpctlignore", "sub/.gitignore", "sub/keep.log", "sub/only", "sub/z"]
+    assert scanned("sub") == [
+        "sub/.dlpctlignore",
+        "sub/.gitignore",
+        "sub/keep.log",
+        "sub/only",
+        "sub/z",
+    ]
     assert skipped("sub")["sub/a.log"] is Why.IGNORED
     assert skipped(".")["sub/x"] is Why.IGNORED
     assert skipped(".")[".git"] is Why.REPOSITORY

@@ -126,7 +126,9 @@ WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 class Composer:
-    """Fills templates. `keep` decides which names may be drawn: training and bench use disjoint ones."""
+    """Fills templates. `keep` decides which names may be drawn: training and bench use disjoint
+    ones.
+    """
 
     def __init__(self, lists: Lists, rng: random.Random, keep: Callable[[str], bool]) -> None:
         self.rng = rng
@@ -135,12 +137,16 @@ class Composer:
         self.surnames_all = [row for row in lists.census_surnames if keep(row[0])]
         self.given_weights = [row[1] for row in self.given_all]
         self.surname_weights = [row[1] for row in self.surnames_all]
-        self.given = {name: [w for w in locale.given if keep(w)] for name, locale in lists.locales.items()}
+        self.given = {
+            name: [w for w in locale.given if keep(w)] for name, locale in lists.locales.items()
+        }
         self.surnames = {
             name: [w for w in locale.surnames if keep(w)] for name, locale in lists.locales.items()
         }
         self.named = [
-            name for name in self.given if len(self.given[name]) > 25 and len(self.surnames[name]) > 25
+            name
+            for name in self.given
+            if len(self.given[name]) > 25 and len(self.surnames[name]) > 25
         ]
         self.by_country: dict[str, list[str]] = {}
         for name, population, country in lists.cities:
@@ -149,7 +155,9 @@ class Composer:
         self.cities_all = [
             name for name, population, _ in lists.cities if population > 100_000 and keep(name)
         ]
-        self.street_lists = [locale.streets for locale in lists.locales.values() if len(locale.streets) > 30]
+        self.street_lists = [
+            locale.streets for locale in lists.locales.values() if len(locale.streets) > 30
+        ]
         self.double_given = [name for name, _ in self.given_all]
         self.double_surnames = [name for name, _ in self.surnames_all]
         self.language = "en"
@@ -175,7 +183,9 @@ class Composer:
         }
 
     def learn_doubles(self, given: Callable[[str], bool], surname: Callable[[str], bool]) -> None:
-        """Which names mean something else, too, as Austin, June, Park and Banks do: they are drawn where only a person can be meant."""
+        """Which names mean something else, too, as Austin, June, Park and Banks do: they are drawn
+        where only a person can be meant.
+        """
         usual = sorted(self.given_all, key=lambda row: -row[1])[:1200]
         self.double_given = [name for name, _ in usual if given(name)]
         self.double_surnames = [name for name, _ in self.surnames_all[:3500] if surname(name)]
@@ -214,10 +224,16 @@ class Composer:
         rng = self.rng
         korean, vietnamese = PHRASES["korean"], PHRASES["vietnamese"]
         if rng.random() < 0.5:
-            given = f"{rng.choice(_entries(korean['first']))}-{rng.choice(_entries(korean['second']))}"
+            given = (
+                f"{rng.choice(_entries(korean['first']))}-{rng.choice(_entries(korean['second']))}"
+            )
             family = rng.choice(_entries(korean["family"]))
-            return rng.choice([f"{family} {given}", f"{given} {family}", f"{family}, {given}", given])
-        return " ".join(rng.choice(_entries(vietnamese[part])) for part in ("family", "middle", "given"))
+            return rng.choice(
+                [f"{family} {given}", f"{given} {family}", f"{family}, {given}", given]
+            )
+        return " ".join(
+            rng.choice(_entries(vietnamese[part])) for part in ("family", "middle", "given")
+        )
 
     def person(self) -> str:
         rng = self.rng
@@ -286,7 +302,9 @@ class Composer:
         return f"{gap.join(letters)}{'. ' if gap[0] == '.' else ' '}{self.surname()}"
 
     def reversed(self) -> str:
-        middle = self.rng.choice(["", "", "", f" {self.rng.choice('ABCDEFGHJKLM')}.", f" {self.first()}"])
+        middle = self.rng.choice(
+            ["", "", "", f" {self.rng.choice('ABCDEFGHJKLM')}.", f" {self.first()}"]
+        )
         return f"{self.surname()}, {self.first()}{middle}"
 
     def title(self) -> str:
@@ -367,7 +385,13 @@ class Composer:
             ]
         )
         host = self.rng.choice(
-            ["example.com", "example.org", "gmail.com", f"{self.rng.choice(BRANDS)}.com", "mail.example.net"]
+            [
+                "example.com",
+                "example.org",
+                "gmail.com",
+                f"{self.rng.choice(BRANDS)}.com",
+                "mail.example.net",
+            ]
         )
         return re.sub(r"[^\w.@+-]", "", f"{user}@{host}".lower())
 
@@ -429,7 +453,11 @@ class Composer:
             ]
         )
         value = rng.choice(
-            [str(rng.randint(1, 999)), f"{rng.randint(1, 40)}{rng.choice('ABCDEF')}", rng.choice("ABCDEFGH")]
+            [
+                str(rng.randint(1, 999)),
+                f"{rng.randint(1, 40)}{rng.choice('ABCDEF')}",
+                rng.choice("ABCDEFGH"),
+            ]
         )
         return rng.choice([" ", ", ", " "]) + (kind + value if kind == "#" else f"{kind} {value}")
 
@@ -444,7 +472,9 @@ class Composer:
             name = rng.choice(self.surnames_all)[0]
         elif r < 0.85:
             n = rng.randint(1, 180)
-            name = f"{n}{'th' if 10 < n % 100 < 14 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+            name = (
+                f"{n}{'th' if 10 < n % 100 < 14 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+            )
         elif r < 0.9:
             name = f"{self.first()} {self.surname()}"
         elif r < 0.95:
@@ -500,7 +530,13 @@ class Composer:
                     "The {n}",
                 ]
             ).format(rng.randint(1, 400), n=name)
-        return before + name + " " + rng.choices(STREET_EN, STREET_EN_WEIGHTS[: len(STREET_EN)])[0] + behind
+        return (
+            before
+            + name
+            + " "
+            + rng.choices(STREET_EN, STREET_EN_WEIGHTS[: len(STREET_EN)])[0]
+            + behind
+        )
 
     def street(self) -> str:
         return self.english_street() if self.language == "en" else self.local_street(self.language)
@@ -521,7 +557,9 @@ class Composer:
         pattern = rng.choice(STREET_OTHER[language])
         if pattern.startswith("{n}") and pattern[3:4].islower():
             name = name.replace(" ", "").capitalize() if " " in name else name
-        return pattern.format(n=name, g=rng.choice(self.given[rng.choice(locales)]), d=rng.randint(1, 150))
+        return pattern.format(
+            n=name, g=rng.choice(self.given[rng.choice(locales)]), d=rng.randint(1, 150)
+        )
 
     def postcode(self, language: str) -> str:
         pattern = self.rng.choice(PLACES[language][1])
@@ -594,7 +632,15 @@ class Composer:
                     "",
                     sep
                     + rng.choice(
-                        ["Kent", "Surrey", "Essex", "Lancashire", "Devon", "West Midlands", "Cambridgeshire"]
+                        [
+                            "Kent",
+                            "Surrey",
+                            "Essex",
+                            "Lancashire",
+                            "Devon",
+                            "West Midlands",
+                            "Cambridgeshire",
+                        ]
                     ),
                 ]
             )
@@ -640,20 +686,37 @@ class Composer:
             )
         if r < 0.95:
             box = rng.choice(
-                ["P.O. Box ", "PO Box ", "P O Box ", "Post Office Box ", "Box ", "PO BOX ", "P.O.Box "]
+                [
+                    "P.O. Box ",
+                    "PO Box ",
+                    "P O Box ",
+                    "Post Office Box ",
+                    "Box ",
+                    "PO BOX ",
+                    "P.O.Box ",
+                ]
             ) + self.digits(rng.choice((2, 3, 4, 5)))
             return (
-                box + sep + city + rng.choice([", " + state + " " + self.digits(5), " " + self.digits(4), ""])
+                box
+                + sep
+                + city
+                + rng.choice([", " + state + " " + self.digits(5), " " + self.digits(4), ""])
             )
         code = self.digits(rng.choice((4, 4, 6)))
         return f"{street}{sep}{city}{rng.choice([' ', ', '])}{code}{sep}{rng.choice(['New Zealand', 'South Africa', 'India', 'Singapore', 'Ireland', 'Nigeria', 'Kenya', 'Malaysia'])}"
 
     def odd_address(self) -> str:
-        """Where the post delivers without a street and a number, or where the street has no usual name."""
+        """Where the post delivers without a street and a number, or where the street has no usual
+        name.
+        """
         rng = self.rng
         town = f"{self.english_city()}{rng.choice([', ', ' '])}{rng.choice(US)} {self.digits(5)}"
         route = rng.choice(["RR", "R.R.", "Rural Route", "HC", "HCR", "Star Route", "RR#", "HC-"])
-        force = rng.choice(["APO", "FPO", "DPO"]) + rng.choice([" ", ", "]) + rng.choice(["AE", "AP", "AA"])
+        force = (
+            rng.choice(["APO", "FPO", "DPO"])
+            + rng.choice([" ", ", "])
+            + rng.choice(["AE", "AP", "AA"])
+        )
         house = rng.choice(
             [
                 "Rose Cottage",
@@ -695,7 +758,11 @@ class Composer:
         rng = self.rng
         text = rng.choice(WORLD)
         text = re.sub(r"\{(\d)\}", lambda match: self.digits(int(match[1])), text)
-        makers = {"n": self.surname, "c": lambda: rng.choice(self.cities_all), "A": lambda: self._letters(1)}
+        makers = {
+            "n": self.surname,
+            "c": lambda: rng.choice(self.cities_all),
+            "A": lambda: self._letters(1),
+        }
         text = re.sub(r"\{([ncA])\}", lambda match: makers[match[1]](), text)
         text = re.sub(r"\{d\}", lambda _: str(rng.randint(1, 150)), text)
         return text.replace(", ", rng.choice([", ", ", ", ", ", "\n", ",\n"]))
@@ -708,7 +775,12 @@ class Composer:
         street, number = self.local_street(language), self.number()
         if language == "fr":
             line = rng.choice(
-                [f"{number} {street}", f"{number}, {street}", f"{number} {street}", f"{street} {number}"]
+                [
+                    f"{number} {street}",
+                    f"{number}, {street}",
+                    f"{number} {street}",
+                    f"{street} {number}",
+                ]
             )
         else:
             line = rng.choice(
@@ -720,7 +792,9 @@ class Composer:
                 ]
             )
         if rng.random() < 0.2:
-            line += rng.choice([", ", " ", sep]) + rng.choice(FLOORS[language]).format(d=rng.randint(1, 40))
+            line += rng.choice([", ", " ", sep]) + rng.choice(FLOORS[language]).format(
+                d=rng.randint(1, 40)
+            )
         city, code = self.local_city(language), self.postcode(language)
         q = rng.random()
         if q < 0.62:
@@ -769,9 +843,12 @@ class Composer:
                 kind = "ADDRESS" if key in ("a", "a1", "ix") else "PERSON"
             elif key in self.makers:
                 value = self.makers[key]()
-                kind = {"c": "LOCATION", "o": "ORGANIZATION", "x": "ORGANIZATION", "co": "LOCATION"}.get(
-                    key, ""
-                )
+                kind = {
+                    "c": "LOCATION",
+                    "o": "ORGANIZATION",
+                    "x": "ORGANIZATION",
+                    "co": "LOCATION",
+                }.get(key, "")
             else:
                 continue
             out.append(template[here : match.start()])
@@ -789,7 +866,12 @@ def _joined(spans: list[Span], text: str) -> list[Span]:
     """A given name and a surname side by side are one name."""
     joined: list[Span] = []
     for kind, start, end in spans:
-        if joined and kind == "PERSON" and joined[-1][0] == kind and text[joined[-1][2] : start] == " ":
+        if (
+            joined
+            and kind == "PERSON"
+            and joined[-1][0] == kind
+            and text[joined[-1][2] : start] == " "
+        ):
             joined[-1] = (kind, joined[-1][1], end)
         else:
             joined.append((kind, start, end))
@@ -831,7 +913,9 @@ def generate(
                 part = part.upper()
             if text:
                 text += rng.choice(["\n", " ", "\n\n", "\n"])
-            spans += [(kind, start + len(text), end + len(text)) for kind, start, end in found_spans]
+            spans += [
+                (kind, start + len(text), end + len(text)) for kind, start, end in found_spans
+            ]
             text += part
         rows.append({"text": text, "spans": spans, "source": f"synthetic-{language}"})
     return rows

@@ -1,5 +1,6 @@
-"""Annotated corpora: loading, cleaning of what counts as a name, exchange of names, cutting into pieces as
-the run time cuts."""
+"""Annotated corpora: loading, cleaning of what counts as a name, exchange of names, cutting into
+pieces as the run time cuts.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +64,9 @@ def load(path: Path, gazetteer: dict[str, int]) -> list[Row]:
 
 
 def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[int, int] | None:
-    """A person's span without handles, titles and what else describes the person in front of the name, or
-    None where no name is left."""
+    """A person's span without handles, titles and what else describes the person in front of the
+    name, or None where no name is left.
+    """
     words = list(re.finditer(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*", text[start:end]))
     cased = any(word[0][0].isupper() for word in words)
     first = 0
@@ -93,7 +95,12 @@ def _is_title(word: str, gazetteer: dict[str, int], cased: bool) -> bool:
 
 def _is_common(word: str, gazetteer: dict[str, int]) -> bool:
     flags = gazetteer.get(normalize(word), 0)
-    return bool(flags >> COMMON & 3) and not flags >> GIVEN & 3 and flags >> SURNAME & 3 < 3 and len(word) > 1
+    return (
+        bool(flags >> COMMON & 3)
+        and not flags >> GIVEN & 3
+        and flags >> SURNAME & 3 < 3
+        and len(word) > 1
+    )
 
 
 def _may_name(word: str, gazetteer: dict[str, int]) -> bool:
@@ -104,8 +111,9 @@ def _may_name(word: str, gazetteer: dict[str, int]) -> bool:
 
 
 def exchange(rows: list[Row], composer: Composer, share: float) -> list[Row]:
-    """Copies with other names in the place of the persons': the same one for every mention, of as many
-    words."""
+    """Copies with other names in the place of the persons': the same one for every mention, of as
+    many words.
+    """
     rng, made = composer.rng, []
     for row in rows:
         spans = sorted(row["spans"], key=lambda span: span[1])
@@ -143,7 +151,9 @@ def exchange(rows: list[Row], composer: Composer, share: float) -> list[Row]:
             new_spans.append((kind, len(out), len(out) + len(value)))
             out += value
             here = end
-        made.append({"text": out + text[here:], "spans": new_spans, "source": f"{row['source']}+exchanged"})
+        made.append(
+            {"text": out + text[here:], "spans": new_spans, "source": f"{row['source']}+exchanged"}
+        )
     return made
 
 
@@ -157,9 +167,9 @@ def cut(rows: list[Row], rng: random.Random, share: float = 0.6) -> list[Row]:
             continue
         here = 0
         borders = [m.end() for m in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"“'])|\n", text)]
-        borders = [b for b in borders if not any(start < b < end for _, start, end in row["spans"])] + [
-            len(text)
-        ]
+        borders = [
+            b for b in borders if not any(start < b < end for _, start, end in row["spans"])
+        ] + [len(text)]
         for border in borders:
             if border - here < rng.choice((30, 80, 200)) and border != len(text):
                 continue

@@ -1,5 +1,6 @@
-"""Names, places and words from the packages and word lists that training may use, and the gazetteer made of
-them."""
+"""Names, places and words from the packages and word lists that training may use, and the gazetteer
+made of them.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +135,11 @@ def romanize(word: str) -> str:
 
 def _latin(values: Iterable[str]) -> list[str]:
     return sorted(
-        {value.strip() for value in values if LATIN.fullmatch(value.strip()) and len(value.strip()) > 1}
+        {
+            value.strip()
+            for value in values
+            if LATIN.fullmatch(value.strip()) and len(value.strip()) > 1
+        }
     )
 
 
@@ -151,7 +156,11 @@ def faker_locales() -> dict[str, Locale]:
             locale = locales[folder.name]
             for attribute in sorted(vars(provider)):
                 values = getattr(provider, attribute)
-                if not isinstance(values, (list, tuple, dict)) or "pairs" in attribute or "kana" in attribute:
+                if (
+                    not isinstance(values, (list, tuple, dict))
+                    or "pairs" in attribute
+                    or "kana" in attribute
+                ):
                     continue
                 words = _latin(romanize(value) for value in _strings(values))
                 if kind == "person" and (
@@ -196,7 +205,10 @@ def census(file: str, most: int) -> list[tuple[str, float]]:
     for line in (Path(names.__file__).parent / file).read_text().splitlines()[:most]:
         name, share = line.split()[:2]
         rows.append(
-            (re.sub(r"^Mc(\w)", lambda m: "Mc" + m[1].upper(), name.capitalize()), float(share) + 0.002)
+            (
+                re.sub(r"^Mc(\w)", lambda m: "Mc" + m[1].upper(), name.capitalize()),
+                float(share) + 0.002,
+            )
         )
     return rows
 
@@ -226,8 +238,9 @@ def load() -> Lists:
 
 
 def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
-    """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the word
-    lists, populations."""
+    """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the
+    word lists, populations.
+    """
     classes: dict[str, dict[int, int]] = defaultdict(dict)
     marks: dict[str, int] = defaultdict(int)
 
@@ -267,7 +280,9 @@ def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
                     if COMMON not in classes[key]:
                         grade(word, COMMON, value)
         path = scowl / f"english-upper.{level}"
-        for word in path.read_text(encoding="latin-1").splitlines() if path.exists() and level < 50 else ():
+        for word in (
+            path.read_text(encoding="latin-1").splitlines() if path.exists() and level < 50 else ()
+        ):
             if "'" not in word and len(word) > 2:
                 marks[normalize(word)] |= PROPER
     for name, population, _ in lists.cities:
@@ -295,7 +310,8 @@ def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
     for word in kinds["foreign_nouns"].split():
         grade(word, COMMON, 2)
     return {
-        word: sum(level << shift for shift, level in classes.get(word, {}).items()) | marks.get(word, 0)
+        word: sum(level << shift for shift, level in classes.get(word, {}).items())
+        | marks.get(word, 0)
         for word in sorted({*classes, *marks})
         if len(word) > 1 and (classes.get(word) or marks.get(word))
     }

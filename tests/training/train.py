@@ -1,4 +1,6 @@
-"""Builds the data file of the tagger from corpora, package lists and templates. `python train.py --help`"""
+"""Builds the data file of the tagger from corpora, package lists and templates. `python train.py
+--help`
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ from dlpctl.detect.tagger.words import (
 HERE = Path(__file__).parent
 LABEL_OF = {"PERSON": "P", "ADDRESS": "A", "LOCATION": "LOC", "ORGANIZATION": "ORG"}
 # Which features vote in which slots; the rest vote for their own token only.
-REACH = {"w": SLOTS, "k": ("0", "-1", "+1", "-2", "+2"), "g": ("0", "-1", "+1"), "3": ("0", "-1", "+1")}
+REACH = {
+    "w": SLOTS,
+    "k": ("0", "-1", "+1", "-2", "+2"),
+    "g": ("0", "-1", "+1"),
+    "3": ("0", "-1", "+1"),
+}
 SHARES = {"en": 64.0, "xx": 10.0, "de": 6.0, "fr": 6.0, "es": 6.0, "it": 4.0, "pt": 4.0, "nl": 4.0}
 
 
@@ -130,8 +137,9 @@ def labels_of(tokens: list[tuple[str, int, int]], spans: list[compose.Span]) -> 
 
 
 def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[corpora.Row]:
-    """Pieces of source files, in which nothing is a name; files that tell who wrote them are left out by
-    their first lines."""
+    """Pieces of source files, in which nothing is a name; files that tell who wrote them are left
+    out by their first lines.
+    """
     rows: list[corpora.Row] = []
     files = sorted(
         file
@@ -177,7 +185,11 @@ def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[cor
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument(
-        "--corpus", type=Path, action="append", default=[], help="a JSONL file of annotated text; repeat"
+        "--corpus",
+        type=Path,
+        action="append",
+        default=[],
+        help="a JSONL file of annotated text; repeat",
     )
     parser.add_argument(
         "--code",
@@ -186,14 +198,18 @@ def main() -> None:
         default=[],
         help="a folder of source code in which nothing is a name; repeat",
     )
-    parser.add_argument("--scowl", type=Path, required=True, help="the folder of the SCOWL word lists")
+    parser.add_argument(
+        "--scowl", type=Path, required=True, help="the folder of the SCOWL word lists"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--synthetic", type=int, default=30_000)
     parser.add_argument("--code-bytes", type=int, default=900_000)
     parser.add_argument("--iterations", type=int, default=90)
     parser.add_argument("--c1", type=float, default=0.25)
     parser.add_argument("--c2", type=float, default=0.01)
-    parser.add_argument("--minimum", type=int, default=3, help="features seen less often are left out")
+    parser.add_argument(
+        "--minimum", type=int, default=3, help="features seen less often are left out"
+    )
     parser.add_argument(
         "--hide",
         type=float,
@@ -201,7 +217,9 @@ def main() -> None:
         help="the share of names whose gazetteer entry is hidden in training",
     )
     parser.add_argument(
-        "--all-names", action="store_true", help="use also the names that the bench keeps for itself"
+        "--all-names",
+        action="store_true",
+        help="use also the names that the bench keeps for itself",
     )
     parser.add_argument("--keep", type=Path, help="keep CRFsuite's own model here")
     parser.add_argument("--seed", type=int, default=7)
@@ -212,7 +230,9 @@ def main() -> None:
     rng = random.Random(options.seed)
     lists = word_lists.load()
     gazetteer = word_lists.gazetteer(lists, options.scowl)
-    composer = compose.Composer(lists, rng, (lambda _: True) if options.all_names else kept_for_training)
+    composer = compose.Composer(
+        lists, rng, (lambda _: True) if options.all_names else kept_for_training
+    )
     composer.learn_doubles(
         lambda name: (
             gazetteer.get(normalize(name), 0) >> PLACE & 3 > 0
@@ -279,7 +299,9 @@ def main() -> None:
         ]
         for before in LABELS
     ]
-    words = {crc32(word.encode("utf-8", "surrogatepass")): flags for word, flags in gazetteer.items()}
+    words = {
+        crc32(word.encode("utf-8", "surrogatepass")): flags for word, flags in gazetteer.items()
+    }
     data = pack(words, weights, transitions)
     options.out.write_bytes(data)
     print(

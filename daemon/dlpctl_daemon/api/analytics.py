@@ -5,7 +5,9 @@ from __future__ import annotations
 from dlpctl_daemon.endpoints import Call, Resource
 from dlpctl_daemon.schemas import one_of
 
-resource = Resource("Analytics", "What an organization's checks came to. A period ends today, in UTC.")
+resource = Resource(
+    "Analytics", "What an organization's checks came to. A period ends today, in UTC."
+)
 
 _PATH = "/api/orgs/<org_id>/analytics"
 _PERIOD = {"period": one_of(("7d", "30d", "90d")) | {"default": "30d"}}

@@ -35,7 +35,9 @@ def revoke_license(call: Call, org_id: str, license_id: str) -> None:
     call.control.licenses.revoke(call.access, org_id, license_id)
 
 
-@resource.endpoint("GET", "/v1/license/validate", answer="Validation", guard=Guard.LICENSE_KEY, fails=(429,))
+@resource.endpoint(
+    "GET", "/v1/license/validate", answer="Validation", guard=Guard.LICENSE_KEY, fails=(429,)
+)
 def validate_license(call: Call) -> object:
     """Say what a license key is good for, and sign that"""
     return call.control.licenses.validate(call.key).to_dict()

@@ -29,4 +29,6 @@ def readyz(call: Call) -> object:
 def metrics(call: Call) -> Response:
     """Give numbers to Prometheus; any token for all organizations opens it"""
     call.access.require_everywhere(Role.AUDITOR)
-    return Response(call.service.metrics.text(), content_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(
+        call.service.metrics.text(), content_type="text/plain; version=0.0.4; charset=utf-8"
+    )

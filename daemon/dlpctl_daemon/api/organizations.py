@@ -6,7 +6,8 @@ from dlpctl_daemon.endpoints import Call, Resource
 from dlpctl_daemon.schemas import array, ref
 
 resource = Resource(
-    "Organizations", "Each has policies, licenses and an audit log of its own. `org_id` is an id or a slug."
+    "Organizations",
+    "Each has policies, licenses and an audit log of its own. `org_id` is an id or a slug.",
 )
 
 
@@ -35,7 +36,9 @@ def get_organization(call: Call, org_id: str) -> object:
     return call.control.organizations.get(call.access, org_id).to_dict()
 
 
-@resource.endpoint("PATCH", "/api/organizations/<org_id>", answer="Organization", body="OrganizationChange")
+@resource.endpoint(
+    "PATCH", "/api/organizations/<org_id>", answer="Organization", body="OrganizationChange"
+)
 def update_organization(call: Call, org_id: str) -> object:
     """Change an organization's name and settings"""
     return call.control.organizations.update(call.access, org_id, call.body).to_dict()

@@ -6,7 +6,8 @@ from dlpctl_daemon.endpoints import Call, Resource
 from dlpctl_daemon.schemas import array, ref
 
 resource = Resource(
-    "Policies", "What happens to what is found. Each has a key of its own, which opens checks by it."
+    "Policies",
+    "What happens to what is found. Each has a key of its own, which opens checks by it.",
 )
 
 _ALL = "/api/orgs/<org_id>/policies"

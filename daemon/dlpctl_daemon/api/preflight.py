@@ -89,7 +89,9 @@ def get_check(call: Call, preflight_id: str) -> object:
 def get_masked_file(call: Call, preflight_id: str) -> Response:
     """Give the masked copy of a file, by the address that its check has given"""
     query = call.query
-    file = call.control.checks.file(call.key, preflight_id, query.get("expires"), query.get("signature"))
+    file = call.control.checks.file(
+        call.key, preflight_id, query.get("expires"), query.get("signature")
+    )
     named = quote(file.name or "masked", safe="")
     return Response(
         file.data,
@@ -116,7 +118,9 @@ def _form(sent: Request) -> tuple[dict[str, str], Part]:
         if times > 1 and name in SCHEMAS["FileCheck"]["properties"]:
             raise RequestError(f"{name}: stands there {times} times; once is enough")
     files = {part.name: part for part in parts if part.filename is not None}
-    texts = {part.name: part.data.decode("utf-8", "replace") for part in parts if part.filename is None}
+    texts = {
+        part.name: part.data.decode("utf-8", "replace") for part in parts if part.filename is None
+    }
     fields = {name: text for name, text in texts.items() if text or name not in _OPTIONAL}
     if "file" in fields:
         raise RequestError("file: must be sent as a file, with a filename")

@@ -18,7 +18,9 @@ def list_tokens(call: Call) -> object:
     return [one.to_dict() for one in call.control.tokens.list(call.access)]
 
 
-@resource.endpoint("POST", "/api/tokens", answer="Token", status=201, body="TokenRequest", fails=(404,))
+@resource.endpoint(
+    "POST", "/api/tokens", answer="Token", status=201, body="TokenRequest", fails=(404,)
+)
 def create_token(call: Call) -> object:
     """Create a token, which is shown now and never again"""
     return call.control.tokens.create(call.access, call.body).to_dict()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dlpctl_daemon.endpoints import Call, Guard, Resource
 
-resource = Resource("Usage", "Checks that clients make by themselves under a license, told afterwards.")
+resource = Resource(
+    "Usage", "Checks that clients make by themselves under a license, told afterwards."
+)
 
 
 @resource.endpoint(

@@ -58,9 +58,14 @@ def allow(
     template = entry_template(owner, reason, expires, None)
     baseline, begun = _baseline(file)
     session = Session.begin()
-    searches = [search(session, types=types), search(session, types=types, default_types=HOOK_TYPES)]
+    searches = [
+        search(session, types=types),
+        search(session, types=types, default_types=HOOK_TYPES),
+    ]
     lookup = _Lookup(session, searches, baseline)
-    found = lookup.fingerprint(finding) if _FINGERPRINT.fullmatch(finding) else lookup.place(finding)
+    found = (
+        lookup.fingerprint(finding) if _FINGERPRINT.fullmatch(finding) else lookup.place(finding)
+    )
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)
     acceptance = Acceptance(baseline, exceptions.today())
     added = [] if acceptance.accepts(found) else [entry]
@@ -69,7 +74,9 @@ def allow(
 
 
 def _baseline(named: Path | None) -> tuple[Baseline, bool]:
-    """The exceptions to add to, and whether they are new: then their place is the root of the repository."""
+    """The exceptions to add to, and whether they are new: then their place is the root of the
+    repository.
+    """
     file = exceptions.found(named) or _root() / EXCEPTIONS_FILE
     if file.exists():
         return Baseline.load(file, os.environ), False
@@ -87,14 +94,18 @@ class _Lookup(NamedTuple):
 
     session: Session
     searches: Sequence[Search]
-    """A fingerprint is made of the line without what else is found in it, so it depends on the search."""
+    """A fingerprint is made of the line without what else is found in it, so it depends on the
+    search.
+    """
     baseline: Baseline
 
     def place(self, place: str) -> Result:
         """The only finding at a place in a file."""
         named = _PLACE.fullmatch(place)
         if named is None:
-            raise UsageError(f"{place}: is neither FILE:LINE nor a fingerprint of 32 hexadecimal digits")
+            raise UsageError(
+                f"{place}: is neither FILE:LINE nor a fingerprint of 32 hexadecimal digits"
+            )
         file, line, column = named["file"], int(named["line"]), named["column"]
         found = [
             one
@@ -131,7 +142,9 @@ class _Lookup(NamedTuple):
         for wanted in self.searches:
             yield self._scan(wanted).files(["."])
 
-    def _results(self, scanned: Iterable[Result | Skip], *, strict: bool = False) -> Iterator[Result]:
+    def _results(
+        self, scanned: Iterable[Result | Skip], *, strict: bool = False
+    ) -> Iterator[Result]:
         for one in scanned:
             if not isinstance(one, Skip):
                 yield one

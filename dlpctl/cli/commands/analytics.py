@@ -61,7 +61,9 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
         some = list(group)
         if empty and len(some) > _FEW_DAYS:
             printer.line(
-                printer.style(f"  {some[0]['date']} and {len(some) - 1} more days without checks", "dim")
+                printer.style(
+                    f"  {some[0]['date']} and {len(some) - 1} more days without checks", "dim"
+                )
             )
             continue
         for day in some:
@@ -71,13 +73,16 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
             )
             printer.line(f"  {day['date']} {day['checks_total']:>9,} {bars}".rstrip())
     printer.line(
-        "  " + "  ".join(f"{printer.style(glyph, colour)} {name}" for name, glyph, colour in _OUTCOMES)
+        "  "
+        + "  ".join(f"{printer.style(glyph, colour)} {name}" for name, glyph, colour in _OUTCOMES)
     )
 
 
 def _cells(day: dict[str, Any], most: int) -> list[int]:
     """How wide the part of each outcome is; what is there at all is seen."""
-    return [max(1, round(day[name] * _WIDTH / most)) if day[name] else 0 for name, _, _ in _OUTCOMES]
+    return [
+        max(1, round(day[name] * _WIDTH / most)) if day[name] else 0 for name, _, _ in _OUTCOMES
+    ]
 
 
 def _plot_types(printer: Printer, types: list[dict[str, Any]]) -> None:
@@ -87,7 +92,9 @@ def _plot_types(printer: Printer, types: list[dict[str, Any]]) -> None:
     width = max(len(one["label"]) for one in types)
     for one in types:
         bar = printer.style(_bar(one["count"], types[0]["count"]), "cyan")
-        printer.line(f"  {one['label'].ljust(width)} {one['count']:>9,} {one['percentage']:>5.1f} % {bar}")
+        printer.line(
+            f"  {one['label'].ljust(width)} {one['count']:>9,} {one['percentage']:>5.1f} % {bar}"
+        )
 
 
 def _bar(value: int, most: int) -> str:

@@ -32,7 +32,9 @@ def apply(
     organizations = applying.read(file)
     with backend(server) as control:
         changes = list(
-            applying.apply(control, organizations, file.parent, Session.begin().policy, dry_run=dry_run)
+            applying.apply(
+                control, organizations, file.parent, Session.begin().policy, dry_run=dry_run
+            )
         )
     printer = Printer()
     if form is options.Output.JSON:

@@ -22,12 +22,14 @@ OrgFilter = Annotated[str | None, typer.Option(metavar="ORG", help="Of this orga
 Search = Annotated[
     str | None,
     typer.Option(
-        metavar="WORDS", help="In summary, policy, organization and destination; or the start of an id."
+        metavar="WORDS",
+        help="In summary, policy, organization and destination; or the start of an id.",
     ),
 ]
 
 Database = Annotated[
-    Path | None, typer.Option("--database", metavar="FILE", help="A copy or a backup, which is only read.")
+    Path | None,
+    typer.Option("--database", metavar="FILE", help="A copy or a backup, which is only read."),
 ]
 KeyFile = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="Its key file; control.key beside it.")
@@ -65,7 +67,9 @@ def list_items(
         head = f"{printer.style(when, 'dim')}  {printer.decision(item['decision'])}"
         printer.line(f"{head}  {item['destination']}  {item['org_name']}  {item['preflight_id']}")
         printer.line(f"    {item['summary']}  ({item['policy_name']} {item['policy_version']})")
-    shown = f"{offset + 1:,} to {offset + len(page['items']):,} of " if page["items"] else "none of "
+    shown = (
+        f"{offset + 1:,} to {offset + len(page['items']):,} of " if page["items"] else "none of "
+    )
     printer.line(f"{shown}{page['total']:,} checks")
 
 
@@ -141,7 +145,9 @@ def verify(
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
 ) -> None:
-    """Verify log, policies, licenses, tokens and counters. Exit status 1 if anything was changed or removed."""
+    """Verify log, policies, licenses, tokens and counters. Exit status 1 if anything was changed or
+    removed.
+    """
     noted = None if head is None else _noted_head(head)
     with evidence(server, database, key) as source:
         report = source.verify_audit(noted)
@@ -159,7 +165,9 @@ def verify(
 
 
 def _noted_head(given: str) -> str:
-    """Return the head in a file or on stdin: the line itself, or what 'audit head --format json' printed."""
+    """Return the head in a file or on stdin: the line itself, or what 'audit head --format json'
+    printed.
+    """
     from dlpctl.cli import inputs
     from dlpctl.control.heads import PREFIX
 
@@ -173,5 +181,7 @@ def _noted_head(given: str) -> str:
 def _csv(row: list[str]) -> bytes:
     """A cell that a spreadsheet would take for a formula is quoted as text."""
     line = io.StringIO()
-    csv.writer(line).writerow(f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in row)
+    csv.writer(line).writerow(
+        f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in row
+    )
     return line.getvalue().encode()

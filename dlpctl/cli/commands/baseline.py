@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import exceptions, options
-from dlpctl.cli.accepting import Expires, File, Owner, Reason, counted, entry_template, save, scan_of
+from dlpctl.cli.accepting import (
+    Expires,
+    File,
+    Owner,
+    Reason,
+    counted,
+    entry_template,
+    save,
+    scan_of,
+)
 from dlpctl.cli.narrowing import Search, everything, search
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
@@ -34,21 +43,28 @@ _SOON = timedelta(days=14)
 _SHOWN = 12
 
 Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="[PATH]...", help="Files and folders to scan; this folder.")
+    list[str] | None,
+    typer.Argument(metavar="[PATH]...", help="Files and folders to scan; this folder."),
 ]
 Types = Annotated[
     str | None,
-    typer.Option(metavar="LIST", help="Only these categories, types or patterns, joined by commas."),
+    typer.Option(
+        metavar="LIST", help="Only these categories, types or patterns, joined by commas."
+    ),
 ]
 Bound = Annotated[
     bool,
-    typer.Option("--with-paths", help="Accept each value in the file where it is now, and nowhere else."),
+    typer.Option(
+        "--with-paths", help="Accept each value in the file where it is now, and nowhere else."
+    ),
 ]
 
 
 @app.callback()
 def _group() -> None:
-    """Exceptions: findings that 'dlpctl scan' accepts, because somebody answers for them until a day."""
+    """Exceptions: findings that 'dlpctl scan' accepts, because somebody answers for them until a
+    day.
+    """
 
 
 @app.command()
@@ -87,7 +103,8 @@ def update(
     destination: options.Destination = None,
     with_paths: Bound = False,
     renew: Annotated[
-        bool, typer.Option("--renew", help="Also renew those that have expired and are still found.")
+        bool,
+        typer.Option("--renew", help="Also renew those that have expired and are still found."),
     ] = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
@@ -99,11 +116,15 @@ def update(
     wanted = search(session, types=types, min_score=min_score)
     new = [one for one in _scan(baseline, paths, session, wanted) if not known.accepts(one)]
     renewed = {
-        entry: entry._replace(owner=template.owner, reason=template.reason, expires=template.expires)
+        entry: entry._replace(
+            owner=template.owner, reason=template.reason, expires=template.expires
+        )
         for entry in (known.expired if renew else ())
     }
     old = {entry.fingerprint for entry in known.expired}
-    added = [one for one in _entries(new, baseline, template, with_paths) if one.fingerprint not in old]
+    added = [
+        one for one in _entries(new, baseline, template, with_paths) if one.fingerprint not in old
+    ]
     if not renew:
         for note in known.notes():
             sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
@@ -111,8 +132,12 @@ def update(
 
 
 @app.command()
-def audit(paths: Paths = None, file: File = None, form: options.Format = options.Output.HUMAN) -> None:
-    """List the exceptions, where they apply, and which have expired or are of no use. Exit status 1 if any has expired."""
+def audit(
+    paths: Paths = None, file: File = None, form: options.Format = options.Output.HUMAN
+) -> None:
+    """List the exceptions, where they apply, and which have expired or are of no use. Exit status 1
+    if any has expired.
+    """
     baseline = _load(file)
     today = exceptions.today()
     acceptance = Acceptance(baseline, today)
@@ -128,7 +153,8 @@ def audit(paths: Paths = None, file: File = None, form: options.Format = options
     else:
         columns = ("fingerprint", "type", "state", "expires", "owner", "found", "reason")
         cells = [
-            [str(row[name])[: _SHOWN if name == "fingerprint" else None] for name in columns] for row in rows
+            [str(row[name])[: _SHOWN if name == "fingerprint" else None] for name in columns]
+            for row in rows
         ]
         printer.table(cells, head=[name.upper() for name in columns])
         states = Counter(str(row["state"]) for row in rows)
@@ -162,7 +188,8 @@ def prune(
 @app.command("import")
 def import_(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A .gitleaksignore, or a baseline of detect-secrets.")
+        Path,
+        typer.Argument(metavar="FILE", help="A .gitleaksignore, or a baseline of detect-secrets."),
     ],
     file: File = None,
     owner: Owner = None,
@@ -205,18 +232,26 @@ def _load(file: Path | None) -> Baseline:
     return Baseline.load(target, os.environ)
 
 
-def _scan(baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search) -> list[Result]:
-    """Return what is found, with fingerprints; refuse what cannot be read, since nobody can answer for that."""
+def _scan(
+    baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search
+) -> list[Result]:
+    """Return what is found, with fingerprints; refuse what cannot be read, since nobody can answer
+    for that.
+    """
     results = []
     for one in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
         if not isinstance(one, Skip):
             results.append(one)
         elif one.why in FAILURES:
-            raise BaselineError(f"{one.path}: cannot be read: {one.detail or one.why}; nothing was changed")
+            raise BaselineError(
+                f"{one.path}: cannot be read: {one.detail or one.why}; nothing was changed"
+            )
     return results
 
 
-def _entries(results: Iterable[Result], baseline: Baseline, template: Entry, with_paths: bool) -> list[Entry]:
+def _entries(
+    results: Iterable[Result], baseline: Baseline, template: Entry, with_paths: bool
+) -> list[Entry]:
     root = baseline.file.absolute().parent
     return [
         template._replace(
@@ -258,7 +293,9 @@ def _audited(entry: Entry, today: date, places: Sequence[str]) -> dict[str, Any]
     }
 
 
-def _looked_up(claim: Claim, root: Path, detector: Detector, baseline: Baseline) -> list[tuple[str, str]]:
+def _looked_up(
+    claim: Claim, root: Path, detector: Detector, baseline: Baseline
+) -> list[tuple[str, str]]:
     """Fingerprints and types of what a claim means."""
     from dlpctl.cli.places import Lines
     from dlpctl.scan.importing import matching

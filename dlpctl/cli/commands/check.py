@@ -50,10 +50,14 @@ def check(
     ] = None,
     force: options.Force = False,
     form: options.Format = options.Output.HUMAN,
-    findings: Annotated[bool, typer.Option("--findings", help="List every finding in the JSON.")] = False,
+    findings: Annotated[
+        bool, typer.Option("--findings", help="List every finding in the JSON.")
+    ] = False,
     decision_only: Annotated[
         bool,
-        typer.Option("--decision-only", help="Print the decision alone; stops as soon as it is certain."),
+        typer.Option(
+            "--decision-only", help="Print the decision alone; stops as soon as it is certain."
+        ),
     ] = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Print nothing; the exit status says it.")
@@ -65,17 +69,22 @@ def check(
     patterns: options.Patterns = None,
     org: Annotated[
         str | None,
-        typer.Option(metavar="ORG", help="Check by a policy of this organization, in its log and quota."),
+        typer.Option(
+            metavar="ORG", help="Check by a policy of this organization, in its log and quota."
+        ),
     ] = None,
     api_key_file: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="The key of the policy to check by; DLPCTL_API_KEY holds it as well."
+            metavar="FILE",
+            help="The key of the policy to check by; DLPCTL_API_KEY holds it as well.",
         ),
     ] = None,
     server: options.Server = None,
 ) -> None:
-    """Decide by the policy. Exit status: 0 allowed, 10 allowed with masking, 20 blocked; of several files the worst."""
+    """Decide by the policy. Exit status: 0 allowed, 10 allowed with masking, 20 blocked; of several
+    files the worst.
+    """
     names = files or [inputs.STDIN]
     if output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
@@ -84,7 +93,9 @@ def check(
     if session.asks_control_plane(org, api_key_file):
         from dlpctl.cli.stored_check import StoredCheck, show
 
-        if any((operator, patterns, findings, password, password_file, on_uninspected, before_after)):
+        if any(
+            (operator, patterns, findings, password, password_file, on_uninspected, before_after)
+        ):
             raise UsageError(
                 "a check by the control plane takes only --destination, --policy and where output goes"
             )
@@ -113,7 +124,9 @@ def check(
         answers.append(answer)
         session.record(answer.decision, answer.report, answer.size, is_file=answer.file is not None)
         if decision_only:
-            printer.line(printer.decision(answer.decision) + (f"  {answer.shown}" if len(names) > 1 else ""))
+            printer.line(
+                printer.decision(answer.decision) + (f"  {answer.shown}" if len(names) > 1 else "")
+            )
         elif form is options.Output.HUMAN:
             _show(answer, printer)
     if form is options.Output.JSON and not decision_only and answers:
@@ -121,7 +134,10 @@ def check(
         many = [{"file": one.shown} | table for one, table in zip(answers, tables, strict=True)]
         printer.json(tables[0] if len(names) == 1 else many)
     session.tell()
-    problems: list[DlpctlError] = [*unreadable, *(one.problem for one in answers if one.problem is not None)]
+    problems: list[DlpctlError] = [
+        *unreadable,
+        *(one.problem for one in answers if one.problem is not None),
+    ]
     for problem in problems[1:]:
         sys.stderr.write(f"dlpctl: {problem.message}\n")
     if problems:
@@ -177,7 +193,9 @@ class _Checking:
     def check(self, name: str) -> _Answer:
         head, chunks = inputs.peeked(name, required=self._wanted.required)
         if not documents.is_plain(name, head):
-            return self._file(name, documents.whole(chunks, self._session.config.limits.input_bytes))
+            return self._file(
+                name, documents.whole(chunks, self._session.config.limits.input_bytes)
+            )
         shown = self._shown(name)
         if self._wanted.decision_only:
             return _Answer(shown, self._checker.decide(chunks))
@@ -191,7 +209,9 @@ class _Checking:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = Lines(text)
         places = ["{}:{}".format(*lines.place(one.start)) for one in report.findings]
-        return _Answer(shown, report.decision, report, places, copy=self._wanted.output, size=len(data))
+        return _Answer(
+            shown, report.decision, report, places, copy=self._wanted.output, size=len(data)
+        )
 
     def _file(self, name: str, data: bytes) -> _Answer:
         checker = self._session.file_checker(self._checker, self._wanted.on_uninspected)
@@ -213,13 +233,19 @@ class _Checking:
         return done._replace(copy=copy, pictures=pictures)
 
     def _save(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
-        """The masked copy where it belongs. Plain text has none unless it is asked for: `mask` prints it."""
+        """The masked copy where it belongs. Plain text has none unless it is asked for: `mask`
+        prints it.
+        """
         wanted = self._wanted
         if answer.masked is None:
             return None
         target = wanted.output
         if target is None:
-            if answer.masked == data or name == inputs.STDIN or answer.coverage.format == _PLAIN_TEXT:
+            if (
+                answer.masked == data
+                or name == inputs.STDIN
+                or answer.coverage.format == _PLAIN_TEXT
+            ):
                 return None
             target = documents.beside(name, Path(shown).name)
         documents.save(answer.masked, target, force=wanted.force)
@@ -229,7 +255,9 @@ class _Checking:
         folder = self._wanted.before_after
         if folder is None or not answer.pages:
             return []
-        return documents.save_pictures(answer, data, Path(shown).name, folder, self._wanted.password)
+        return documents.save_pictures(
+            answer, data, Path(shown).name, folder, self._wanted.password
+        )
 
     def _shown(self, name: str) -> str:
         if name == inputs.STDIN:

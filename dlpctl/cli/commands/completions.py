@@ -55,14 +55,20 @@ def completions(
     ],
     shell: Annotated[
         Shell | None,
-        typer.Argument(metavar="[SHELL]", help="With 'install': the shell; yours.", show_default=False),
+        typer.Argument(
+            metavar="[SHELL]", help="With 'install': the shell; yours.", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """Print the script for bash, zsh, fish or powershell; or install it for you, as in 'completions install zsh'."""
+    """Print the script for bash, zsh, fish or powershell; or install it for you, as in 'completions
+    install zsh'.
+    """
     if what is What.INSTALL:
         _install(shell or _current(os.environ))
     elif shell is not None:
-        raise UsageError(f"say 'dlpctl completions {what}', or 'dlpctl completions install {shell}'")
+        raise UsageError(
+            f"say 'dlpctl completions {what}', or 'dlpctl completions install {shell}'"
+        )
     else:
         sys.stdout.write(script(Shell(what.value)))
 
@@ -90,7 +96,8 @@ def _place(shell: Shell, environ: Mapping[str, str], home: Path) -> Place:
     if shell is Shell.BASH:
         file = data / "bash-completion" / "completions" / "dlpctl"
         return Place(
-            file, f"Open a new shell. Without the package bash-completion, add to ~/.bashrc: source '{file}'"
+            file,
+            f"Open a new shell. Without the package bash-completion, add to ~/.bashrc: source '{file}'",
         )
     if shell is Shell.FISH:
         return Place(config / "fish" / "completions" / "dlpctl.fish", "Open a new shell.")

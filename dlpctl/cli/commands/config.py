@@ -63,7 +63,9 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def path(
-    name: Annotated[Place | None, typer.Argument(help="Print this path alone.", show_default=False)] = None,
+    name: Annotated[
+        Place | None, typer.Argument(help="Print this path alone.", show_default=False)
+    ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Print the files and folders that dlpctl uses, there or not. Works whatever the settings say."""

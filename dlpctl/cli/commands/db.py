@@ -41,10 +41,15 @@ def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Copy it while others use it. The key file is not part of the copy: keep that in another place."""
+    """Copy it while others use it. The key file is not part of the copy: keep that in another
+    place.
+    """
     with local() as backend:
         backend.control.maintenance.backup(target)
-        done(f"written {target}; it is of no use without {backend.control.folder / 'control.key'}", form)
+        done(
+            f"written {target}; it is of no use without {backend.control.folder / 'control.key'}",
+            form,
+        )
 
 
 @app.command()
@@ -63,7 +68,9 @@ def restore(
 
 @app.command("rotate-key")
 def rotate_key(form: options.Format = options.Output.HUMAN) -> None:
-    """Replace control.key, while others use the database; keep the old one with the backups made before."""
+    """Replace control.key, while others use the database; keep the old one with the backups made
+    before.
+    """
     with local() as backend:
         show_one(backend.control.maintenance.rotate_key_file().to_dict(), form)
 
@@ -78,7 +85,9 @@ def vacuum(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def prune(
-    older_than: Annotated[str, typer.Option(metavar="AGE", help="Of the checks to remove: 90d, 12w or 48h.")],
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Of the checks to remove: 90d, 12w or 48h.")
+    ],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Remove old checks from the audit log; analytics keeps what it has counted."""

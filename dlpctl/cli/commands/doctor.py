@@ -15,7 +15,9 @@ _COLOURS = {State.OK: "green", State.NOTE: "cyan", State.WARNING: "yellow", Stat
 
 @app.command()
 def doctor(form: options.Format = options.Output.HUMAN) -> None:
-    """Look at settings, engine, cache, keys, database, clock, license, server and helpers. Exit status 1 if any is in error."""
+    """Look at settings, engine, cache, keys, database, clock, license, server and helpers. Exit
+    status 1 if any is in error.
+    """
     verdicts = list(diagnose())
     errors = sum(one.state is State.ERROR for one in verdicts)
     printer = Printer()
@@ -28,7 +30,9 @@ def doctor(form: options.Format = options.Output.HUMAN) -> None:
             state = printer.style(one.state.ljust(len(State.WARNING)), _COLOURS[one.state])
             printer.line(f"{state}  {one.subject.ljust(wide)}  {one.said}")
             if one.remedy and one.state is not State.OK:
-                printer.line(f"{' ' * (len(State.WARNING) + wide + 4)}{printer.style(one.remedy, 'bold')}")
+                printer.line(
+                    f"{' ' * (len(State.WARNING) + wide + 4)}{printer.style(one.remedy, 'bold')}"
+                )
         warnings = sum(one.state is State.WARNING for one in verdicts)
         printer.line(printer.style(f"{errors} in error, {warnings} to look at", "bold"))
     raise typer.Exit(1 if errors else 0)

@@ -27,7 +27,9 @@ def explain(
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
-    """Show for each finding the pattern, its score and what moved it, and for near misses what killed them."""
+    """Show for each finding the pattern, its score and what moved it, and for near misses what
+    killed them.
+    """
     from dlpctl.detect.explain import explain as find
 
     session = Session.begin(patterns)

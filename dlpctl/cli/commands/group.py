@@ -14,7 +14,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id or name.")]
 Policies = Annotated[
     list[str] | None,
-    typer.Option("--policy", metavar="ID", help="A policy that it holds; may be given several times."),
+    typer.Option(
+        "--policy", metavar="ID", help="A policy that it holds; may be given several times."
+    ),
 ]
 Description = Annotated[str | None, typer.Option(help="What it is for.")]
 
@@ -25,7 +27,9 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_groups(org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
+def list_groups(
+    org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """List those of an organization."""
     with backend(server) as control:
         rows = control.groups(org)
@@ -49,7 +53,10 @@ def create(
 
 @app.command()
 def show(
-    org: Org, group: Group, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    group: Group,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Print one."""
     with backend(server) as control:
@@ -74,7 +81,10 @@ def update(
 
 @app.command()
 def delete(
-    org: Org, group: Group, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    group: Group,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Delete it; the policies stay."""
     with backend(server) as control:

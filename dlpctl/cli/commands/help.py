@@ -24,7 +24,9 @@ def help_(
     known = topics.names()
     if topic is None:
         printer = Printer()
-        printer.table([(printer.style(name.ljust(13), "cyan"), topics.title(name)) for name in known])
+        printer.table(
+            [(printer.style(name.ljust(13), "cyan"), topics.title(name)) for name in known]
+        )
         printer.line(
             "\n'dlpctl help TOPIC' explains one, 'dlpctl COMMAND --help' lists the options of a command."
         )

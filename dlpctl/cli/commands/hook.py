@@ -55,7 +55,9 @@ def _group() -> None:
 
 @app.command()
 def install(where: Where, types: Types = None) -> None:
-    """Look for secrets in what is staged before each commit. A hook that is there already runs first."""
+    """Look for secrets in what is staged before each commit. A hook that is there already runs
+    first.
+    """
     options = _options(types)
     folder = _hooks_folder()
     hook, before = folder / _HOOK, folder / (_HOOK + _BEFORE)
@@ -65,7 +67,9 @@ def install(where: Where, types: Types = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if kept:
             if before.exists():
-                raise UsageError(f"{before} is in the way; move it, or delete it if nobody needs it")
+                raise UsageError(
+                    f"{before} is in the way; move it, or delete it if nobody needs it"
+                )
             hook.rename(before)
         hook.write_text(_git_hook(options), encoding="utf-8", newline="\n")
         hook.chmod(0o755)
@@ -117,7 +121,9 @@ def run(
 
 @app.command()
 def show(
-    template: Annotated[Template, typer.Argument(metavar="NAME", help="git, pre-commit, github or gitlab.")],
+    template: Annotated[
+        Template, typer.Argument(metavar="NAME", help="git, pre-commit, github or gitlab.")
+    ],
     install_from: Annotated[
         str | None,
         typer.Option(
@@ -127,7 +133,9 @@ def show(
     ] = None,
 ) -> None:
     """Print a hook or a pipeline, to be put into a file of yours."""
-    sys.stdout.write(_git_hook("") if template is Template.GIT else _pipeline(template, install_from))
+    sys.stdout.write(
+        _git_hook("") if template is Template.GIT else _pipeline(template, install_from)
+    )
 
 
 class _Advice:
@@ -157,11 +165,14 @@ class _Advice:
             return
         lines = ["dlpctl: refused. Remove what was found, or accept a finding that is none:"]
         for one in self._found:
-            # A path is none of the command's line, since not every shell takes '#' for a comment there.
+            # A path is none of the command's line, since not every shell takes '#' for a comment
+            # there.
             lines.append(f"  {one.type} in {printable(one.path)}:{one.line}")
             lines.append(f"    {_program()} allow {one.identity}{self._options} --reason 'why'")
         if self._more:
-            lines.append(f"  ({self._more:,} more; name each by its place: dlpctl allow FILE:LINE ...)")
+            lines.append(
+                f"  ({self._more:,} more; name each by its place: dlpctl allow FILE:LINE ...)"
+            )
         lines.append("To commit without this check: git commit --no-verify")
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 

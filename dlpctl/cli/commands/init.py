@@ -23,7 +23,9 @@ def init(
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
 ) -> None:
-    """Make the database, its key file and the first admin token. What is there already stays; a server has all that already."""
+    """Make the database, its key file and the first admin token. What is there already stays; a
+    server has all that already.
+    """
     with backend(server) as control:
         if isinstance(control, LocalBackend):
             token = control.control.tokens.first()

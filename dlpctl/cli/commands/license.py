@@ -13,7 +13,8 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 License = Annotated[str, typer.Argument(metavar="LICENSE", help="The license's id.")]
 Checks = Annotated[
-    int | None, typer.Option("--checks", metavar="N", help="Checks a month, where the plan's are not right.")
+    int | None,
+    typer.Option("--checks", metavar="N", help="Checks a month, where the plan's are not right."),
 ]
 _COLUMNS = (
     "license_id",
@@ -44,19 +45,25 @@ def list_licenses(
 @app.command()
 def create(
     org: Org,
-    plan: Annotated[str, typer.Option("--type", metavar="PLAN", help="trial, standard or enterprise.")],
+    plan: Annotated[
+        str, typer.Option("--type", metavar="PLAN", help="trial, standard or enterprise.")
+    ],
     expires: Expires = None,
     checks: Checks = None,
     groups: Annotated[
         list[str] | None,
-        typer.Option("--group", metavar="GROUP", help="A policy group that it covers; the default one else."),
+        typer.Option(
+            "--group", metavar="GROUP", help="A policy group that it covers; the default one else."
+        ),
     ] = None,
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
 ) -> None:
     """Create one."""
     with backend(server) as control:
-        body = given(license_type=plan, expires_at=expires, max_checks_per_month=checks, policy_groups=groups)
+        body = given(
+            license_type=plan, expires_at=expires, max_checks_per_month=checks, policy_groups=groups
+        )
         show_one(control.create_license(org, body), form)
 
 
@@ -64,7 +71,9 @@ def create(
 def extend(
     org: Org,
     license_id: License,
-    plan: Annotated[str | None, typer.Option("--type", metavar="PLAN", help="Another plan.")] = None,
+    plan: Annotated[
+        str | None, typer.Option("--type", metavar="PLAN", help="Another plan.")
+    ] = None,
     expires: Expires = None,
     checks: Checks = None,
     form: options.Format = options.Output.HUMAN,
@@ -78,7 +87,10 @@ def extend(
 
 @app.command()
 def revoke(
-    org: Org, license_id: License, form: options.Format = options.Output.HUMAN, server: options.Server = None
+    org: Org,
+    license_id: License,
+    form: options.Format = options.Output.HUMAN,
+    server: options.Server = None,
 ) -> None:
     """Revoke it, which deactivates the policies of its groups at once."""
     with backend(server) as control:
@@ -90,7 +102,9 @@ def revoke(
 def validate(
     key: Annotated[
         str,
-        typer.Option("--key", envvar="DLPCTL_LICENSE_KEY", help="The license key.", show_envvar=True),
+        typer.Option(
+            "--key", envvar="DLPCTL_LICENSE_KEY", help="The license key.", show_envvar=True
+        ),
     ],
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
@@ -99,13 +113,17 @@ def validate(
     with backend(server) as control:
         answer = control.validate_license(key)
     if form is options.Output.HUMAN:
-        answer |= {"policy_config": [policy["name"] for policy in answer["policy_config"]["policies"]]}
+        answer |= {
+            "policy_config": [policy["name"] for policy in answer["policy_config"]["policies"]]
+        }
     show_one(answer, form)
 
 
 @app.command("public-key")
 def public_key(
-    key_id: Annotated[str | None, typer.Option("--key-id", metavar="ID", help="An older one.")] = None,
+    key_id: Annotated[
+        str | None, typer.Option("--key-id", metavar="ID", help="An older one.")
+    ] = None,
     form: options.Format = options.Output.HUMAN,
     server: options.Server = None,
 ) -> None:
@@ -116,6 +134,8 @@ def public_key(
 
 @app.command("rotate-keys")
 def rotate_keys(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
-    """Sign license tokens with a new key from now on; those that are out stay good until they expire."""
+    """Sign license tokens with a new key from now on; those that are out stay good until they
+    expire.
+    """
     with backend(server) as control:
         show_one(control.rotate_keys(), form)

@@ -31,7 +31,8 @@ def mask(
     policy: options.Policy = None,
     operator: options.Operator = None,
     vault: Annotated[
-        Path | None, typer.Option(help="Mask by tokens and keep the values here, for 'dlpctl unmask'.")
+        Path | None,
+        typer.Option(help="Mask by tokens and keep the values here, for 'dlpctl unmask'."),
     ] = None,
     output: options.OutputFile = None,
     force: options.Force = False,
@@ -42,7 +43,9 @@ def mask(
     before_after: options.BeforeAfter = None,
     patterns: options.Patterns = None,
 ) -> None:
-    """Replace what the policy masks or blocks. A source that pauses gets its complete lines at once."""
+    """Replace what the policy masks or blocks. A source that pauses gets its complete lines at
+    once.
+    """
     output = None if output == Path(inputs.STDIN) else output
     documents.refuse_unwritable(output, force=force)
     session = Session.begin(patterns)
@@ -59,7 +62,9 @@ def mask(
         secret = documents.password(ask=password, file=password_file)
         data = documents.whole(chunks, session.config.limits.input_bytes)
         masking = session.file_checker(checker, on_uninspected)
-        shown = "stdin" if name == inputs.STDIN else documents.without_values(Path(name).name, checker)
+        shown = (
+            "stdin" if name == inputs.STDIN else documents.without_values(Path(name).name, checker)
+        )
         with documents.cleaning_up():
             with opened(store, checker) as masker, documents.progress(shown) as stage:
                 report = masking.mask(data, Path(name).name, secret, masker=masker, stage=stage)

@@ -16,7 +16,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 Setting = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="A setting, such as admin_email; without a value it is removed."
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting, such as admin_email; without a value it is removed.",
     ),
 ]
 
@@ -27,12 +29,17 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_organizations(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
+def list_organizations(
+    form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """List them."""
     with backend(server) as control:
         rows = control.organizations()
     show_list(
-        rows, ("slug", "name", "org_id", "created_at"), form, "no organization; see 'dlpctl org create'"
+        rows,
+        ("slug", "name", "org_id", "created_at"),
+        form,
+        "no organization; see 'dlpctl org create'",
     )
 
 
@@ -48,11 +55,16 @@ def create(
 ) -> None:
     """Create one, with a trial license and a default policy."""
     with backend(server) as control:
-        show_one(control.create_organization(given(name=name, slug=slug, settings=_settings(setting))), form)
+        show_one(
+            control.create_organization(given(name=name, slug=slug, settings=_settings(setting))),
+            form,
+        )
 
 
 @app.command()
-def show(org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
+def show(
+    org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None
+) -> None:
     """Print one."""
     with backend(server) as control:
         show_one(control.organization(org), form)
@@ -68,7 +80,9 @@ def update(
 ) -> None:
     """Change its name and settings."""
     with backend(server) as control:
-        show_one(control.update_organization(org, given(name=name, settings=_settings(setting))), form)
+        show_one(
+            control.update_organization(org, given(name=name, settings=_settings(setting))), form
+        )
 
 
 @app.command()
@@ -80,7 +94,9 @@ def delete(
 ) -> None:
     """Delete one with its policies, licenses, tokens and analytics. The audit log stays."""
     if not yes:
-        raise UsageError(f"this deletes {org} with all its policies and licenses; say --yes if you mean it")
+        raise UsageError(
+            f"this deletes {org} with all its policies and licenses; say --yes if you mean it"
+        )
     with backend(server) as control:
         control.delete_organization(org)
     done(f"deleted {org}", form)

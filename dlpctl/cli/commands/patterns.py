@@ -56,7 +56,11 @@ def types(category: ListOption = None, form: options.Format = options.Output.HUM
     from dlpctl.detect.catalogue import detection_types
 
     session = Session.begin()
-    wanted = [one for one in detection_types() if category is None or one.category.value == category.upper()]
+    wanted = [
+        one
+        for one in detection_types()
+        if category is None or one.category.value == category.upper()
+    ]
     if not wanted:
         raise UsageError(f"{category!r} is not a category; there are {', '.join(Category)}")
     printer = session.printer()
@@ -76,14 +80,25 @@ def types(category: ListOption = None, form: options.Format = options.Output.HUM
         for one in wanted
     ]
     printer.table(
-        rows, head=("TYPE", "CATEGORY", "CHECKSUM", "REPORTS SHOW", "REGIONS", "LABEL", "LAWS AND STANDARDS")
+        rows,
+        head=(
+            "TYPE",
+            "CATEGORY",
+            "CHECKSUM",
+            "REPORTS SHOW",
+            "REGIONS",
+            "LABEL",
+            "LAWS AND STANDARDS",
+        ),
     )
     printer.line(printer.style(_count(len(wanted), "type"), "bold"))
 
 
 @app.command()
 def stats(
-    seed: Annotated[int, typer.Option(metavar="N", help="What is planted and written depends on it.")] = 7,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="What is planted and written depends on it.")
+    ] = 7,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
@@ -108,14 +123,21 @@ def stats(
                     for one in precision
                 ],
                 "recall": [
-                    {"type": one.type, "planted": one.planted, "found": one.found, "recall": one.share}
+                    {
+                        "type": one.type,
+                        "planted": one.planted,
+                        "found": one.found,
+                        "recall": one.share,
+                    }
                     for one in found
                 ],
             }
         )
         return
     size, count = sum(one.size for one in precision), sum(len(one.findings) for one in precision)
-    rows = [(one.kind, f"{one.size:,}", str(len(one.findings)), f"{one.rate:.2f}") for one in precision]
+    rows = [
+        (one.kind, f"{one.size:,}", str(len(one.findings)), f"{one.rate:.2f}") for one in precision
+    ]
     rows.append(("all", f"{size:,}", str(count), f"{count * clean.UNIT / size:.2f}"))
     printer.table(rows, head=("CLEAN TEXT", "BYTES", "FINDINGS", "PER 200 KB"))
     for pattern, times in clean.by_pattern(precision).most_common():
@@ -129,7 +151,9 @@ def stats(
 
 @app.command()
 def show(
-    pattern_id: Annotated[str, typer.Argument(metavar="ID", help="As 'dlpctl patterns list' names it.")],
+    pattern_id: Annotated[
+        str, typer.Argument(metavar="ID", help="As 'dlpctl patterns list' names it.")
+    ],
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
@@ -142,7 +166,9 @@ def show(
     if pattern is None:
         raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
-    table = _table(pattern) | {"examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}}
+    table = _table(pattern) | {
+        "examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}
+    }
     if form is options.Output.JSON:
         printer.json(table)
         return
@@ -157,7 +183,8 @@ def show(
 @app.command()
 def test(
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Pattern files; the library without one.")
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Pattern files; the library without one."),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
@@ -172,12 +199,17 @@ def test(
     printer = session.printer()
     if form is options.Output.JSON:
         listed = [
-            {"level": "error" if one.is_error else "warning", "message": one.message} for one in problems
+            {"level": "error" if one.is_error else "warning", "message": one.message}
+            for one in problems
         ]
         printer.json({"patterns": len(patterns), "problems": listed})
     else:
         for problem in problems:
-            level = printer.style("error", "red") if problem.is_error else printer.style("warning", "yellow")
+            level = (
+                printer.style("error", "red")
+                if problem.is_error
+                else printer.style("warning", "yellow")
+            )
             printer.line(f"{level}: {problem.message}")
         warnings = len(problems) - errors
         printer.line(
@@ -200,7 +232,9 @@ def _table(pattern: Pattern) -> dict[str, Any]:
         "score": pattern.score,
         "validators": list(pattern.validators),
         "keywords": list(pattern.keywords),
-        "context": {key: list(v) if isinstance(v, tuple) else v for key, v in context._asdict().items()}
+        "context": {
+            key: list(v) if isinstance(v, tuple) else v for key, v in context._asdict().items()
+        }
         if context
         else None,
         "region": pattern.region,

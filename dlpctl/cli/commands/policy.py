@@ -47,7 +47,8 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
         printer.json([policy.to_dict() for policy in policies])
     else:
         printer.table(
-            [(policy.name, policy.description) for policy in policies], head=("NAME", "WHAT IT DOES")
+            [(policy.name, policy.description) for policy in policies],
+            head=("NAME", "WHAT IT DOES"),
         )
 
 
@@ -117,7 +118,9 @@ def test(
         printer.json([{"case": one.case.name, "problems": list(one.problems)} for one in results])
     else:
         for result in results:
-            mark = printer.style("fail", "red") if result.problems else printer.style("pass", "green")
+            mark = (
+                printer.style("fail", "red") if result.problems else printer.style("pass", "green")
+            )
             why = f": {'; '.join(result.problems)}" if result.problems else ""
             printer.line(f"{mark}  {result.case.name}{why}")
         printer.line(printer.style(f"{len(results) - failed} passed, {failed} failed", "bold"))
@@ -131,7 +134,8 @@ def diff(
     ],
     after: Annotated[str, typer.Argument(metavar="B", help="Another.")],
     corpus: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Say which decisions on the texts in here change.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Say which decisions on the texts in here change."),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
@@ -144,19 +148,27 @@ def diff(
     decisions = []
     if corpus is not None:
         score = min(
-            [old.min_score, new.min_score, *(rule.min_score or 1 for rule in (*old.rules, *new.rules))]
+            [
+                old.min_score,
+                new.min_score,
+                *(rule.min_score or 1 for rule in (*old.rules, *new.rules)),
+            ]
         )
         decisions = list(changed_decisions(old, new, _samples(corpus, session.detector(), score)))
     printer = session.printer()
     if form is options.Output.JSON:
         printer.json(
-            {"rules": rules, "decisions": [one._asdict() | {"types": list(one.types)} for one in decisions]}
+            {
+                "rules": rules,
+                "decisions": [one._asdict() | {"types": list(one.types)} for one in decisions],
+            }
         )
     else:
         for line in rules:
             printer.line(line)
         printer.table(
-            (one.name, one.destination, one.before, "->", one.after, " ".join(one.types)) for one in decisions
+            (one.name, one.destination, one.before, "->", one.after, " ".join(one.types))
+            for one in decisions
         )
         if not rules and not decisions:
             printer.line("no difference")
@@ -173,7 +185,9 @@ def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sam
         raise InputError(f"{corpus}: holds no file; name a folder with the texts to compare on")
     for file in files:
         text = inputs.read_text(str(file))
-        yield Sample(str(file.relative_to(corpus)), detector.scan(text, min_score), _values_in(text))
+        yield Sample(
+            str(file.relative_to(corpus)), detector.scan(text, min_score), _values_in(text)
+        )
 
 
 def _values_in(text: str) -> Callable[[Finding], str]:

@@ -35,25 +35,33 @@ class Form(StrEnum):
 def scan(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files and folders, usually this one; '-' is stdin."),
+        typer.Argument(
+            metavar="[PATH]...", help="Files and folders, usually this one; '-' is stdin."
+        ),
     ] = None,
     types: Annotated[
         str | None,
         typer.Option(
-            metavar="LIST", help="Look only for these categories, types or patterns, joined by commas."
+            metavar="LIST",
+            help="Look only for these categories, types or patterns, joined by commas.",
         ),
     ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
-            "-p", "--policy", metavar="POLICY", help="Look only for what this policy masks or blocks."
+            "-p",
+            "--policy",
+            metavar="POLICY",
+            help="Look only for what this policy masks or blocks.",
         ),
     ] = None,
     destination: options.Destination = None,
     min_score: options.MinScore = None,
     fail_on: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="The score from which on a finding makes the exit status 20."),
+        typer.Option(
+            min=0.0, max=1.0, help="The score from which on a finding makes the exit status 20."
+        ),
     ] = 0.5,
     staged: Annotated[
         bool, typer.Option("--staged", help="Scan what git would commit, as it is in the index.")
@@ -67,24 +75,32 @@ def scan(
     ] = False,
     diff: Annotated[
         str | None,
-        typer.Option(metavar="BASE", help="Only lines that were added since this branch left BASE."),
+        typer.Option(
+            metavar="BASE", help="Only lines that were added since this branch left BASE."
+        ),
     ] = None,
     include: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Only such files, as in .gitignore; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only such files, as in .gitignore; repeatable."),
     ] = None,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="No such files or folders; repeatable.")
     ] = None,
     no_ignore: Annotated[
-        bool, typer.Option("--no-ignore", help="Scan what .gitignore and .dlpctlignore leave out, too.")
+        bool,
+        typer.Option("--no-ignore", help="Scan what .gitignore and .dlpctlignore leave out, too."),
     ] = False,
     no_names: Annotated[
         bool,
-        typer.Option("--no-names", help="Look for no names and addresses, which take the longest to find."),
+        typer.Option(
+            "--no-names", help="Look for no names and addresses, which take the longest to find."
+        ),
     ] = False,
     max_size: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Skip larger files: 500k, 10M, 2G. Usually none is too large."),
+        typer.Option(
+            metavar="SIZE", help="Skip larger files: 500k, 10M, 2G. Usually none is too large."
+        ),
     ] = None,
     baseline: Annotated[
         Path | None,
@@ -93,18 +109,26 @@ def scan(
             help="What is accepted by name; usually the nearest .dlpctl-allow, here or above. See 'dlpctl baseline'.",
         ),
     ] = None,
-    no_archives: Annotated[bool, typer.Option("--no-archives", help="Do not look into archives.")] = False,
+    no_archives: Annotated[
+        bool, typer.Option("--no-archives", help="Do not look into archives.")
+    ] = False,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Files that cannot be read do not make the exit status 1.")
+        bool,
+        typer.Option(
+            "--keep-going", help="Files that cannot be read do not make the exit status 1."
+        ),
     ] = False,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=0, help="Workers at once; 0 is one for each processor.")
+        int,
+        typer.Option("-j", "--jobs", min=0, help="Workers at once; 0 is one for each processor."),
     ] = 0,
     form: Annotated[Form, typer.Option("-f", "--format", help="What stdout gets.")] = Form.HUMAN,
     reports: Annotated[
         list[str] | None,
         typer.Option(
-            "--report", metavar="FORM=FILE", help="Also write a report: sarif=scan.sarif; repeatable."
+            "--report",
+            metavar="FORM=FILE",
+            help="Also write a report: sarif=scan.sarif; repeatable.",
         ),
     ] = None,
     verbose: Annotated[
@@ -118,7 +142,8 @@ def scan(
 ) -> None:
     """List what is found in files, folders and git.
 
-    Exit status: 0 nothing found, 10 only findings below --fail-on, 20 others, 1 something could not be read, or no file was scanned.
+    Exit status: 0 nothing found, 10 only findings below --fail-on, 20 others, 1 something could not
+    be read, or no file was scanned.
     """
     if show_values and (not sys.stdout.isatty() or reports):
         raise UsageError(

@@ -14,12 +14,16 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="To listen on; 127.0.0.1.")] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="To listen on; 127.0.0.1.")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=65535, help="8686; 0 takes any that is free.")
+        int | None,
+        typer.Option(metavar="N", min=0, max=65535, help="8686; 0 takes any that is free."),
     ] = None,
     unix_socket: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Listen on a socket in the file system instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Listen on a socket in the file system instead."),
     ] = None,
     allow_remote: Annotated[
         bool,
@@ -29,10 +33,14 @@ def serve(
     ] = False,
     trusted_proxy: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers say who asks for what."),
+        typer.Option(
+            metavar="ADDRESS", help="A proxy whose X-Forwarded headers say who asks for what."
+        ),
     ] = None,
 ) -> None:
-    """Answer checks over HTTP until it is told to end. Further settings are in the table 'serve': see 'dlpctl help configuration'."""
+    """Answer checks over HTTP until it is told to end. Further settings are in the table 'serve':
+    see 'dlpctl help configuration'.
+    """
     from dlpctl.config import load_config
     from dlpctl_daemon.inspector import command
     from dlpctl_daemon.options import Options
@@ -41,6 +49,8 @@ def serve(
     flags = {"serve.host": host, "serve.port": port, "serve.trusted_proxy": trusted_proxy}
     session = Session(load_config(flags), None)
     config = session.config
-    options = Options(config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits)
+    options = Options(
+        config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits
+    )
     inspector = command(config.patterns, config.cache_folder)
     run(config.data_folder, session.detector, options, inspector)

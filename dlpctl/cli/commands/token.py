@@ -28,7 +28,10 @@ def list_tokens(form: options.Format = options.Output.HUMAN, server: options.Ser
 @app.command()
 def create(
     role: Annotated[
-        str, typer.Option(metavar="ROLE", help="admin; editor (policies); auditor (reads all but keys).")
+        str,
+        typer.Option(
+            metavar="ROLE", help="admin; editor (policies); auditor (reads all but keys)."
+        ),
     ],
     org: Annotated[
         str | None, typer.Option(metavar="ORG", help="The only organization that it sees.")
@@ -40,7 +43,9 @@ def create(
 ) -> None:
     """Create one. It is printed now and never again."""
     with backend(server) as control:
-        show_one(control.create_token(given(role=role, org_id=org, name=name, expires_at=expires)), form)
+        show_one(
+            control.create_token(given(role=role, org_id=org, name=name, expires_at=expires)), form
+        )
 
 
 @app.command()

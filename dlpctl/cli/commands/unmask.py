@@ -24,7 +24,9 @@ def unmask(
     ] = None,
     output: options.OutputFile = None,
 ) -> None:
-    """Replace tokens such as <EMAIL_1> by their values, also where a model has changed them slightly."""
+    """Replace tokens such as <EMAIL_1> by their values, also where a model has changed them
+    slightly.
+    """
     from dlpctl.masking.unmask import Unmasker
 
     unmasker = Unmasker(Session.begin().vault(vault, create=False))
@@ -33,7 +35,9 @@ def unmask(
     first, chunks = inputs.peeked(name, required=file is None)
     if inputs.is_binary(first):
         shown = "stdin" if name == inputs.STDIN else name
-        raise InputError(f"{shown}: is no text, and tokens are put back in text alone; copy it out first")
+        raise InputError(
+            f"{shown}: is no text, and tokens are put back in text alone; copy it out first"
+        )
     with writing(output) as write:
         for chunk in chunks:
             write(unmasker.feed(decoder.decode(chunk)).encode("utf-8", "surrogateescape"))

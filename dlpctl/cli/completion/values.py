@@ -96,7 +96,9 @@ def _own_patterns() -> Iterable[Path]:
 
 
 def _stored(sql: str) -> Iterable[str]:
-    """From the control plane of this user, read only; a server is not asked, since nobody waits for one while typing."""
+    """From the control plane of this user, read only; a server is not asked, since nobody waits for
+    one while typing.
+    """
     import sqlite3
     from contextlib import closing
 
@@ -105,7 +107,9 @@ def _stored(sql: str) -> Iterable[str]:
 
     try:
         database = locate(os.environ).data / "control.db"
-        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=0.05)) as connection:
+        with closing(
+            sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=0.05)
+        ) as connection:
             return [str(row[0]) for row in connection.execute(sql)]
     except (DlpctlError, sqlite3.Error):
         return ()

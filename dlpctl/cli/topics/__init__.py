@@ -1,4 +1,6 @@
-"""What `dlpctl help` explains: Markdown files, and tables that are made of what the program says of itself."""
+"""What `dlpctl help` explains: Markdown files, and tables that are made of what the program says of
+itself.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ def _variables() -> str:
     from dlpctl.config.loading import OTHER_VARIABLES
 
     return _table(
-        ("variable", "meaning"), ((f"`{name}`", meaning) for name, meaning in OTHER_VARIABLES.items())
+        ("variable", "meaning"),
+        ((f"`{name}`", meaning) for name, meaning in OTHER_VARIABLES.items()),
     )
 
 
@@ -62,7 +65,10 @@ def _errors() -> str:
     classes = sorted(_below(DlpctlError), key=lambda one: one.code)
     return _table(
         ("code", "status", "HTTP", "meaning"),
-        ((f"`{one.code}`", str(one.exit_status), str(one.http_status), _meaning(one)) for one in classes),
+        (
+            (f"`{one.code}`", str(one.exit_status), str(one.http_status), _meaning(one))
+            for one in classes
+        ),
     )
 
 
@@ -83,7 +89,9 @@ def _types() -> str:
     rows = [
         (f"`{name}`", one["category"], one["label"], ", ".join(one.get("laws", ())))
         for file in ("secrets", "pii", "phi", "financial")
-        for name, one in tomllib.loads((folder / f"{file}.toml").read_text(encoding="utf-8")).items()
+        for name, one in tomllib.loads(
+            (folder / f"{file}.toml").read_text(encoding="utf-8")
+        ).items()
     ]
     return _table(("type", "category", "what it is", "laws and standards"), rows)
 
@@ -99,14 +107,18 @@ def _policies() -> str:
 def _operators() -> str:
     from dlpctl.masking.operators import OPERATORS
 
-    return _table(("operator", "what stays"), ((f"`{name}`", one.summary) for name, one in OPERATORS.items()))
+    return _table(
+        ("operator", "what stays"), ((f"`{name}`", one.summary) for name, one in OPERATORS.items())
+    )
 
 
 def _commands() -> str:
     from dlpctl.cli.outline import describe
 
     nodes = describe().walk()[1:]
-    return _table(("command", "what it does"), ((f"`{' '.join(one.path)}`", one.help) for one in nodes))
+    return _table(
+        ("command", "what it does"), ((f"`{' '.join(one.path)}`", one.help) for one in nodes)
+    )
 
 
 _TABLES: dict[str, Callable[[], str]] = {

@@ -1,1 +1,3 @@
-"""How much the library finds of what is planted, and how much in what is clean: `dlpctl patterns stats`."""
+"""How much the library finds of what is planted, and how much in what is clean: `dlpctl patterns
+stats`.
+"""

@@ -1,4 +1,6 @@
-"""Precision: text in which there is nothing to find, made of what a Python installation ships and of what is written by a seed."""
+"""Precision: text in which there is nothing to find, made of what a Python installation ships and
+of what is written by a seed.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,12 @@ class Precision(NamedTuple):
 
 
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Precision]:
-    """What patterns find in each kind of clean text; the tagger of names is measured on real sentences, which these are not."""
-    patterns = detector.for_known({one.type for one in detector.patterns} - {"PERSON_NAME", "ADDRESS"})
+    """What patterns find in each kind of clean text; the tagger of names is measured on real
+    sentences, which these are not.
+    """
+    patterns = detector.for_known(
+        {one.type for one in detector.patterns} - {"PERSON_NAME", "ADDRESS"}
+    )
     measured = []
     for kind, text in texts(seed):
         found = tuple(
@@ -65,7 +71,9 @@ def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list
 
 
 def texts(seed: int) -> Iterator[tuple[str, str]]:
-    """The kinds of clean text; what is written depends on the seed alone, the rest on the installed Python too."""
+    """The kinds of clean text; what is written depends on the seed alone, the rest on the installed
+    Python too.
+    """
     yield "Python modules", _shipped()
     for kind, write in _WRITTEN.items():
         source = random.Random(f"{seed} {kind}")
@@ -78,7 +86,9 @@ def texts(seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _shipped() -> str:
-    """Modules of the standard library, without the lines that hold an address of an author: such are to be found."""
+    """Modules of the standard library, without the lines that hold an address of an author: such
+    are to be found.
+    """
     root = Path(sysconfig.get_paths()["stdlib"])
     files = [root / f"{name}.py" for name in _MODULES.split()] + [
         root / name / "__init__.py" for name in _MODULES.split()
@@ -168,7 +178,9 @@ def _style(source: random.Random) -> str:
 
 
 def _script(source: random.Random) -> str:
-    a, b, c = (source.choice("abcdefghijklmnop") + source.choice(["", "e", "t", "n"]) for _ in range(3))
+    a, b, c = (
+        source.choice("abcdefghijklmnop") + source.choice(["", "e", "t", "n"]) for _ in range(3)
+    )
     return (
         f"function {a}({b},{c}){{return {b}[{source.randint(0, 4_294_967_295)}>>>{source.randint(1, 31)}]^{c}.charCodeAt({source.randint(0, 255)})}}"
         f"var {c}=!0,{a}={source.random():.12f},{b}=[{','.join(str(source.randint(-(2**31), 2**31)) for _ in range(8))}];"
@@ -184,7 +196,11 @@ def _number_table(source: random.Random) -> str:
 
 
 def _hex_dump(source: random.Random) -> str:
-    data = source.randbytes(16) if source.random() < 0.7 else bytes(source.choices(b"0123456789 :.", k=16))
+    data = (
+        source.randbytes(16)
+        if source.random() < 0.7
+        else bytes(source.choices(b"0123456789 :.", k=16))
+    )
     shown = "".join(chr(code) if 33 <= code < 127 else "." for code in data)
     pairs = data.hex(" ", 2) if source.random() < 0.5 else data.hex(" ")
     return f"{source.randrange(0, 1 << 24, 16):08x}: {pairs}  {shown}\n"

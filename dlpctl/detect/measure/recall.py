@@ -36,7 +36,9 @@ class Recall(NamedTuple):
 
 
 def _snake(label: str) -> str:
-    """The label as the name of a field: without the accents and apostrophes that programmers leave out."""
+    """The label as the name of a field: without the accents and apostrophes that programmers leave
+    out.
+    """
     bare = re.sub(r"\b[dl]'|['’#]", "", label.lower())
     folded = "".join(
         char for char in unicodedata.normalize("NFKD", bare) if unicodedata.category(char) != "Mn"
@@ -82,7 +84,9 @@ _NAMED = (
 
 
 def planted(seed: int) -> Iterator[Planted]:
-    """All that is planted: each kind of value in each carrier, and each secret in one carrier after the other."""
+    """All that is planted: each kind of value in each carrier, and each secret in one carrier after
+    the other.
+    """
     for kind in values.kinds():
         source = random.Random(f"{seed} {kind}")
         for carrier, write in CARRIERS.items():
@@ -93,7 +97,9 @@ def planted(seed: int) -> Iterator[Planted]:
             carrier = _NAMED[(number + turn) % len(_NAMED)]
             secret = values.secret(pattern_id, seed + turn)
             text = CARRIERS[carrier](secret.name, secret.value) if secret.name else secret.value
-            yield Planted("secrets", pattern_id, carrier if secret.name else "itself", text, secret.value)
+            yield Planted(
+                "secrets", pattern_id, carrier if secret.name else "itself", text, secret.value
+            )
 
 
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Recall]:
@@ -105,7 +111,8 @@ def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list
         if not _is_found(detector, one, threshold):
             missed[one.type].append((one.shape, one.carrier))
     measured = [
-        Recall(name, count, count - len(missed[name]), tuple(missed[name])) for name, count in drawn.items()
+        Recall(name, count, count - len(missed[name]), tuple(missed[name]))
+        for name, count in drawn.items()
     ]
     return sorted(measured, key=lambda one: (one.share, one.type))
 
@@ -113,7 +120,10 @@ def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list
 def _is_found(detector: Detector, one: Planted, threshold: float) -> bool:
     found = detector.scan(one.text, threshold)
     if one.type == "secrets":
-        return any(finding.category == "SECRETS" or finding.type == "URL_CREDENTIALS" for finding in found)
+        return any(
+            finding.category == "SECRETS" or finding.type == "URL_CREDENTIALS" for finding in found
+        )
     return any(
-        finding.type == one.type and one.text[finding.start : finding.end] == one.value for finding in found
+        finding.type == one.type and one.text[finding.start : finding.end] == one.value
+        for finding in found
     )

@@ -27,7 +27,9 @@ class Kind(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """A value with the name of the variable that would hold it; without a name, a text that stands on its own."""
+    """A value with the name of the variable that would hold it; without a name, a text that stands
+    on its own.
+    """
 
     name: str
     value: str
@@ -67,7 +69,9 @@ def kinds() -> tuple[Kind, ...]:
 
 def value(kind: Kind, source: random.Random) -> str:
     """A value of that kind which its validators accept; the same for the same state of `source`."""
-    checks: list[Callable[[str], bool]] = [validators.find(name).accepts for name in kind.validators]
+    checks: list[Callable[[str], bool]] = [
+        validators.find(name).accepts for name in kind.validators
+    ]
     for _ in range(_TRIES):
         drawn = "".join(_draw(kind.shape, source))
         if all(check(drawn) for check in checks):

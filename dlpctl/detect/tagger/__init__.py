@@ -1,1 +1,3 @@
-"""A linear-chain tagger in pure Python over one memory-mapped file: words in, label probabilities out."""
+"""A linear-chain tagger in pure Python over one memory-mapped file: words in, label probabilities
+out.
+"""

@@ -1,7 +1,8 @@
-"""From the scores of labels, token by token, to their probabilities: forward-backward over a linear chain.
+"""From the scores of labels, token by token, to their probabilities: forward-backward over a linear
+chain.
 
-Written out for the labels (o outside, b and i of a person, a and j of an address, c place, g organization): this is the
-innermost loop, and loops over labels take three times as long.
+Written out for the labels (o outside, b and i of a person, a and j of an address, c place, g
+organization): this is the innermost loop, and loops over labels take three times as long.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from math import exp
 
 from dlpctl.detect.tagger.model import FORBIDDEN, LANE, SCALE
 
-# Where the exact sums are cut short, in stored units; the differences are far below what moves a score. An entity begins
-# only where its label is so near to "outside", and goes on only where it is. A number in an address says little by
-# itself, and what stands beside it much.
+# Where the exact sums are cut short, in stored units; the differences are far below what moves a
+# score. An entity begins only where its label is so near to "outside", and goes on only where it
+# is. A number in an address says little by itself, and what stands beside it much.
 _START, _START_OF_ADDRESS, _START_OTHER = 3 * SCALE, 8 * SCALE, SCALE
 _STAY, _STAY_IN_ADDRESS = 5 * SCALE, 8 * SCALE
 _HOPE = 130  # and only where it will have been worth so little less than "outside", all in all
@@ -20,7 +21,9 @@ _AHEAD = 8  # tokens that may make good for a bad beginning
 _PERSON, _ADDRESS, _PLACE, _GROUP = range(4)
 _OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
 _TAIL = 100 * SCALE
-_EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * ((1 << LANE) - _TAIL)
+_EXP = [exp(-difference / SCALE) for difference in range(_TAIL)] + [exp(-100)] * (
+    (1 << LANE) - _TAIL
+)
 
 Run = list[int]
 Score = tuple[int, ...]
@@ -40,7 +43,10 @@ class Chain:
             for row in transitions
         ]
         steps = [
-            [value - best - transitions[0][0] + entry[0] for value, best in zip(row, entry, strict=True)]
+            [
+                value - best - transitions[0][0] + entry[0]
+                for value, best in zip(row, entry, strict=True)
+            ]
             for row in transitions
         ]
         self._kinds = [
@@ -55,7 +61,8 @@ class Chain:
         ]
 
     def decode(self, places: Run, scores: Scores, chances: Chances) -> None:
-        """The probabilities at some places of a text; between two that are not side by side, and beyond them, is outside.
+        """The probabilities at some places of a text; between two that are not side by side, and
+        beyond them, is outside.
 
         They are summed over stretches in which something may be an entity.
         """
@@ -92,7 +99,9 @@ class Chain:
             self.marginals(run, part, addressed, chances)
 
     def _pays(self, kind: int, places: Run, scores: Scores, at: int) -> bool:
-        """Whether an entity that starts here could be worth, by its end, nearly as much as staying outside."""
+        """Whether an entity that starts here could be worth, by its end, nearly as much as staying
+        outside.
+        """
         first, inside, onward, leave, leave_inside = self._kinds[kind]
         score = scores[at]
         worth = score[first] - score[0]
@@ -140,7 +149,15 @@ class Chain:
             nc = wc * (o * oc + b * bc + i * ic + a * ac + j * jc + c * cc + g * gc)
             ng = wg * (o * og + b * bg + i * ig + a * ag + j * jg + c * cg + g * gg)
             part = 1.0 / (no + nb + ni + na + nj + nc + ng)
-            o, b, i, a, j, c, g = no * part, nb * part, ni * part, na * part, nj * part, nc * part, ng * part
+            o, b, i, a, j, c, g = (
+                no * part,
+                nb * part,
+                ni * part,
+                na * part,
+                nj * part,
+                nc * part,
+                ng * part,
+            )
             ahead.append((o, b, i, a, j, c, g))
         o, b, i, a, j, c, g = oo, bo, io, ao, jo, co, go
         for place in range(len(run) - 1, -1, -1):
@@ -162,7 +179,9 @@ class Chain:
             c = no * co + nb * cb + na * ca + nc * cc + ng * cg
             g = no * go + nb * gb + na * ga + nc * gc + ng * gg
 
-    def _without_addresses(self, run: Run, scores: Scores, best: list[int], chances: Chances) -> None:
+    def _without_addresses(
+        self, run: Run, scores: Scores, best: list[int], chances: Chances
+    ) -> None:
         """The same with nothing to win from two of the labels: most stretches hold no address."""
         (
             (oo, ob, _, _, _, oc, og),
@@ -194,9 +213,23 @@ class Chain:
             fo, fb, fi, fc, fg = fo * o, fb * b, fi * i, fc * c, fg * g
             part = 1.0 / (fo + fb + fi + fc + fg)
             if fo * part < _OUTSIDE:
-                chances[run[place]] = [fo * part, fb * part, fi * part, 0.0, 0.0, fc * part, fg * part]
+                chances[run[place]] = [
+                    fo * part,
+                    fb * part,
+                    fi * part,
+                    0.0,
+                    0.0,
+                    fc * part,
+                    fg * part,
+                ]
             wo, wb, wi, wc, wg = weights[place]
-            no, nb, ni, nc, ng = wo * o * part, wb * b * part, wi * i * part, wc * c * part, wg * g * part
+            no, nb, ni, nc, ng = (
+                wo * o * part,
+                wb * b * part,
+                wi * i * part,
+                wc * c * part,
+                wg * g * part,
+            )
             o = no * oo + nb * ob + nc * oc + ng * og
             b = no * bo + nb * bb + ni * bi + nc * bc + ng * bg
             i = no * io + nb * ib + ni * ii + nc * ic + ng * ig

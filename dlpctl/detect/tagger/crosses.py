@@ -1,7 +1,8 @@
-"""Features of several tokens at once, named by a number that is put together from numbers of the tokens.
+"""Features of several tokens at once, named by a number that is put together from numbers of the
+tokens.
 
-Most pairs and triples of classes that a text shows were never seen before, and a number for each is made faster than a name.
-Training uses this, too.
+Most pairs and triples of classes that a text shows were never seen before, and a number for each is
+made faster than a name. Training uses this, too.
 """
 
 from __future__ import annotations
@@ -30,16 +31,22 @@ class ClassCodes(NamedTuple):
 @lru_cache(maxsize=4096)
 def class_codes(cls: str) -> ClassCodes:
     code = crc32(cls.encode("utf-8", "surrogatepass"))
-    return ClassCodes(*(code * odd & _MASK for odd in (_HERE, _BEFORE, _BEHIND, _FAR_BEFORE, _FAR_BEHIND)))
+    return ClassCodes(
+        *(code * odd & _MASK for odd in (_HERE, _BEFORE, _BEHIND, _FAR_BEFORE, _FAR_BEHIND))
+    )
 
 
 def key_codes(key: str) -> tuple[int, int]:
-    """A word as a part of a feature, where it stands before the token and where it stands behind it."""
+    """A word as a part of a feature, where it stands before the token and where it stands behind
+    it.
+    """
     code = crc32(key.encode("utf-8", "surrogatepass"))
     return code * _KEY_BEFORE & _MASK, code * _KEY_BEHIND & _MASK
 
 
 def triple_codes(mood: int, left: int, right: int, here: int) -> list[int]:
-    """The features of a token and the classes beside it, from its code xored with that of either, and its own."""
+    """The features of a token and the classes beside it, from its code xored with that of either,
+    and its own.
+    """
     codes = [left, right, (left * _MIX + right) & _MASK]
     return [*codes, here ^ mood * _MOOD & _MASK] if mood else codes

@@ -1,11 +1,11 @@
 """The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
 
-Layout, little-endian: a header (magic, checksum of the rest, counts), then nine arrays, each padded to four
-bytes: gazetteer keys (u32, sorted) and flags (u16); feature codes (u32, sorted) and ends (u32: where a
-feature's weights end);
-weights (u8 place, i8 value; a place is slot * labels + label); transitions (i16, labels x labels); where the
-gazetteer keys and the feature codes of each value of their highest bits begin (u32); a bit for each value of
-the highest bits of feature codes, set where there is a feature of these (u8).
+Layout, little-endian: a header (magic, checksum of the rest, counts), then nine arrays, each padded
+to four bytes: gazetteer keys (u32, sorted) and flags (u16); feature codes (u32, sorted) and ends
+(u32: where a feature's weights end); weights (u8 place, i8 value; a place is slot * labels +
+label); transitions (i16, labels x labels); where the gazetteer keys and the feature codes of each
+value of their highest bits begin (u32); a bit for each value of the highest bits of feature codes,
+set where there is a feature of these (u8).
 """
 
 from __future__ import annotations
@@ -38,14 +38,19 @@ _KINDS: tuple[Literal["B", "H", "I", "h"], ...] = (
 )  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
-# bits of a label in an integer that holds the weights of all labels, so that one addition adds them all
+# bits of a label in an integer that holds the weights of all labels, so that one addition adds them
+# all
 LANE = 16
 _LOW = 20
-"""Lower bits of a key: the higher ones say where to look for it, which leaves a few steps of seventeen."""
+"""Lower bits of a key: the higher ones say where to look for it, which leaves a few steps of
+seventeen.
+"""
 _BUCKETS = 1 << 32 - _LOW
 MARK_BIT = 14
 MARK_BYTE = MARK_BIT + 3
-"""Where in a feature's code the place of its mark begins: of the codes that are asked for, nine of ten have no feature and most no mark."""
+"""Where in a feature's code the place of its mark begins: of the codes that are asked for, nine of
+ten have no feature and most no mark.
+"""
 _MARKS = 1 << 32 - MARK_BYTE
 SLOT = LANE * len(LABELS)
 """Bits of a slot in an integer that holds the weights of all slots."""
@@ -55,7 +60,9 @@ SCALE = 24  # a stored weight is the trained one times this, rounded
 
 
 def pack(
-    gazetteer: dict[int, int], weights: dict[int, list[tuple[int, int]]], transitions: list[list[int]]
+    gazetteer: dict[int, int],
+    weights: dict[int, list[tuple[int, int]]],
+    transitions: list[list[int]],
 ) -> bytes:
     """The file's bytes. `weights`: code of a feature -> (place, value) pairs."""
     words = sorted(gazetteer)
@@ -113,7 +120,12 @@ class Model:
             index,
             _MARKS,
         )
-        if magic != MAGIC or labels != len(LABELS) or slots != len(SLOTS) or sys.byteorder != "little":
+        if (
+            magic != MAGIC
+            or labels != len(LABELS)
+            or slots != len(SLOTS)
+            or sys.byteorder != "little"
+        ):
             raise ValueError("not a file of this version")
         if (
             len(data) != HEADER.size + sum(size + -size % 4 for size in sizes)
@@ -125,10 +137,14 @@ class Model:
         for size, kind in zip(sizes, _KINDS, strict=True):
             parts.append(data[offset : offset + size].cast(kind))
             offset += size + -size % 4
-        self._words, self._flags, self._features, self._ends, self._pairs, transitions, *rest = parts
+        self._words, self._flags, self._features, self._ends, self._pairs, transitions, *rest = (
+            parts
+        )
         self._first_words, self._first_features, marks = rest
         self.marks = marks.tobytes()
-        self.transitions = [list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)]
+        self.transitions = [
+            list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)
+        ]
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -174,7 +190,8 @@ class Model:
         """The weights of a feature that votes for its own token only."""
         found, total = self.weights(code), 0
         for at in range(0, len(found), 2):
-            # One code in thousands is that of a feature of another kind, which votes for neighbours, too.
+            # One code in thousands is that of a feature of another kind, which votes for
+            # neighbours, too.
             if found[at] < len(LABELS):
                 total += _SIGNED[found[at + 1]] << LANE * found[at]
         return total

@@ -52,7 +52,8 @@ _Key = TypeVar("_Key")
 class Word:
     """A token as the tagger knows it, with its votes for itself and its neighbours.
 
-    Not a named tuple: the innermost loop reads twenty of these, and a slot is read in half the time.
+    Not a named tuple: the innermost loop reads twenty of these, and a slot is read in half the
+    time.
     """
 
     __slots__ = (
@@ -70,7 +71,9 @@ class Word:
         "key_before",
         "key_behind",
         "kind",  # 0 punctuation or number, 1 word, 2 line break
-        "level",  # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number or a telling word
+        # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number
+        # or a telling word
+        "level",
         "needs",  # how much must stand beside it for it to be a part of one
         "outline",
         "own",
@@ -118,7 +121,9 @@ class Tagged(NamedTuple):
 
 
 class Sequencer:
-    """Holds the caches. Threads may share it: what is in a cache depends on its key and on nothing else."""
+    """Holds the caches. Threads may share it: what is in a cache depends on its key and on nothing
+    else.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -126,13 +131,16 @@ class Sequencer:
         self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]  # by the setting
         self._crossed = _Crossed(model)
         self._shared: _Votes[str] = _Votes(lambda name: model.votes(feature_code(name)))
-        # What a region was found to hold, by its length and its hash: the history of a chat, quoted mail and the heads of
-        # files come again and again. A hash, so that nothing of the text itself is kept.
+        # What a region was found to hold, by its length and its hash: the history of a chat, quoted
+        # mail and the heads of files come again and again. A hash, so that nothing of the text
+        # itself is kept.
         self._remembered: dict[tuple[int, int], Chances] = {}
-        # What the best way into a label is worth counts as a part of the label's own score, so that scores
-        # compare.
+        # What the best way into a label is worth counts as a part of the label's own score, so that
+        # scores compare.
         entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
-        self._bias = _BIAS + sum((value - entry[0]) << LANE * label for label, value in enumerate(entry))
+        self._bias = _BIAS + sum(
+            (value - entry[0]) << LANE * label for label, value in enumerate(entry)
+        )
         self._chain = Chain(model.transitions, entry)
         self._border = self._make("\n\n", border=True)
         self._border.level, self._border.needs = 0, 9
@@ -157,7 +165,9 @@ class Sequencer:
             and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
         )
         # All features but the first are shared with many words.
-        votes = self._model.votes(feature_code(names[0])) + sum(map(self._shared.__getitem__, names[1:]))
+        votes = self._model.votes(feature_code(names[0])) + sum(
+            map(self._shared.__getitem__, names[1:])
+        )
         word = Word(outline, kind, flags, cls, key, votes)
         own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
         dull = dull or own[0] - max(own[1:]) > _DULL
@@ -189,7 +199,9 @@ class Sequencer:
             self._decode(mood, alike)
         if len(self._remembered) > _MOST_REMEMBERED:
             self._remembered.clear()
-        self._remembered.update(waiting[-_MOST_REMEMBERED:])  # a single text may have any number of regions
+        self._remembered.update(
+            waiting[-_MOST_REMEMBERED:]
+        )  # a single text may have any number of regions
         return tagged
 
     def _decode(self, mood: int, regions: list[Tagged]) -> None:
@@ -205,7 +217,9 @@ class Sequencer:
         needs = [word.needs for word in words[1:-1]]
         places = [
             place
-            for place, (before, needed, behind) in enumerate(zip(levels, needs, levels[2:], strict=False), 1)
+            for place, (before, needed, behind) in enumerate(
+                zip(levels, needs, levels[2:], strict=False), 1
+            )
             if before + behind >= needed
         ]
         chances: Chances = {}
@@ -250,10 +264,14 @@ class Sequencer:
                 strict=True,
             ),
         )
-        return list(_SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals])))
+        return list(
+            _SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals]))
+        )
 
     def _across(self, words: list[Word], here: int) -> int:
-        """The votes of the last word before and of the first word behind the punctuation beside a token."""
+        """The votes of the last word before and of the first word behind the punctuation beside a
+        token.
+        """
         border = self._border
         total, line = 0, False
         if words[here - 1].kind != 1:
@@ -297,7 +315,9 @@ class _Votes(dict[_Key, int]):
 
 
 class _Crossed(dict[int, int]):
-    """The same for the codes of crossed features, of which most stand for none: a look at their marks here saves most calls."""
+    """The same for the codes of crossed features, of which most stand for none: a look at their
+    marks here saves most calls.
+    """
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -305,7 +325,9 @@ class _Crossed(dict[int, int]):
         self._vote = model.vote
 
     def __missing__(self, code: int) -> int:
-        vote = self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
+        vote = (
+            self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
+        )
         if len(self) > _MOST_PAIRS:
             self.clear()
         self[code] = vote

@@ -9,11 +9,9 @@ from zlib import crc32
 
 from dlpctl.regex import lazy
 
-# A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay whole;
-# punctuation
-# keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different worlds. Possessive
-# quantifiers and
-# bounds keep the matching linear.
+# A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay
+# whole; punctuation keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different
+# worlds. Possessive quantifiers and bounds keep the matching linear.
 TOKEN = lazy(
     r"[^\W\d_]++(?:['’](?![sS]\b)[^\W\d_]++|(?!)){0,4}+(?![\d_])"
     r"|\w++"
@@ -24,7 +22,9 @@ TOKEN = lazy(
 )
 
 GIVEN, SURNAME, COMMON, PLACE = 0, 2, 4, 6  # shifts of the two-bit frequency classes
-STREET, TITLE, PARTICLE, COMPANY, CALENDAR, LABEL, PROPER, SUFFIX = (1 << bit for bit in range(8, 16))
+STREET, TITLE, PARTICLE, COMPANY, CALENDAR, LABEL, PROPER, SUFFIX = (
+    1 << bit for bit in range(8, 16)
+)
 _LETTERS = (
     (STREET, "s"),
     (TITLE, "t"),
@@ -50,7 +50,9 @@ def is_word(token: str) -> bool:
 
 
 def shape(token: str) -> str:
-    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2, TAB."""
+    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2,
+    TAB.
+    """
     first = token[0]
     if first.isalpha() and (token.isalpha() or ("_" not in token and not _has_digit(token))):
         if token.islower():
@@ -59,7 +61,9 @@ def shape(token: str) -> str:
             return "XX" if len(token) > 1 else "X1"
         if first.isupper() and token[1:].islower():
             return "Xx"
-        if first.isupper() and re.fullmatch(r"(?:Mc|Mac|O['’]|D['’]|De|Di|La|Le|Van)[A-Z][^\W\d_]+", token):
+        if first.isupper() and re.fullmatch(
+            r"(?:Mc|Mac|O['’]|D['’]|De|Di|La|Le|Van)[A-Z][^\W\d_]+", token
+        ):
             return "Xx"
         return "xX" if token.upper() != token.lower() else "xx"
     if first.isalnum() or first == "_":
@@ -68,7 +72,9 @@ def shape(token: str) -> str:
         if "_" in token or len(token) > 10:
             return "id"
         outline = re.sub(
-            r"(.)\1+", r"\1", "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token)
+            r"(.)\1+",
+            r"\1",
+            "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token),
         )
         return outline if len(outline) <= 3 else "id"
     if "\n" in token:
@@ -93,7 +99,9 @@ def word_key(token: str, outline: str) -> str:
 
 
 def look_up_keys(token: str) -> list[str]:
-    """The gazetteer keys of a word, the first that is known counts: O'Neill, then oneill, then neill."""
+    """The gazetteer keys of a word, the first that is known counts: O'Neill, then oneill, then
+    neill.
+    """
     word = normalize(token)
     if "'" not in word and "’" not in word:
         return [word]
@@ -103,8 +111,12 @@ def look_up_keys(token: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def flag_class(flags: int) -> str:
-    """A short name of a gazetteer entry: frequency digits where not zero, then a letter for each property."""
-    given, surname, common, place = (flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE))
+    """A short name of a gazetteer entry: frequency digits where not zero, then a letter for each
+    property.
+    """
+    given, surname, common, place = (
+        flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
+    )
     digits = "".join(
         f"{letter}{value}"
         for letter, value in zip("flcg", (given, surname, common, place), strict=True)
@@ -116,7 +128,9 @@ def flag_class(flags: int) -> str:
 @lru_cache(maxsize=4096)
 def coarse_class(flags: int) -> str:
     """As `flag_class`, with fewer distinctions: for features of several words at once."""
-    given, surname, common, place = (flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE))
+    given, surname, common, place = (
+        flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
+    )
     kind = "".join(letter for bit, letter in _LETTERS if flags & bit and bit != PROPER)
     if kind:
         return kind + ("n" if given >= 2 or surname >= 2 else "")
@@ -140,9 +154,11 @@ def feature_code(name: str) -> int:
 
 
 def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[str]]:
-    """The coarse class of a token, what it counts as, and the names of the features that it has by itself.
+    """The coarse class of a token, what it counts as, and the names of the features that it has by
+    itself.
 
-    Every one of them may have weights for the token's own label and for the labels of its neighbours.
+    Every one of them may have weights for the token's own label and for the labels of its
+    neighbours.
     """
     key = word_key(token, outline)
     if not is_word(token) or outline[0] not in "xX":

@@ -1,7 +1,8 @@
 """Functions that judge a value which a regex found: checksums, structure, plausibility.
 
-A validator takes any text, never raises, takes time in proportion to the text's length at most, and tolerates the separators that
-the regexes let through. The modules are imported when one of their validators is asked for, since a run needs few of them.
+A validator takes any text, never raises, takes time in proportion to the text's length at most, and
+tolerates the separators that the regexes let through. The modules are imported when one of their
+validators is asked for, since a run needs few of them.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ _THEMES = {
 
 
 class Validator(NamedTuple):
-    """`accepts` judges a value; `proves` says that a value hardly passes by chance, since a checksum is computed."""
+    """`accepts` judges a value; `proves` says that a value hardly passes by chance, since a
+    checksum is computed.
+    """
 
     name: str
     accepts: Callable[[str], bool]
@@ -71,7 +74,9 @@ _MODULES = {name: theme for theme, listed in _THEMES.items() for name in listed.
 _REGISTERED: dict[str, Validator] = {}
 
 
-def validator(name: str, *, proves: bool = False) -> Callable[[Callable[[str], bool]], Callable[[str], bool]]:
+def validator(
+    name: str, *, proves: bool = False
+) -> Callable[[Callable[[str], bool]], Callable[[str], bool]]:
     """Registers a function under the name that pattern files use."""
 
     def register(accepts: Callable[[str], bool]) -> Callable[[str], bool]:

@@ -12,9 +12,7 @@ _CURP = re.compile(
     r"[A-Z][AEIOUX][A-Z]{2}([0-9]{2})([0-9]{2})([0-9]{2})[HMX][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z][0-9]"
 )
 _CURP_ALPHABET = {char: place for place, char in enumerate("0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ")}
-_CURP_STATES_LISTED = (
-    "AS BC BS CC CL CM CS CH DF DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE"
-)
+_CURP_STATES_LISTED = "AS BC BS CC CL CM CS CH DF DG GT GR HG JC MC MN MS NT NL OC PL QT QR SP SL SR TC TS TL VZ YN ZS NE"
 _CURP_STATES = frozenset(_CURP_STATES_LISTED.split())
 
 
@@ -34,7 +32,9 @@ def us_ssn(value: str) -> bool:
 
 @validator("us_itin")
 def us_itin(value: str) -> bool:
-    """United States, taxpayers without a social security number: 9xx with a group of 50 to 65, 70 to 88, 90 to 92 or 94 to 99."""
+    """United States, taxpayers without a social security number: 9xx with a group of 50 to 65, 70
+    to 88, 90 to 92 or 94 to 99.
+    """
     bare = digits(value, 9)
     if not bare.startswith("9"):
         return False
@@ -150,7 +150,9 @@ def pe_ruc(value: str) -> bool:
 
 @validator("ec_cedula", proves=True)
 def ec_cedula(value: str) -> bool:
-    """Ecuador: a province of 01 to 24 or 30, a third digit up to 6, and a Luhn digit; a RUC of people adds 001."""
+    """Ecuador: a province of 01 to 24 or 30, a third digit up to 6, and a Luhn digit; a RUC of
+    people adds 001.
+    """
     bare = digits(value, 10, 13)
     if not bare or bare[10:] not in {"", "001"} or bare[2] > "6":
         return False

@@ -19,9 +19,7 @@ from dlpctl.detect.validators.dates import exists, short, short_reversed
 
 _TW_LETTERS = {char: place + 10 for place, char in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO")}
 _HKID = re.compile(r"([A-Z]{1,2})([0-9]{6})\(?([0-9A])\)?")
-_CHINESE_PROVINCES_LISTED = (
-    "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65 71 81 82 83"
-)
+_CHINESE_PROVINCES_LISTED = "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65 71 81 82 83"
 _CHINESE_PROVINCES = frozenset(_CHINESE_PROVINCES_LISTED.split())
 _MALAYSIAN_PLACES = frozenset(range(1, 69)) - {17, 18, 19, 20} | {
     71,
@@ -73,10 +71,17 @@ def hk_hkid(value: str) -> bool:
 def tw_national_id(value: str) -> bool:
     """Taiwan, citizens and residents: a letter that counts two digits, then nine digits."""
     bare = compact(value)
-    if len(bare) != 10 or bare[0] not in _TW_LETTERS or not digits(bare[1:], 9) or bare[1] not in "1289":
+    if (
+        len(bare) != 10
+        or bare[0] not in _TW_LETTERS
+        or not digits(bare[1:], 9)
+        or bare[1] not in "1289"
+    ):
         return False
     first = _TW_LETTERS[bare[0]]
-    return (first // 10 + first % 10 * 9 + weighted(bare[1:], (8, 7, 6, 5, 4, 3, 2, 1, 1))) % 10 == 0
+    return (
+        first // 10 + first % 10 * 9 + weighted(bare[1:], (8, 7, 6, 5, 4, 3, 2, 1, 1))
+    ) % 10 == 0
 
 
 @validator("jp_my_number", proves=True)
@@ -90,7 +95,9 @@ def jp_my_number(value: str) -> bool:
 
 @validator("kr_rrn")
 def kr_rrn(value: str) -> bool:
-    """South Korea, citizens and foreigners: the seventh digit tells sex and century; numbers given since 2020 have no checksum."""
+    """South Korea, citizens and foreigners: the seventh digit tells sex and century; numbers given
+    since 2020 have no checksum.
+    """
     bare = digits(value, 13)
     if not bare:
         return False
@@ -152,7 +159,9 @@ def pk_cnic(value: str) -> bool:
 
 @validator("lk_nic")
 def lk_nic(value: str) -> bool:
-    """Sri Lanka: the year and the day of the year (women add 500), before 2016 with a V or X at the end."""
+    """Sri Lanka: the year and the day of the year (women add 500), before 2016 with a V or X at the
+    end.
+    """
     bare = compact(value)
     if len(bare) == 10 and bare[9] in "VX" and digits(bare[:9], 9):
         day = int(bare[2:5])
@@ -255,7 +264,10 @@ def au_tfn(value: str) -> bool:
     if not bare or not varied(bare):
         return False
     return (
-        weighted(bare, (1, 4, 3, 7, 5, 8, 6, 9, 10) if len(bare) == 9 else (10, 7, 8, 4, 6, 3, 5, 1)) % 11
+        weighted(
+            bare, (1, 4, 3, 7, 5, 8, 6, 9, 10) if len(bare) == 9 else (10, 7, 8, 4, 6, 3, 5, 1)
+        )
+        % 11
         == 0
     )
 
@@ -265,7 +277,8 @@ def au_abn(value: str) -> bool:
     bare = digits(value, 11)
     return (
         bare[:1] not in {"", "0"}
-        and weighted(f"{int(bare[0]) - 1}{bare[1:]}", (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)) % 89 == 0
+        and weighted(f"{int(bare[0]) - 1}{bare[1:]}", (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)) % 89
+        == 0
     )
 
 

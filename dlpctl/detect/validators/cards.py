@@ -79,7 +79,9 @@ IBAN_LENGTHS = {
     }.items()
     for country in countries.split()
 }  # fmt: skip
-"""Characters of an IBAN by country: the registry of SWIFT, and the countries that use the form without being in it."""
+"""Characters of an IBAN by country: the registry of SWIFT, and the countries that use the form
+without being in it.
+"""
 
 _COUNTRIES_LISTED = (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI "
@@ -114,7 +116,9 @@ def _network_takes(bare: str) -> bool:
 
 @validator("credit_card", proves=True)
 def credit_card(value: str) -> bool:
-    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all, not of one digit only."""
+    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all, not
+    of one digit only.
+    """
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
     if not bare or len(set(bare)) < 2 or not luhn_checks(bare) or not _network_takes(bare):
         return False
@@ -126,7 +130,11 @@ def credit_card(value: str) -> bool:
 def iban(value: str) -> bool:
     """The country's length, and ISO 7064 mod 97-10 with the first four characters moved to the end."""
     bare = compact(value)
-    if not alphanumeric(bare) or IBAN_LENGTHS.get(bare[:2]) != len(bare) or not digits(bare[2:4], 2):
+    if (
+        not alphanumeric(bare)
+        or IBAN_LENGTHS.get(bare[:2]) != len(bare)
+        or not digits(bare[2:4], 2)
+    ):
         return False
     return len(set(bare[4:])) > 1 and mod_97_checks(bare[4:] + bare[:4])
 

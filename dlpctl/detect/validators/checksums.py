@@ -1,4 +1,6 @@
-"""The algorithms that identifiers share: each takes characters without separators and says whether, or by what, they check."""
+"""The algorithms that identifiers share: each takes characters without separators and says whether,
+or by what, they check.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,16 @@ _VERHOEFF_PERMUTATION = (
 
 
 def compact(value: str) -> str:
-    """The characters of an identifier without what groups them, in upper case; "" where it is too long to be one."""
+    """The characters of an identifier without what groups them, in upper case; "" where it is too
+    long to be one.
+    """
     return value.translate(_SEPARATORS).upper() if len(value) <= _LONGEST else ""
 
 
 def digits(value: str, *lengths: int) -> str:
-    """The digits of an identifier without what groups them; "" where something else is in it or their number is wrong."""
+    """The digits of an identifier without what groups them; "" where something else is in it or
+    their number is wrong.
+    """
     bare = compact(value)
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
         return ""

@@ -128,7 +128,9 @@ def cashaddr(value: str) -> bool:
     if not 42 <= len(text) <= _LONGEST or not set(text) <= set(_BECH32):
         return False
     check = 1
-    for number in [ord(char) & 31 for char in "bitcoincash"] + [0] + [_BECH32.index(char) for char in text]:
+    for number in (
+        [ord(char) & 31 for char in "bitcoincash"] + [0] + [_BECH32.index(char) for char in text]
+    ):
         top = check >> 35
         check = (check & 0x07FFFFFFFF) << 5 ^ number
         for bit, generator in enumerate(_CASHADDR_GENERATOR):
@@ -156,7 +158,10 @@ def solana_address(value: str) -> bool:
     """Thirty-two bytes in base58, which has no checksum; nobody's key is all letters or digits."""
     raw = _from_base58(value)
     return (
-        raw is not None and len(raw) == 32 and not value.isalpha() and value.upper() != value != value.lower()
+        raw is not None
+        and len(raw) == 32
+        and not value.isalpha()
+        and value.upper() != value != value.lower()
     )
 
 
@@ -196,7 +201,11 @@ def substrate_address(value: str) -> bool:
     from hashlib import blake2b
 
     raw = _from_base58(value)
-    return raw is not None and len(raw) == 35 and blake2b(b"SS58PRE" + raw[:-2]).digest()[:2] == raw[-2:]
+    return (
+        raw is not None
+        and len(raw) == 35
+        and blake2b(b"SS58PRE" + raw[:-2]).digest()[:2] == raw[-2:]
+    )
 
 
 @cache

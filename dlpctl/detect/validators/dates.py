@@ -58,7 +58,9 @@ def short_reversed(text: str, *centuries: int) -> bool:
 
 @validator("calendar_date")
 def calendar_date(value: str) -> bool:
-    """A day that the calendar has, in any order of day, month and year that is in use, with digits or a month's name."""
+    """A day that the calendar has, in any order of day, month and year that is in use, with digits
+    or a month's name.
+    """
     if len(value) > 40:
         return False
     parts = [part for part in _PARTS.findall(value.lower()) if part not in _FILLERS]
@@ -82,7 +84,9 @@ def _is_day(year: str, month: str, day: str) -> bool:
     if not (number and year.isdecimal() and day.isdecimal() and len(day) <= 2):
         return False
     if len(year) == 2:
-        return exists(2000 + int(year), number, int(day)) or exists(1900 + int(year), number, int(day))
+        return exists(2000 + int(year), number, int(day)) or exists(
+            1900 + int(year), number, int(day)
+        )
     return len(year) == 4 and OLDEST <= int(year) <= LATEST and exists(int(year), number, int(day))
 
 

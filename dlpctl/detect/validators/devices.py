@@ -34,13 +34,18 @@ def vin(value: str) -> bool:
     bare = compact(value)
     if not _vin_shaped(bare):
         return False
-    check = sum(_VIN_VALUES[char] * weight for char, weight in zip(bare, _VIN_WEIGHTS, strict=True)) % 11
+    check = (
+        sum(_VIN_VALUES[char] * weight for char, weight in zip(bare, _VIN_WEIGHTS, strict=True))
+        % 11
+    )
     return "0123456789X"[check] == bare[8]
 
 
 @validator("vin_shape")
 def vin_shape(value: str) -> bool:
-    """Vehicles of Europe, whose numbers have no checksum: letters and digits, with digits at the end."""
+    """Vehicles of Europe, whose numbers have no checksum: letters and digits, with digits at the
+    end.
+    """
     bare = compact(value)
     return _vin_shaped(bare) and bare[-4:].isdigit()
 
@@ -65,7 +70,11 @@ def coordinates(value: str) -> bool:
     if len(found) != 2:
         return False
     latitude, longitude = map(float, found)
-    return abs(latitude) <= 90 and abs(longitude) <= 180 and (abs(latitude) > 0.001 or abs(longitude) > 0.001)
+    return (
+        abs(latitude) <= 90
+        and abs(longitude) <= 180
+        and (abs(latitude) > 0.001 or abs(longitude) > 0.001)
+    )
 
 
 @validator("has_digits")

@@ -15,9 +15,16 @@ def _checks(field: str, digit: str) -> bool:
 
 @validator("mrz_td3", proves=True)
 def mrz_td3(value: str) -> bool:
-    """The second line of a passport: number, birthday, expiry, and all of them, each with a check digit."""
+    """The second line of a passport: number, birthday, expiry, and all of them, each with a check
+    digit.
+    """
     text = value.strip()
-    if len(text) != 44 or not text.isascii() or not text.replace("<", "0").isalnum() or not text.isupper():
+    if (
+        len(text) != 44
+        or not text.isascii()
+        or not text.replace("<", "0").isalnum()
+        or not text.isupper()
+    ):
         return False
     digits = text[9] + text[19] + text[27] + text[43]
     if not digits.replace("<", "0").isdigit():

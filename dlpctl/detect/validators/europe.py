@@ -69,7 +69,9 @@ _ITALIAN_ODD = dict(
         strict=True,
     )
 )
-_ITALIAN_CODE = re.compile(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
+_ITALIAN_CODE = re.compile(
+    r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]"
+)
 
 
 @validator("es_dni", proves=True)
@@ -99,12 +101,16 @@ def it_codice_fiscale(value: str) -> bool:
     if not any(exists(century + int(birth[:2]), month, day) for century in (1900, 2000)):
         return False
     even = sum(number if number < 10 else number - 10 for number in numbers(bare[1:15:2]))
-    return chr(ord("A") + (sum(_ITALIAN_ODD[char] for char in bare[0:15:2]) + even) % 26) == bare[15]
+    return (
+        chr(ord("A") + (sum(_ITALIAN_ODD[char] for char in bare[0:15:2]) + even) % 26) == bare[15]
+    )
 
 
 @validator("pt_cartao_cidadao", proves=True)
 def pt_cartao_cidadao(value: str) -> bool:
-    """Portugal's citizen card: eight digits, a check digit, two letters and a check digit, by Luhn over 36 characters."""
+    """Portugal's citizen card: eight digits, a check digit, two letters and a check digit, by Luhn
+    over 36 characters.
+    """
     bare = compact(value)
     if (
         len(bare) != 12
@@ -122,7 +128,9 @@ def pt_cartao_cidadao(value: str) -> bool:
 
 @validator("de_steuer_id", proves=True)
 def de_steuer_id(value: str) -> bool:
-    """Germany's tax number for life: of the first ten digits exactly one stands twice or three times."""
+    """Germany's tax number for life: of the first ten digits exactly one stands twice or three
+    times.
+    """
     bare = digits(value, 11)
     if not bare or bare[0] == "0" or not mod_11_10_checks(bare):
         return False
@@ -132,7 +140,9 @@ def de_steuer_id(value: str) -> bool:
 
 @validator("de_id_card", proves=True)
 def de_id_card(value: str) -> bool:
-    """German identity cards and passports: nine characters and a check digit by the weights 7, 3, 1."""
+    """German identity cards and passports: nine characters and a check digit by the weights 7, 3,
+    1.
+    """
     bare = compact(value)
     return (
         len(bare) == 10
@@ -226,7 +236,9 @@ def gb_nino(value: str) -> bool:
 
 @validator("gb_driver")
 def gb_driver(value: str) -> bool:
-    """Great Britain: five letters of the surname, then decade, month (plus 50 for women), day and year of birth."""
+    """Great Britain: five letters of the surname, then decade, month (plus 50 for women), day and
+    year of birth.
+    """
     bare = compact(value)
     if len(bare) < 16 or not alphanumeric(bare) or not digits(bare[5:11], 6):
         return False
@@ -339,7 +351,9 @@ def baltic_personal_code(value: str) -> bool:
 
 @validator("lv_personas_kods", proves=True)
 def lv_personas_kods(value: str) -> bool:
-    """Latvia: a birthday or, since 2017, a number that begins with 32; the checksum is of the old ones."""
+    """Latvia: a birthday or, since 2017, a number that begins with 32; the checksum is of the old
+    ones.
+    """
     bare = digits(value, 11)
     if bare.startswith("32"):
         return True
@@ -379,7 +393,9 @@ def pl_passport(value: str) -> bool:
 
 @validator("cz_rodne_cislo", proves=True)
 def cz_rodne_cislo(value: str) -> bool:
-    """Czechia and Slovakia: a birthday (women add 50 to the month, late serials 20), the whole divisible by 11."""
+    """Czechia and Slovakia: a birthday (women add 50 to the month, late serials 20), the whole
+    divisible by 11.
+    """
     bare = digits(value, 10)
     if not bare:
         return False
@@ -444,7 +460,9 @@ def hr_oib(value: str) -> bool:
 
 @validator("jmbg", proves=True)
 def jmbg(value: str) -> bool:
-    """Serbia, Bosnia, Croatia before 2009, Montenegro, North Macedonia and Slovenia (there called EMŠO)."""
+    """Serbia, Bosnia, Croatia before 2009, Montenegro, North Macedonia and Slovenia (there called
+    EMŠO).
+    """
     bare = digits(value, 13)
     if not bare:
         return False
@@ -491,7 +509,11 @@ def ru_inn(value: str) -> bool:
 @validator("ru_snils", proves=True)
 def ru_snils(value: str) -> bool:
     bare = digits(value, 11)
-    return bool(bare) and varied(bare) and weighted(bare[:9], range(9, 0, -1)) % 101 % 100 == int(bare[9:])
+    return (
+        bool(bare)
+        and varied(bare)
+        and weighted(bare[:9], range(9, 0, -1)) % 101 % 100 == int(bare[9:])
+    )
 
 
 @validator("ua_rnokpp", proves=True)

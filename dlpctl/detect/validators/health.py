@@ -28,7 +28,9 @@ _LOINC = re.compile(r"[0-9]{1,6}-[0-9]")
 
 @validator("us_mbi")
 def us_mbi(value: str) -> bool:
-    """Medicare beneficiary: the places of digits and letters are fixed; S, L, O, I, B and Z are not used."""
+    """Medicare beneficiary: the places of digits and letters are fixed; S, L, O, I, B and Z are not
+    used.
+    """
     return bool(_MBI.fullmatch(compact(value)))
 
 
@@ -41,7 +43,9 @@ def us_npi(value: str) -> bool:
 
 @validator("dea_number", proves=True)
 def dea_number(value: str) -> bool:
-    """Prescribers of controlled substances: the sum of the odd digits and twice the even ones ends in the check digit."""
+    """Prescribers of controlled substances: the sum of the odd digits and twice the even ones ends
+    in the check digit.
+    """
     bare = compact(value)
     number = digits(bare[2:], 7)
     if not number or not varied(number) or not bare[0].isalpha():
@@ -65,11 +69,13 @@ def gb_chi(value: str) -> bool:
 
 @validator("au_medicare", proves=True)
 def au_medicare(value: str) -> bool:
-    """Australia: eight digits, a check digit, an issue number and perhaps a reference within the family."""
+    """Australia: eight digits, a check digit, an issue number and perhaps a reference within the
+    family.
+    """
     bare = digits(value, 10, 11)
-    return bare[:1] in {"2", "3", "4", "5", "6"} and weighted(bare[:8], (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == int(
-        bare[8]
-    )
+    return bare[:1] in {"2", "3", "4", "5", "6"} and weighted(
+        bare[:8], (1, 3, 7, 9, 1, 3, 7, 9)
+    ) % 10 == int(bare[8])
 
 
 @validator("au_ihi", proves=True)
@@ -104,7 +110,12 @@ def ca_bc_health(value: str) -> bool:
 def ca_qc_health(value: str) -> bool:
     """Quebec: four letters of the name, year, month (women add 50) and day of birth, a serial."""
     bare = compact(value)
-    if len(bare) != 12 or not alphanumeric(bare) or not bare[:4].isalpha() or not bare[4:].isdigit():
+    if (
+        len(bare) != 12
+        or not alphanumeric(bare)
+        or not bare[:4].isalpha()
+        or not bare[4:].isdigit()
+    ):
         return False
     return 1 <= int(bare[6:8]) % 50 <= 12 and int(bare[6:8]) <= 62 and 1 <= int(bare[8:10]) <= 31
 
@@ -122,7 +133,9 @@ def de_kvnr(value: str) -> bool:
 
 @validator("fr_nir", proves=True)
 def fr_nir(value: str) -> bool:
-    """France's insured people: 97 minus the number modulo 97; Corsica's 2A and 2B count as 19 and 18."""
+    """France's insured people: 97 minus the number modulo 97; Corsica's 2A and 2B count as 19 and
+    18.
+    """
     bare = compact(value)
     if len(bare) != 15 or not alphanumeric(bare):
         return False
@@ -131,9 +144,9 @@ def fr_nir(value: str) -> bool:
     if not number.isdigit() or number[0] not in "123478":
         return False
     month = int(number[3:5])
-    return (1 <= month <= 12 or 20 <= month <= 42 or month >= 50) and 97 - int(number[:13]) % 97 == int(
-        number[13:]
-    )
+    return (1 <= month <= 12 or 20 <= month <= 42 or month >= 50) and 97 - int(
+        number[:13]
+    ) % 97 == int(number[13:])
 
 
 @validator("ie_ihi", proves=True)
@@ -163,7 +176,9 @@ def br_cns(value: str) -> bool:
 
 @validator("nz_nhi", proves=True)
 def nz_nhi(value: str) -> bool:
-    """New Zealand: modulo 11 in the old form, modulo 23 in the new one, whose last character is a letter."""
+    """New Zealand: modulo 11 in the old form, modulo 23 in the new one, whose last character is a
+    letter.
+    """
     bare = compact(value)
     if not _NHI.fullmatch(bare):
         return False

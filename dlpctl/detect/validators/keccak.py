@@ -1,4 +1,6 @@
-"""Keccak-256 as Ethereum and Monero use it: the sponge before the standard changed its padding, so not hashlib's SHA-3."""
+"""Keccak-256 as Ethereum and Monero use it: the sponge before the standard changed its padding, so
+not hashlib's SHA-3.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,20 @@ def _rotate(lane: int, by: int) -> int:
 
 def _permute(lanes: list[int]) -> list[int]:
     for constant in _CONSTANTS:
-        columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
+        columns = [
+            lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20]
+            for x in range(5)
+        ]
         mixed = [columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
         moved = [0] * 25
         for place, lane in enumerate(lanes):
             moved[_PLACES[place]] = _rotate(lane ^ mixed[place % 5], _ROTATIONS[place])
         lanes = [
             moved[place]
-            ^ (~moved[place - place % 5 + (place + 1) % 5] & moved[place - place % 5 + (place + 2) % 5])
+            ^ (
+                ~moved[place - place % 5 + (place + 1) % 5]
+                & moved[place - place % 5 + (place + 2) % 5]
+            )
             for place in range(25)
         ]
         lanes[0] ^= constant
@@ -62,6 +70,8 @@ def keccak_256(message: bytes) -> bytes:
     lanes = [0] * 25
     for start in range(0, len(padded), _RATE):
         for place in range(_RATE // 8):
-            lanes[place] ^= int.from_bytes(padded[start + 8 * place : start + 8 * place + 8], "little")
+            lanes[place] ^= int.from_bytes(
+                padded[start + 8 * place : start + 8 * place + 8], "little"
+            )
         lanes = _permute(lanes)
     return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])

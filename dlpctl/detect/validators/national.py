@@ -1,4 +1,6 @@
-"""Numbers that any of the countries of a region would take: for patterns that cover all of them by their labels."""
+"""Numbers that any of the countries of a region would take: for patterns that cover all of them by
+their labels.
+"""
 
 from __future__ import annotations
 

@@ -23,12 +23,16 @@ _FILE_ENDINGS = frozenset(_FILE_ENDINGS_LISTED.split()) - {
     "class",
     "target",
 }
-"""What stands behind an at sign and a dot without being a mailbox's domain; endings that are top-level domains too stay allowed."""
+"""What stands behind an at sign and a dot without being a mailbox's domain; endings that are
+top-level domains too stay allowed.
+"""
 
 
 @validator("email_address")
 def email_address(value: str) -> bool:
-    """A mailbox that can exist: no dot at an end or twice in a row, no file name or system unit for a domain."""
+    """A mailbox that can exist: no dot at an end or twice in a row, no file name or system unit for
+    a domain.
+    """
     local, at, domain = value.rpartition("@")
     if (
         not at
@@ -107,12 +111,16 @@ def ipv4(value: str) -> bool:
 
 
 _OBJECT_IDENTIFIERS = {(1, 3), (2, 5)}
-"""How object identifiers of certificates begin, which are met a thousand times as often as the hosts of these networks."""
+"""How object identifiers of certificates begin, which are met a thousand times as often as the
+hosts of these networks.
+"""
 
 
 @validator("ipv4_public")
 def ipv4_public(value: str) -> bool:
-    """An address that belongs to somebody: not private, loopback, link-local, documentation, multicast, a mask, or small like a version."""
+    """An address that belongs to somebody: not private, loopback, link-local, documentation,
+    multicast, a mask, or small like a version.
+    """
     octets = _octets(value)
     if not octets:
         return False
@@ -136,7 +144,9 @@ def ipv4_public(value: str) -> bool:
 
 @validator("ipv6")
 def ipv6(value: str) -> bool:
-    """An address of one machine: neither `::` nor `::1`, and with a digit, since `a::b` is a scope or a slice."""
+    """An address of one machine: neither `::` nor `::1`, and with a digit, since `a::b` is a scope
+    or a slice.
+    """
     from ipaddress import AddressValueError, IPv6Address
 
     if (
@@ -155,7 +165,9 @@ def ipv6(value: str) -> bool:
 
 @validator("ipv6_public")
 def ipv6_public(value: str) -> bool:
-    """Global unicast outside documentation; with a digit, since `dead::beef` is more often a joke or a scope operator."""
+    """Global unicast outside documentation; with a digit, since `dead::beef` is more often a joke
+    or a scope operator.
+    """
     head = value[:64].lower().lstrip("[").split(":")
     first = head[0].zfill(4)
     documentation = first == "2001" and len(head) > 1 and head[1].lstrip("0") == "db8"
@@ -164,7 +176,9 @@ def ipv6_public(value: str) -> bool:
 
 @validator("ipv6_whole")
 def ipv6_whole(value: str) -> bool:
-    """Eight groups that are no bytes nor counted: of one machine, outside documentation and the own link."""
+    """Eight groups that are no bytes nor counted: of one machine, outside documentation and the own
+    link.
+    """
     groups = value[:64].lower().split(":")
     return (
         ipv6(value)

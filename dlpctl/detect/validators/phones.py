@@ -34,7 +34,9 @@ _COORDINATES = re.compile(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
 
 
 def _bare(value: str) -> str:
-    """The digits of a number with its plus sign, without an extension; "" where something else is in it."""
+    """The digits of a number with its plus sign, without an extension; "" where something else is
+    in it.
+    """
     if len(value) > _LONGEST:
         return ""
     text = value.lower()
@@ -50,7 +52,9 @@ def _plausible(number: str) -> bool:
 
 @validator("phone_international")
 def phone_international(value: str) -> bool:
-    """A country's code behind a plus sign or 00 (011 in North America), and as many digits as its plan has."""
+    """A country's code behind a plus sign or 00 (011 in North America), and as many digits as its
+    plan has.
+    """
     if _COORDINATES.fullmatch(value):
         return False
     text = _bare(value)

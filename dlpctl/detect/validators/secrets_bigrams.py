@@ -1,8 +1,10 @@
-"""How names and words follow letter upon letter: the table that tells a random value from one that somebody wrote.
+"""How names and words follow letter upon letter: the table that tells a random value from one that
+somebody wrote.
 
-Trained once on the 67,000 distinct identifiers and words of Python's standard library. Row and column are the kinds of two
-neighbours: a to z, A to Z, a digit, a joint (`_`, `-`, `.`, a blank), anything else. The letter in a cell is the logarithm of how
-much likelier the pair is in a written name than in a uniform draw from the base64 alphabet: `j` as likely, `p` sixteen times, `a` a 64th.
+Trained once on the 67,000 distinct identifiers and words of Python's standard library. Row and
+column are the kinds of two neighbours: a to z, A to Z, a digit, a joint (`_`, `-`, `.`, a blank),
+anything else. The letter in a cell is the logarithm of how much likelier the pair is in a written
+name than in a uniform draw from the base64 alphabet: `j` as likely, `p` sixteen times, `a` a 64th.
 """
 
 from __future__ import annotations

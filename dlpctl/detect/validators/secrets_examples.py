@@ -1,4 +1,6 @@
-"""Valid values of the formats that hold a checksum or an encoding: what `{{make:NAME}}` in an example stands for."""
+"""Valid values of the formats that hold a checksum or an encoding: what `{{make:NAME}}` in an
+example stands for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import zlib
 from collections.abc import Callable
 from random import Random
 
-from dlpctl.detect.validators.secrets_structure import BASE36, BASE62, BECH32, bech32_checksum, in_base
+from dlpctl.detect.validators.secrets_structure import (
+    BASE36,
+    BASE62,
+    BECH32,
+    bech32_checksum,
+    in_base,
+)
 
 _URL_SAFE = string.ascii_letters + string.digits + "-_"
 _BASE64 = string.ascii_letters + string.digits + "+/"
@@ -37,17 +45,27 @@ def gitlab_routable(source: Random) -> str:
 def age_key(source: Random) -> str:
     prefix = "age-secret-key-"
     data = [source.randrange(32) for _ in range(52)]
-    return (prefix + "1" + "".join(BECH32[number] for number in data + bech32_checksum(prefix, data))).upper()
+    return (
+        prefix + "1" + "".join(BECH32[number] for number in data + bech32_checksum(prefix, data))
+    ).upper()
 
 
 def _base64_json(claims: dict[str, object]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(claims, separators=(",", ":")).encode()).decode().rstrip("=")
+    return (
+        base64.urlsafe_b64encode(json.dumps(claims, separators=(",", ":")).encode())
+        .decode()
+        .rstrip("=")
+    )
 
 
 def jwt(source: Random) -> str:
     header = _base64_json({"alg": "HS256", "typ": "JWT"})
     claims = _base64_json(
-        {"sub": _draw(source, string.digits, 10), "iat": 1_700_000_000, "jti": _draw(source, _HEX, 16)}
+        {
+            "sub": _draw(source, string.digits, 10),
+            "iat": 1_700_000_000,
+            "jti": _draw(source, _HEX, 16),
+        }
     )
     return f"{header}.{claims}.{_draw(source, _URL_SAFE, 43)}"
 
@@ -94,13 +112,20 @@ def service_account_base64(source: Random) -> str:
 
 
 def cloudflare_tunnel(source: Random) -> str:
-    tunnel = {"a": _draw(source, _HEX, 32), "t": _draw(source, _HEX, 36), "s": _draw(source, _BASE64, 44)}
+    tunnel = {
+        "a": _draw(source, _HEX, 32),
+        "t": _draw(source, _HEX, 36),
+        "s": _draw(source, _BASE64, 44),
+    }
     return base64.b64encode(json.dumps(tunnel, separators=(",", ":")).encode()).decode()
 
 
 GENERATORS: dict[str, Callable[[Random], str]] = {
     **{f"dlpctl_{kind}": _with_crc(f"dlp_{kind}_", 43) for kind in ("pk", "lk", "at")},
-    **{f"github_{prefix}": _with_crc(f"{prefix}_") for prefix in ("ghp", "gho", "ghu", "ghs", "ghr")},
+    **{
+        f"github_{prefix}": _with_crc(f"{prefix}_")
+        for prefix in ("ghp", "gho", "ghu", "ghs", "ghr")
+    },
     "npm": _with_crc("npm_"),
     "gitlab_routable": gitlab_routable,
     "age_key": age_key,

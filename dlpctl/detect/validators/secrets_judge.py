@@ -1,8 +1,9 @@
 """Whether a token was drawn at random or written by somebody.
 
-Entropy alone cannot say it: `getUserAccessTokenById2` has more of it than many keys. What separates the two is how one character follows
-another: words have likely letter pairs and change case at word starts, generated values do neither. On top of that come the shapes
-of made-up values: runs of one character, sequences, repetition, keyboard rows and the vocabulary of placeholders.
+Entropy alone cannot say it: `getUserAccessTokenById2` has more of it than many keys. What separates
+the two is how one character follows another: words have likely letter pairs and change case at word
+starts, generated values do neither. On top of that come the shapes of made-up values: runs of one
+character, sequences, repetition, keyboard rows and the vocabulary of placeholders.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from dlpctl.detect.validators.secrets_words import WORDS
 
 # A longer value is judged by its first part, so that a judge costs the same whatever it is given.
 JUDGED = 64
-# Mean of the table's cells from which a value reads like words; see tests/detect/validators/test_secrets_judge.py for the rates.
+# Mean of the table's cells from which a value reads like words; see
+# tests/detect/validators/test_secrets_judge.py for the rates.
 WORDY = 0.25
-# A random value hardly reaches this mean. Between the two the words themselves are looked for: names with many abbreviations lie there.
+# A random value hardly reaches this mean. Between the two the words themselves are looked for:
+# names with many abbreviations lie there.
 _DOUBTFUL = -2.0
 _COVERED = 0.4
 
@@ -58,18 +61,21 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
-# The words of placeholders. Four letters or more, so that a random token holds one by chance in one case of ten thousand.
+# The words of placeholders. Four letters or more, so that a random token holds one by chance in one
+# case of ten thousand.
 _PLACEHOLDER = re.compile(
     r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
     r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
-# Behind a provider's prefix fewer words speak against a value: `sk_test_` is a prefix, and so are `token` and `secret`.
+# Behind a provider's prefix fewer words speak against a value: `sk_test_` is a prefix, and so are
+# `token` and `secret`.
 _TAIL_PLACEHOLDER = re.compile(
     r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
-# Four letters of each of these words: a set is asked in a tenth of the time that the expressions take.
+# Four letters of each of these words: a set is asked in a tenth of the time that the expressions
+# take.
 _GRAMS_TEXT = (
     "exam samp plac hang your here xxxx dumm fake reda todo nser repl ecre assw oken test ooba qwer sdfg xcvb dead cafe badc mykey ykey "
     "pike 1234 abcd 0000 9876 mask enso anit bfus emov idde riva ubli ndef lore ipsu"
@@ -90,7 +96,8 @@ def wordiness(value: str) -> float:
     if not kinds:
         return 0.0
     framed = b"%c%b%c" % (JOINT, kinds, JOINT)
-    # The pairs as numbers of two bytes, first those that begin at even places: loops in C take a fifth of the time.
+    # The pairs as numbers of two bytes, first those that begin at even places: loops in C take a
+    # fifth of the time.
     even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
     weight = _pair_weights().__getitem__
     return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(kinds)
@@ -100,14 +107,18 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def is_made_of_words(value: str) -> bool:
-    """Whether words of programs cover much of the value, parts of an identifier being told by case, digits and joints."""
+    """Whether words of programs cover much of the value, parts of an identifier being told by case,
+    digits and joints.
+    """
     value = value[:JUDGED]
     covered = sum([len(part) for part in _PART.findall(value) if part.lower() in WORDS])
     return covered >= _COVERED * len(value)
 
 
 def is_patterned(value: str) -> bool:
-    """Few characters, the same again, or counting up or down: what people type when they make a value up."""
+    """Few characters, the same again, or counting up or down: what people type when they make a
+    value up.
+    """
     value = value[:JUDGED]
     length = len(value)
     distinct = len(set(value))
@@ -132,7 +143,9 @@ def is_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """A generated value: not words, not a pattern, not a number. Hexadecimal digits count; whether they are a digest, context says."""
+    """A generated value: not words, not a pattern, not a number. Hexadecimal digits count; whether
+    they are a digest, context says.
+    """
     if len(value) < 8:
         return False
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
@@ -145,10 +158,12 @@ def is_random(value: str) -> bool:
     return wordy < WORDY and (wordy < _DOUBTFUL or not is_made_of_words(value))
 
 
-# What everybody may have: keys that their makers publish for emulators, and how public keys and certificates begin in DER and in SSH.
+# What everybody may have: keys that their makers publish for emulators, and how public keys and
+# certificates begin in DER and in SSH.
 _PUBLISHED = (
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",  # Cosmos DB emulator
+    # Cosmos DB emulator
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",
     "MFkwEwYHKoZIzj0", "MFYwEAYHKoZIzj0", "MHYwEAYHKoZIzj0", "MIGbMBAGByqGSM49", "MIIBIjANBgkqhkiG9w0", "MIICIjANBgkqhkiG9w0",
     "MIGfMA0GCSqGSIb3DQEBAQUAA4GN", "MCowBQYDK2V", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM",
 )  # fmt: skip
@@ -165,11 +180,18 @@ def speaks_of_itself(value: str) -> bool:
 
 def token(value: str) -> bool:
     """A generated value that stands alone, after an assignment: neither a placeholder nor a UUID."""
-    return is_random(value) and not is_uuid(value) and not speaks_of_itself(value) and not is_published(value)
+    return (
+        is_random(value)
+        and not is_uuid(value)
+        and not speaks_of_itself(value)
+        and not is_published(value)
+    )
 
 
 def uuid(value: str) -> bool:
-    """A UUID that some machine drew: the nil, the counted and the well-known ones of manuals are not."""
+    """A UUID that some machine drew: the nil, the counted and the well-known ones of manuals are
+    not.
+    """
     plain = value.replace("-", "").lower()
     if plain.startswith(("123e4567e89b12d3", "550e8400e29b41d4", "f47ac10b58cc4372", "deadbeef")):
         return False
@@ -177,7 +199,9 @@ def uuid(value: str) -> bool:
 
 
 def tail(value: str) -> bool:
-    """A provider's token with its prefix: what stands behind the words of the prefix must be a generated value."""
+    """A provider's token with its prefix: what stands behind the words of the prefix must be a
+    generated value.
+    """
     parts = _SEGMENT.findall(value[:512])
     if not parts:
         return False
@@ -197,7 +221,9 @@ def tail(value: str) -> bool:
 
 def mixed_token(value: str) -> bool:
     """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
-    return not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+    return (
+        not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+    )
 
 
 def secret_or_uuid(value: str) -> bool:
@@ -208,4 +234,6 @@ def secret_or_uuid(value: str) -> bool:
 def not_placeholder(value: str) -> bool:
     """Any literal that is not made up: for shapes that are distinctive on their own."""
     value = value[:512]
-    return len(set(value)) > 6 and not _has(_TAIL_PLACEHOLDER, value) and "change" not in value.lower()
+    return (
+        len(set(value)) > 6 and not _has(_TAIL_PLACEHOLDER, value) and "change" not in value.lower()
+    )

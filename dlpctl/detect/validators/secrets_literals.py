@@ -1,4 +1,6 @@
-"""Whether what is assigned to a password or a key is a literal secret: not code, a reference, a template, a label or a placeholder."""
+"""Whether what is assigned to a password or a key is a literal secret: not code, a reference, a
+template, a label or a placeholder.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _PATH = re.compile(
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
     re.IGNORECASE,
 )
-# Words that stand for a password but are none, in the languages that interfaces are often written in.
+# Words that stand for a password but are none, in the languages that interfaces are often written
+# in.
 _WORDS_TEXT = """
     password passwd passwort pass pwd psw passphrase passcode secret secrets token tokens key keys value values text string str varchar
     char integer int bool boolean number object array null nil none true false undefined required optional nullable hidden input
@@ -53,7 +56,8 @@ _WORD_AND_DIGIT = re.compile(
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
     re.IGNORECASE,
 )
-# Passwords that are words: the few of every published list of the commonest that name nothing in a program.
+# Passwords that are words: the few of every published list of the commonest that name nothing in a
+# program.
 _KNOWN_WORDS_TEXT = """
     letmein iloveyou monkey dragon sunshine princess football baseball shadow superman batman trustno1 starwars whatever welcome
     qwerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm michael jennifer jordan michelle charlie ashley bailey passw0rd p@ssword mustang
@@ -67,7 +71,8 @@ _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
 _SENTENCE = frozenset(_SENTENCE_TEXT.split())
 _SIGNS = frozenset("!@#$%^&*()+?~")
-# What no password holds by chance: references, templates, calls of something with a name, operators.
+# What no password holds by chance: references, templates, calls of something with a name,
+# operators.
 _EVALUATED = re.compile(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
@@ -95,7 +100,9 @@ def password(value: str) -> bool:
         return False
     if _NAME.fullmatch(value):
         return (
-            len(value) >= 8 and judge.wordiness(value) < judge.WORDY - 0.25 and not judge.is_patterned(value)
+            len(value) >= 8
+            and judge.wordiness(value) < judge.WORDY - 0.25
+            and not judge.is_patterned(value)
         )
     if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
         return False
@@ -111,7 +118,9 @@ def password(value: str) -> bool:
 
 
 def unquoted_password(value: str) -> bool:
-    """A password without quotes: names and numbers are likelier to be code there, so it must look more like a password."""
+    """A password without quotes: names and numbers are likelier to be code there, so it must look
+    more like a password.
+    """
     if value.lower() in _KNOWN_WORDS:
         return True
     if value.isdigit() and len(value) < 6:
@@ -132,21 +141,32 @@ def secret(value: str) -> bool:
         or _DIGEST.match(value)
     ):
         return False
-    if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower()):
+    if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(
+        value[:_LONGEST], value[:_LONGEST].lower()
+    ):
         return False
-    return judge.is_random(value) and not judge.speaks_of_itself(value) and not _NUMBERS.fullmatch(value)
+    return (
+        judge.is_random(value)
+        and not judge.speaks_of_itself(value)
+        and not _NUMBERS.fullmatch(value)
+    )
 
 
 def _is_no_literal(value: str, lowered: str) -> bool:
     if lowered.strip("_-.:!?*<>[](){}'\"") in _WORDS:
         return True
     return bool(
-        _TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value)
+        _TEMPLATE.search(value)
+        or _CODE.search(value)
+        or _PATH.search(value)
+        or _TALKS_ABOUT.search(value)
     )
 
 
 def _reads_as_text(value: str, digits: int) -> bool:
-    """Words joined by punctuation without a digit: `form-control`, `user:email`, `a,b,c`, `Password:`."""
+    """Words joined by punctuation without a digit: `form-control`, `user:email`, `a,b,c`,
+    `Password:`.
+    """
     if digits:
         return False
     words = [word for word in re.split(r"[^A-Za-z\u00c0-\uffff]+", value) if word]
@@ -167,14 +187,18 @@ def snmp_community(value: str) -> bool:
 
 
 def env_password(value: str) -> bool:
-    """The value of an environment variable is a literal: a name is a password there, a path and a switch are none."""
+    """The value of an environment variable is a literal: a name is a password there, a path and a
+    switch are none.
+    """
     if value.isdigit():
         return len(value) >= 6
     return value[0:1] not in "-*@<%/.~" and password(value)
 
 
 def strong_password(value: str) -> bool:
-    """Beside a word that says less than `password`: only what mixes letters, digits and signs or looks generated."""
+    """Beside a word that says less than `password`: only what mixes letters, digits and signs or
+    looks generated.
+    """
     if not password(value) or judge.is_uuid(value):
         return False
     signs = sum([not char.isalnum() and char not in "-_./:" for char in value])
@@ -183,14 +207,18 @@ def strong_password(value: str) -> bool:
 
 
 def varied_password(value: str) -> bool:
-    """In a note of a few words: small letters, capitals, digits and signs, or three of these with a sign that joins no words."""
+    """In a note of a few words: small letters, capitals, digits and signs, or three of these with a
+    sign that joins no words.
+    """
     kinds = sum([any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit)])
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
     return kinds > 1 and kinds + signs > 3 and unquoted_password(value)
 
 
 def mixed_password(value: str) -> bool:
-    """What mixes small and capital letters, digits and signs, as makers of passwords do; it may hold what would be code in a tamer value."""
+    """What mixes small and capital letters, digits and signs, as makers of passwords do; it may
+    hold what would be code in a tamer value.
+    """
     return (
         any(map(str.islower, value))
         and any(map(str.isupper, value))
@@ -206,7 +234,9 @@ def secret_or_password(value: str) -> bool:
 
 
 def strong_or_digits(value: str) -> bool:
-    """A password that is no word: beside a name that may mean something else, it holds digits or is known."""
+    """A password that is no word: beside a name that may mean something else, it holds digits or is
+    known.
+    """
     if value.lower() in _KNOWN_WORDS:
         return True
     return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))

@@ -27,13 +27,17 @@ def in_base(number: int, alphabet: str, width: int) -> str:
 
 
 def base62_crc(value: str) -> bool:
-    """GitHub's and npm's scheme: behind the prefix come random characters and their CRC-32 in six digits of base 62."""
+    """GitHub's and npm's scheme: behind the prefix come random characters and their CRC-32 in six
+    digits of base 62.
+    """
     body = value.rpartition("_")[2]
     return in_base(zlib.crc32(body[:-6].encode("utf-8", "replace")), BASE62, 6) == body[-6:]
 
 
 def gitlab_routable(value: str) -> bool:
-    """A dot, the length of the payload in base 36 and the CRC-32 of all before it: `glpat-payload.2ccccccc`."""
+    """A dot, the length of the payload in base 36 and the CRC-32 of all before it:
+    `glpat-payload.2ccccccc`.
+    """
     signed, checksum = value[:-7], value[-7:]
     payload = signed.rpartition("-")[2] if "_" not in signed else signed.partition("-")[2]
     payload = payload.partition(".")[0]
@@ -120,8 +124,12 @@ _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]+")
 
 
 def private_key(value: str) -> bool:
-    """A key block with a body: at least 40 characters of base64 that are not all of one kind and no ellipsis."""
-    body = value[:_LONGEST].partition("KEY")[2].lstrip(" BLOCK").lstrip("-").partition("-----END")[0]
+    """A key block with a body: at least 40 characters of base64 that are not all of one kind and no
+    ellipsis.
+    """
+    body = (
+        value[:_LONGEST].partition("KEY")[2].lstrip(" BLOCK").lstrip("-").partition("-----END")[0]
+    )
     body = _BLANK.sub("", _KEY_HEADER.sub("", body))
     if "..." in body or "xxxxx" in body.lower() or "example" in body.lower():
         return False
@@ -144,7 +152,9 @@ def base64_private_key(value: str) -> bool:
 
 def putty_key(value: str) -> bool:
     """The private lines of a PuTTY key hold base64."""
-    run = max(_BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default="")
+    run = max(
+        _BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default=""
+    )
     return len(run) >= 24 and len(set(run)) >= 10
 
 
@@ -163,7 +173,9 @@ _PUBLIC = frozenset(_PUBLIC_TEXT.split())
 
 
 def url_password(value: str) -> bool:
-    """The password of a URL: a literal and not the word for one. Short and simple ones count, since only a password stands there."""
+    """The password of a URL: a literal and not the word for one. Short and simple ones count, since
+    only a password stands there.
+    """
     if len(value) < 3 or value.lower() in _PUBLIC:
         return False
     if any(

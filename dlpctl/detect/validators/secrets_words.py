@@ -1,7 +1,8 @@
-"""Words of which the names in programs are made: what tells `XmlSecTransformSha384Class` from a key.
+"""Words of which the names in programs are made: what tells `XmlSecTransformSha384Class` from a
+key.
 
-The commonest parts of identifiers in Python's standard library and the packages that this project is tested with, with the words of
-services and accounts.
+The commonest parts of identifiers in Python's standard library and the packages that this project
+is tested with, with the words of services and accounts.
 """
 
 from __future__ import annotations

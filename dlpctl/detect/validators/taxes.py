@@ -25,7 +25,9 @@ from dlpctl.detect.validators.europe import es_dni, es_nie, ie_pps
 _EIN_UNUSED_LISTED = "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97"
 _EIN_UNUSED = frozenset(_EIN_UNUSED_LISTED.split())
 _RFC = re.compile(r"[A-ZÑ&]{3,4}([0-9]{6})[0-9A-Z]{2}[0-9A]")
-_RFC_ALPHABET = {char: place for place, char in enumerate("0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ")}
+_RFC_ALPHABET = {
+    char: place for place, char in enumerate("0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ")
+}
 _GSTIN = re.compile(r"[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][1-9A-Z][0-9A-Z][0-9A-Z]")
 
 
@@ -38,7 +40,9 @@ def us_ein(value: str) -> bool:
 
 @validator("br_cnpj", proves=True)
 def br_cnpj(value: str) -> bool:
-    """Brazil's companies: digits, and since 2026 letters too, which count by their place in ASCII behind 0."""
+    """Brazil's companies: digits, and since 2026 letters too, which count by their place in ASCII
+    behind 0.
+    """
     bare = compact(value)
     if len(bare) != 14 or not alphanumeric(bare) or not bare[12:].isdigit() or not varied(bare):
         return False
@@ -56,7 +60,9 @@ def br_cpf_or_cnpj(value: str) -> bool:
 
 @validator("mx_rfc")
 def mx_rfc(value: str) -> bool:
-    """Mexico: initials, a date, and three characters; the last one checks, but numbers given before it did are in use."""
+    """Mexico: initials, a date, and three characters; the last one checks, but numbers given before
+    it did are in use.
+    """
     bare = compact(value)
     found = _RFC.fullmatch(bare)
     return bool(found) and short(found[1] if found else "")
@@ -69,7 +75,10 @@ def mx_rfc_checked(value: str) -> bool:
         return False
     text = bare.rjust(13)
     rest = (
-        sum(_RFC_ALPHABET[char] * weight for char, weight in zip(text[:12], range(13, 1, -1), strict=True))
+        sum(
+            _RFC_ALPHABET[char] * weight
+            for char, weight in zip(text[:12], range(13, 1, -1), strict=True)
+        )
         % 11
     )
     return "0A987654321"[rest] == text[12]
@@ -79,7 +88,9 @@ def mx_rfc_checked(value: str) -> bool:
 def in_gstin(value: str) -> bool:
     """India: a state, a PAN, a count and a check character by Luhn over 36 characters."""
     bare = compact(value)
-    if not _GSTIN.fullmatch(bare) or not (1 <= int(bare[:2]) <= 38 or bare[:2] in {"96", "97", "99"}):
+    if not _GSTIN.fullmatch(bare) or not (
+        1 <= int(bare[:2]) <= 38 or bare[:2] in {"96", "97", "99"}
+    ):
         return False
     total = 0
     for place, number in enumerate(numbers(bare[:14])):
@@ -103,12 +114,16 @@ def gb_utr(value: str) -> bool:
 def fr_spi(value: str) -> bool:
     """France's tax number: the first ten digits modulo 511 are the last three."""
     bare = digits(value, 13)
-    return bare[:1] in {"0", "1", "2", "3"} and varied(bare) and int(bare[:10]) % 511 == int(bare[10:])
+    return (
+        bare[:1] in {"0", "1", "2", "3"} and varied(bare) and int(bare[:10]) % 511 == int(bare[10:])
+    )
 
 
 @validator("fr_siren", proves=True)
 def fr_siren(value: str) -> bool:
-    """French companies (9 digits) and their places (14); La Poste's places add up to a multiple of five."""
+    """French companies (9 digits) and their places (14); La Poste's places add up to a multiple of
+    five.
+    """
     bare = digits(value, 9, 14)
     if not bare or not varied(bare):
         return False
@@ -150,18 +165,24 @@ def gr_afm(value: str) -> bool:
 def pl_nip(value: str) -> bool:
     bare = digits(value, 10)
     return (
-        bool(bare) and varied(bare) and weighted(bare[:9], (6, 5, 7, 2, 3, 4, 5, 6, 7)) % 11 == int(bare[9])
+        bool(bare)
+        and varied(bare)
+        and weighted(bare[:9], (6, 5, 7, 2, 3, 4, 5, 6, 7)) % 11 == int(bare[9])
     )
 
 
 @validator("pl_regon", proves=True)
 def pl_regon(value: str) -> bool:
     bare = digits(value, 9, 14)
-    if not bare or not varied(bare) or weighted(bare[:8], (8, 9, 2, 3, 4, 5, 6, 7)) % 11 % 10 != int(bare[8]):
+    if (
+        not bare
+        or not varied(bare)
+        or weighted(bare[:8], (8, 9, 2, 3, 4, 5, 6, 7)) % 11 % 10 != int(bare[8])
+    ):
         return False
-    return len(bare) == 9 or weighted(bare[:13], (2, 4, 8, 5, 0, 9, 7, 3, 6, 1, 2, 4, 8)) % 11 % 10 == int(
-        bare[13]
-    )
+    return len(bare) == 9 or weighted(
+        bare[:13], (2, 4, 8, 5, 0, 9, 7, 3, 6, 1, 2, 4, 8)
+    ) % 11 % 10 == int(bare[13])
 
 
 @validator("es_cif", proves=True)
@@ -190,7 +211,11 @@ def tr_vkn(value: str) -> bool:
 @validator("no_orgnr", proves=True)
 def no_orgnr(value: str) -> bool:
     bare = digits(value, 9)
-    return bool(bare) and varied(bare) and -weighted(bare[:8], (3, 2, 7, 6, 5, 4, 3, 2)) % 11 == int(bare[8])
+    return (
+        bool(bare)
+        and varied(bare)
+        and -weighted(bare[:8], (3, 2, 7, 6, 5, 4, 3, 2)) % 11 == int(bare[8])
+    )
 
 
 @validator("ch_uid", proves=True)
@@ -217,11 +242,15 @@ def kr_brn(value: str) -> bool:
 
 @validator("tw_ubn", proves=True)
 def tw_ubn(value: str) -> bool:
-    """Taiwan's companies: digits of the products add up to a multiple of five; a seventh digit of 7 counts as 0 or 1."""
+    """Taiwan's companies: digits of the products add up to a multiple of five; a seventh digit of 7
+    counts as 0 or 1.
+    """
     bare = digits(value, 8)
     if not bare or not varied(bare):
         return False
-    products = [int(char) * weight for char, weight in zip(bare, (1, 2, 1, 2, 1, 2, 4, 1), strict=True)]
+    products = [
+        int(char) * weight for char, weight in zip(bare, (1, 2, 1, 2, 1, 2, 4, 1), strict=True)
+    ]
     total = sum(product // 10 + product % 10 for product in products)
     return total % 5 == 0 or (bare[6] == "7" and (total + 1) % 5 == 0)
 
@@ -252,7 +281,10 @@ def _cy(text: str) -> bool:
     if not bare or len(text) != 9 or bare[:2] == "12":
         return False
     odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21)
-    return chr(65 + (sum(odd[int(char)] for char in bare[::2]) + sum(map(int, bare[1::2]))) % 26) == text[8]
+    return (
+        chr(65 + (sum(odd[int(char)] for char in bare[::2]) + sum(map(int, bare[1::2]))) % 26)
+        == text[8]
+    )
 
 
 def _cz(text: str) -> bool:
@@ -278,9 +310,16 @@ def _fi(text: str) -> bool:
 
 
 def _fr(text: str) -> bool:
-    """Two characters and a SIREN; the two are digits computed from it, or letters of the newer form."""
+    """Two characters and a SIREN; the two are digits computed from it, or letters of the newer
+    form.
+    """
     siren = text[2:]
-    if len(text) != 11 or not alphanumeric(text[:2]) or not digits(siren, 9) or not luhn_checks(siren):
+    if (
+        len(text) != 11
+        or not alphanumeric(text[:2])
+        or not digits(siren, 9)
+        or not luhn_checks(siren)
+    ):
         return False
     return not text[:2].isdigit() or int(siren + "12") % 97 == int(text[:2])
 
@@ -319,11 +358,15 @@ def _lv(text: str) -> bool:
 
 def _mt(text: str) -> bool:
     bare = digits(text, 8)
-    return bool(bare) and int(bare) > 100_000 and weighted(bare, (3, 4, 6, 7, 8, 9, 10, 1)) % 37 == 0
+    return (
+        bool(bare) and int(bare) > 100_000 and weighted(bare, (3, 4, 6, 7, 8, 9, 10, 1)) % 37 == 0
+    )
 
 
 def _nl(text: str) -> bool:
-    """Nine digits, B and two digits: the old form checks as a citizen number, the one since 2020 modulo 97."""
+    """Nine digits, B and two digits: the old form checks as a citizen number, the one since 2020
+    modulo 97.
+    """
     bare = digits(text[:9], 9)
     if not bare or text[9:10] != "B" or not digits(text[10:], 2):
         return False
@@ -333,7 +376,9 @@ def _nl(text: str) -> bool:
 
 def _ro(text: str) -> bool:
     bare = digits(text, *range(4, 11)).zfill(10)
-    return int(bare) > 999 and weighted(bare[:9], (7, 5, 3, 2, 1, 7, 5, 3, 2)) * 10 % 11 % 10 == int(bare[9])
+    return int(bare) > 999 and weighted(
+        bare[:9], (7, 5, 3, 2, 1, 7, 5, 3, 2)
+    ) * 10 % 11 % 10 == int(bare[9])
 
 
 def _se(text: str) -> bool:
@@ -343,7 +388,9 @@ def _se(text: str) -> bool:
 
 def _si(text: str) -> bool:
     bare = digits(text, 8)
-    return bare[:1] not in {"", "0"} and -weighted(bare[:7], range(8, 1, -1)) % 11 % 10 == int(bare[7])
+    return bare[:1] not in {"", "0"} and -weighted(bare[:7], range(8, 1, -1)) % 11 % 10 == int(
+        bare[7]
+    )
 
 
 def _sk(text: str) -> bool:

@@ -1,1 +1,3 @@
-"""The boundary between dlpctl and a process that reads hostile files: messages, and the process itself."""
+"""The boundary between dlpctl and a process that reads hostile files: messages, and the process
+itself.
+"""

@@ -68,7 +68,11 @@ class Reader:
 
     def _known(self, request: messages.Extract) -> Document | None:
         wanted = (request.name, request.password, request.data)
-        same = (document for kept, document in self._kept if (kept.name, kept.password, kept.data) == wanted)
+        same = (
+            document
+            for kept, document in self._kept
+            if (kept.name, kept.password, kept.data) == wanted
+        )
         return next(same, None)
 
 
@@ -118,7 +122,9 @@ def _answer(reader: Reader, message: bytes) -> bytes:
     except DlpctlError as error:
         refusal = messages.refusal_of(error)
     except MemoryError:
-        refusal = messages.refusal_of(FormatError("reading needs more memory than limits.memory_bytes"))
+        refusal = messages.refusal_of(
+            FormatError("reading needs more memory than limits.memory_bytes")
+        )
     except RecursionError:
         refusal = messages.refusal_of(FormatError("the file nests too deep to be read"))
     finally:

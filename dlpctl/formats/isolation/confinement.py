@@ -40,7 +40,9 @@ def confine(memory_bytes: int) -> None:
 
 
 def apply_priority_to_session() -> None:
-    """Give the session the priority of its process: Linux may share the processor out among sessions first."""
+    """Give the session the priority of its process: Linux may share the processor out among
+    sessions first.
+    """
     with contextlib.suppress(OSError, AttributeError):
         Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 _HEADER = struct.Struct("<Q")
 _GRACE = 2.0
-"""Seconds after its deadline until a pipe is given up that stays open although the process has ended."""
+"""Seconds after its deadline until a pipe is given up that stays open although the process has
+ended.
+"""
 
 
 class Frames:
-    """The parent's end of two pipes. Neither a process that does not read nor one that never ends blocks it."""
+    """The parent's end of two pipes. Neither a process that does not read nor one that never ends
+    blocks it.
+    """
 
     def __init__(self, replies: FileIO, requests: FileIO) -> None:
         self._replies = replies

@@ -147,7 +147,9 @@ class Refusal(NamedTuple):
     message: str
 
 
-_LIMITS = Record(FileLimits, *(REAL if name == "seconds" else NUMBER for name in FileLimits._fields))
+_LIMITS = Record(
+    FileLimits, *(REAL if name == "seconds" else NUMBER for name in FileLimits._fields)
+)
 _PASSWORD = Maybe(TEXT)
 _ESCAPES = Record(Escapes, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
 _LOCATOR = OneOf(
@@ -196,7 +198,9 @@ def reading_of(document: Document) -> Reading:
         found = locator() if locator is not None else None
         if found is not None:
             located.append(Located(number, found))
-    texts, places, _, contexts = zip(*document.segments, strict=True) if document.segments else ((),) * 4
+    texts, places, _, contexts = (
+        zip(*document.segments, strict=True) if document.segments else ((),) * 4
+    )
     return Reading(
         list(texts),
         list(places),
@@ -219,7 +223,9 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
     if not count == len(reading.places) == len(reading.contexts):
         raise RefusedMessageError("the columns of segments do not fit each other")
     segments = list(
-        map(Segment, reading.texts, reading.places, map(anchors.get, range(count)), reading.contexts)
+        map(
+            Segment, reading.texts, reading.places, map(anchors.get, range(count)), reading.contexts
+        )
     )
     if not all(all(map(le, view.starts, view.ends)) for view in reading.views):
         raise RefusedMessageError("a piece of a view ends before it starts")
@@ -256,7 +262,10 @@ def _view(joined: Joined, texts: Sequence[str]) -> View:
         raise RefusedMessageError("the parts of a view do not fit each other")
     if max(segments, default=-1) >= len(texts):
         raise RefusedMessageError("a view shows a segment that there is not")
-    pieces = [texts[segment][start:end] for segment, start, end in zip(segments, starts, ends, strict=True)]
+    pieces = [
+        texts[segment][start:end]
+        for segment, start, end in zip(segments, starts, ends, strict=True)
+    ]
     if any(map(ne, map(len, pieces), map(sub, ends, starts))):
         raise RefusedMessageError("a view shows more than its segment holds")
     parts = separators * 2

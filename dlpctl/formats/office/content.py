@@ -1,6 +1,7 @@
 """Which attributes and texts of Office parts are words of somebody, and which are only structure.
 
-Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading them would find what is not there.
+Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading
+them would find what is not there.
 """
 
 from __future__ import annotations
@@ -67,7 +68,11 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         return True
     if _NUMBER.fullmatch(value):
         return False
-    return attribute not in _STRUCTURE and (not attribute.startswith("rsid")) and bool(_TELLING.search(value))
+    return (
+        attribute not in _STRUCTURE
+        and (not attribute.startswith("rsid"))
+        and bool(_TELLING.search(value))
+    )
 
 
 def is_telling(value: str) -> bool:

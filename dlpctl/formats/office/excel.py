@@ -1,4 +1,6 @@
-"""Excel workbooks: cells with their headers, formulas with their results, and names that are referred to."""
+"""Excel workbooks: cells with their headers, formulas with their results, and names that are
+referred to.
+"""
 
 from __future__ import annotations
 
@@ -95,8 +97,13 @@ class _Workbook:
         main = decoded(parts.get(self.part, b""), self.part, strict=False).text
         self.names = [one.get("name", "") for one, _, _ in tags(main, "sheet")]
         by_id = {one.key: one.target for one in plan.relations if one.source == self.part}
-        listed = {by_id.get(one.get("id", ""), ""): one.get("name", "") for one, _, _ in tags(main, "sheet")}
-        from_1904 = any(one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr"))
+        listed = {
+            by_id.get(one.get("id", ""), ""): one.get("name", "")
+            for one, _, _ in tags(main, "sheet")
+        }
+        from_1904 = any(
+            one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr")
+        )
         self.sheets = {
             part: _Sheet(part, _place(listed.get(part, ""), part), list(self._tables(part, plan)))
             for part in parts
@@ -113,7 +120,9 @@ class _Workbook:
 
     def strings(self) -> Strings:
         return Strings(
-            decoded(self.parts[self.strings_part], self.strings_part).text if self.strings_part else ""
+            decoded(self.parts[self.strings_part], self.strings_part).text
+            if self.strings_part
+            else ""
         )
 
     def _tables(self, part: str, plan: Plan) -> Iterator[_Table]:
@@ -126,7 +135,8 @@ class _Workbook:
                 if found and table.get("headerRowCount", "1") != "0":
                     first = sheet.number_of(found[1])
                     columns = [
-                        sheet.decoded(one.get("name", "")) for one, _, _ in tags(source, "tableColumn")
+                        sheet.decoded(one.get("name", ""))
+                        for one, _, _ in tags(source, "tableColumn")
                     ]
                     yield _Table(target, int(found[2]), first, first + len(columns) - 1, columns)
 
@@ -146,7 +156,10 @@ class Excel(OpenXml):
                 yield from self._sheet(book, book.sheets[part], texts, used, limits)
             elif plan.is_xml(part) and part != book.strings_part:
                 for reading in part_readings(part, parts[part], limits):
-                    yield reading, Spot(part, reading.layer, label_of(part), reading.places, reading.unit)
+                    yield (
+                        reading,
+                        Spot(part, reading.layer, label_of(part), reading.places, reading.unit),
+                    )
         if book.strings_part:
             reading = strings.reading(used)
             label = book.strings_part
@@ -173,10 +186,14 @@ class Excel(OpenXml):
     ) -> dict[str, list[TextEdit]]:
         return _Masking(parts, plan, sources, wanted, segments).changes()
 
-    def voided(self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]) -> set[str]:
+    def voided(
+        self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]
+    ) -> set[str]:
         """The order of calculation lists cells whose formulas may be gone."""
         if any("worksheet" in plan.type_of(part) for part in changes):
-            return {one.target for one in plan.relations if one.type.endswith("/calcChain")} & parts.keys()
+            return {
+                one.target for one in plan.relations if one.type.endswith("/calcChain")
+            } & parts.keys()
         return set()
 
 
@@ -203,7 +220,8 @@ class _Masking:
         self._used = b""
         self._splits: dict[str, sheet.Split] = {}
         self._overrides: dict[str, dict[int, str]] = {}
-        """New texts of cells by sheet and where they begin, of those that are not shared strings."""
+        """New texts of cells by sheet and where they begin, of those that are not shared strings.
+        """
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
         self._found: dict[str, list[TextEdit]] = {}
@@ -231,7 +249,9 @@ class _Masking:
         return self._found
 
     def _withdraw_claims(self) -> None:
-        """Caches of pivot tables no longer say that a field holds nothing but numbers where a text stands now."""
+        """Caches of pivot tables no longer say that a field holds nothing but numbers where a text
+        stands now.
+        """
         if not any(_PIVOT_CACHE.match(part) for part in self._found):
             return
         for part in self._parts:
@@ -239,7 +259,10 @@ class _Masking:
             for _, start, end in tags(source, "sharedItems"):
                 for claim in _CLAIM.finditer(source, start, end):
                     self._found.setdefault(part, []).append(TextEdit(*claim.span(), ""))
-                if "containsNumber" in source[start:end] and "containsMixedTypes" not in source[start:end]:
+                if (
+                    "containsNumber" in source[start:end]
+                    and "containsMixedTypes" not in source[start:end]
+                ):
                     at = start + len("<sharedItems") + source[start:end].index("sharedItems") - 1
                     self._found[part].append(TextEdit(at, at, ' containsMixedTypes="1"'))
 
@@ -281,7 +304,9 @@ class _Masking:
             if not wanted or layer == sheet.FORMULAS:
                 continue
             for index, found in spot.touched(wanted, text):
-                shown, known = by_cell.setdefault(spot.positions[index], (spot.text_of(index, text), found))
+                shown, known = by_cell.setdefault(
+                    spot.positions[index], (spot.text_of(index, text), found)
+                )
                 if known != found:
                     by_cell[spot.positions[index]] = shown, disjoint([*known, *found])
         for position, (shown, found) in by_cell.items():
@@ -368,7 +393,9 @@ class _Masking:
             0,
         )
 
-    def _write(self, part: str, source: str, readings: Iterator[Reading], after: int, shift: int) -> None:
+    def _write(
+        self, part: str, source: str, readings: Iterator[Reading], after: int, shift: int
+    ) -> None:
         for reading in readings:
             edits = self._wanted.get((part, reading.layer), ())
             if edits or self._renames or part in self._table_columns:
@@ -398,7 +425,9 @@ class _Masking:
     def _write_strings(self) -> None:
         part = self._book.strings_part
         edits = list(
-            self._strings.edits({index: disjoint(found) for index, found in self._string_edits.items()})
+            self._strings.edits(
+                {index: disjoint(found) for index, found in self._string_edits.items()}
+            )
         )
         wanted = self._wanted.get((part, STRINGS))
         if wanted:

@@ -1,6 +1,8 @@
-"""Reads the text of a part: paragraphs joined over runs, with and without tracked changes, loose texts, attributes and comments.
+"""Reads the text of a part: paragraphs joined over runs, with and without tracked changes, loose
+texts, attributes and comments.
 
-Elements are told by their local names, so that both namespaces of Office Open XML, any prefix, and OpenDocument are read alike.
+Elements are told by their local names, so that both namespaces of Office Open XML, any prefix, and
+OpenDocument are read alike.
 """
 
 from __future__ import annotations
@@ -43,7 +45,11 @@ _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": 
 _STAND_INS = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
 _DELETED, _INSERTED = 1, 2
 _CHANGES = {"del": _DELETED, "moveFrom": _DELETED, "ins": _INSERTED, "moveTo": _INSERTED}
-_TABLES, _ROWS, _CELLS = {"tbl", "table"}, {"tr", "table-row"}, {"tc", "table-cell", "covered-table-cell"}
+_TABLES, _ROWS, _CELLS = (
+    {"tbl", "table"},
+    {"tr", "table-row"},
+    {"tc", "table-cell", "covered-table-cell"},
+)
 _LISTED = "keyword"
 _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
@@ -55,7 +61,9 @@ _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
-    """Whether a part of styles has no text and no attribute that tells more than styles do: most have none, and some are large."""
+    """Whether a part of styles has no text and no attribute that tells more than styles do: most
+    have none, and some are large.
+    """
     if _BETWEEN_TAGS.search(source):
         return False
     values = {double or single for double, single in set(_QUOTED.findall(source))}
@@ -190,11 +198,15 @@ class Flow:
     def _text(self, raw: str, start: int, end: int, meaning: Callable[[str], str]) -> None:
         name = self._names[-1] if self._names else ""
         if self._open and (
-            self._dialect is Dialect.OPEN_DOCUMENT or name in _LEAVES or (name in _GROUPS and raw.strip())
+            self._dialect is Dialect.OPEN_DOCUMENT
+            or name in _LEAVES
+            or (name in _GROUPS and raw.strip())
         ):
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
-            kind = NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
+            kind = (
+                NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
+            )
             label = self._labels[-1] if self._labels else ""
             leaf = Leaf(start, end, meaning(raw), kind)
             if name == _LISTED and self._groups and self._groups[-1].label == label:
@@ -220,7 +232,11 @@ class Flow:
         (fields if field else group).items.append((item, change))
 
     def _cell(self) -> tuple[int, int, int] | None:
-        return (self._tables[-1][0], self._tables[-1][1], self._tables[-1][2]) if self._tables else None
+        return (
+            (self._tables[-1][0], self._tables[-1][1], self._tables[-1][2])
+            if self._tables
+            else None
+        )
 
     def _remark(self, leaf: Leaf) -> None:
         if leaf.text.strip():
@@ -244,11 +260,17 @@ class Flow:
     def _is_content(self, element: str, name: str, value: str) -> bool:
         if self._dialect is Dialect.FOREIGN:
             return is_foreign_content(value)
-        return is_telling(value) if self._dialect is Dialect.STYLES else is_content(element, name, value)
+        return (
+            is_telling(value)
+            if self._dialect is Dialect.STYLES
+            else is_content(element, name, value)
+        )
 
 
 def _character(name: str, tag: str) -> str:
-    """What an element that is one character shows; fonts of symbols have theirs in the private use area."""
+    """What an element that is one character shows; fonts of symbols have theirs in the private use
+    area.
+    """
     if name in HYPHENS:
         return HYPHENS[name]
     code = _CHARACTER.search(tag)
@@ -268,7 +290,11 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
     spans: list[list[tuple[int, int, int]]] = []
     """For each group its items: start, end, change."""
     tracked = False
-    kept = [group for group in groups if any(isinstance(item, Leaf) and item.text for item, _ in group.items)]
+    kept = [
+        group
+        for group in groups
+        if any(isinstance(item, Leaf) and item.text for item, _ in group.items)
+    ]
     for group in kept:
         builder.place()
         if labelled and group.label:
@@ -307,7 +333,9 @@ def _without(
     return parts
 
 
-def _columns(groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[Plan]:
+def _columns(
+    groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
+) -> Iterator[Plan]:
     """A view for each column of each table whose first row is a header."""
     columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for group, items in zip(groups, spans, strict=True):

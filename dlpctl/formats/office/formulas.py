@@ -40,7 +40,9 @@ class Renames:
 
 
 def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
-    """The formula with edits made and names followed; None where an edit touches what is neither literal nor name."""
+    """The formula with edits made and names followed; None where an edit touches what is neither
+    literal nor name.
+    """
     parts: list[str] = []
     read = 0
     left = list(edits)

@@ -21,8 +21,12 @@ _WHOLE = 1e18
 
 
 def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
-    """For each style of cells that shows numbers in a way of its own: what it makes of a stored number."""
-    codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one, _, _ in tags(styles, "numFmt")}
+    """For each style of cells that shows numbers in a way of its own: what it makes of a stored
+    number.
+    """
+    codes = {
+        one.get("numFmtId", ""): one.get("formatCode", "") for one, _, _ in tags(styles, "numFmt")
+    }
     found: dict[str, Shown] = {}
     by_format: dict[str, Shown | None] = {}
     for index, number in enumerate(_formats_of_cells(styles)):
@@ -91,13 +95,19 @@ def _date(from_1904: bool) -> Shown:
         if not 1 <= days < _LAST_DAY:
             return plain(stored)
         moment = epoch + timedelta(days=days)
-        return moment.strftime("%Y-%m-%d") if days.is_integer() else moment.strftime("%Y-%m-%d %H:%M:%S")
+        return (
+            moment.strftime("%Y-%m-%d")
+            if days.is_integer()
+            else moment.strftime("%Y-%m-%d %H:%M:%S")
+        )
 
     return show
 
 
 def _digits(section: str) -> Callable[[str], str] | None:
-    """A section that is digits with literals between them, such as `000-00-0000`; None for any other."""
+    """A section that is digits with literals between them, such as `000-00-0000`; None for any
+    other.
+    """
     template: list[tuple[str, bool]] = []
     for quoted, escaped, char in _LITERAL.findall(section):
         if char in {"0", "#"}:
@@ -119,7 +129,10 @@ def _digits(section: str) -> Callable[[str], str] | None:
                 text.append(char)
                 continue
             digit = rest[at]
-            text.append((extra if at == 0 else "") + (digit if digit != "\0" else "0" if char == "0" else ""))
+            text.append(
+                (extra if at == 0 else "")
+                + (digit if digit != "\0" else "0" if char == "0" else "")
+            )
             at += 1
         return "".join(text).replace("\0", "")
 

@@ -1,4 +1,6 @@
-"""Office Open XML: what Word, Excel and PowerPoint files share. They are read and masked part by part."""
+"""Office Open XML: what Word, Excel and PowerPoint files share. They are read and masked part by
+part.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError, Segment, Uninspected
+from dlpctl.formats.interface import (
+    Child,
+    Document,
+    Edit,
+    Limits,
+    NotThisFormatError,
+    Segment,
+    Uninspected,
+)
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
@@ -85,12 +95,18 @@ class OpenXml:
         return document
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         package = opened(data, READ_BEFORE)
         wanted = edits_by_layer(document.segments, edits)
         if wanted.pop((_NAMES, _NAMES), None):
-            raise CannotMaskError("the name of a part of the file holds a value: rename it at its source")
+            raise CannotMaskError(
+                "the name of a part of the file holds a value: rename it at its source"
+            )
         drop_remarks = bool(wanted.pop((_ARCHIVE, _ARCHIVE), None))
         plan = Plan(package.parts)
         sources: dict[str, XmlSource] = {}
@@ -120,7 +136,10 @@ class OpenXml:
             if plan.is_xml(part):
                 for reading in part_readings(part, parts[part], limits):
                     label, ways = label_of(part), reading.ways()
-                    yield reading, Spot(part, reading.layer, label, reading.places, reading.unit, ways=ways)
+                    yield (
+                        reading,
+                        Spot(part, reading.layer, label, reading.places, reading.unit, ways=ways),
+                    )
 
     def changes(
         self,
@@ -134,13 +153,21 @@ class OpenXml:
         del plan
         found: dict[str, list[TextEdit]] = {}
         for text, _, spot, _ in segments:
-            if isinstance(spot, Spot) and spot.ways is not None and (spot.part, spot.layer) in wanted:
+            if (
+                isinstance(spot, Spot)
+                and spot.ways is not None
+                and (spot.part, spot.layer) in wanted
+            ):
                 source = source_of(parts, sources, spot.part)
                 changed = spot.ways.changed(text, wanted[spot.part, spot.layer])
-                found.setdefault(spot.part, []).extend(source_edits(source.text, spot.layer, changed))
+                found.setdefault(spot.part, []).extend(
+                    source_edits(source.text, spot.layer, changed)
+                )
         return found
 
-    def voided(self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]) -> set[str]:
+    def voided(
+        self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]
+    ) -> set[str]:
         """Parts that the changes make wrong and that programs make anew."""
         del parts, plan, changes
         return set()
@@ -205,11 +232,15 @@ def label_of(part: str) -> str:
 
 
 def _telling_names(parts: Mapping[str, bytes]) -> str:
-    return "\n".join(name for name in (PurePosixPath(part).stem for part in parts) if is_telling(name))
+    return "\n".join(
+        name for name in (PurePosixPath(part).stem for part in parts) if is_telling(name)
+    )
 
 
 def _family(data: bytes) -> str | None:
-    """The format that the content types speak of, empty for another; None where only a part of the file is at hand."""
+    """The format that the content types speak of, empty for another; None where only a part of the
+    file is at hand.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(CONTENT_TYPES) as stream:
             found = _MAIN_TYPE.search(stream.read(_HEAD))

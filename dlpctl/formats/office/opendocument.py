@@ -27,7 +27,15 @@ _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
 _REPLACEMENTS = "ObjectReplacements/"
 _ARCHIVE = "archive"
 _CELLS = {"table-cell", "covered-table-cell"}
-_TYPED = {"value", "date-value", "time-value", "boolean-value", "string-value", "currency", "formula"}
+_TYPED = {
+    "value",
+    "date-value",
+    "time-value",
+    "boolean-value",
+    "string-value",
+    "currency",
+    "formula",
+}
 _ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
 
 
@@ -58,15 +66,25 @@ class OpenDocument:
         for part in sorted(package.parts, key=lambda one: (one != "content.xml", one)):
             if _is_xml(part) and part not in dropped:
                 for reading in _readings(part, package.parts[part], limits):
-                    collector.add(reading, Spot(part, reading.layer, part, reading.places, reading.unit))
+                    collector.add(
+                        reading, Spot(part, reading.layer, part, reading.places, reading.unit)
+                    )
             elif part != "mimetype" and part not in dropped:
                 spare = part.startswith(_REPLACEMENTS)
-                document.children.append(Child(part, PurePosixPath(part).name, package.parts[part], spare))
-        collector.add(plain(_ARCHIVE, package.remarks), Spot(_ARCHIVE, _ARCHIVE, _ARCHIVE, array("q")))
+                document.children.append(
+                    Child(part, PurePosixPath(part).name, package.parts[part], spare)
+                )
+        collector.add(
+            plain(_ARCHIVE, package.remarks), Spot(_ARCHIVE, _ARCHIVE, _ARCHIVE, array("q"))
+        )
         return document
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         package = opened(data, READ_BEFORE)
         wanted = edits_by_layer(document.segments, edits)
@@ -74,23 +92,33 @@ class OpenDocument:
         changed: dict[str, bytes | None] = dict.fromkeys(_dropped(package.parts))
         for part in dict.fromkeys(part for part, _ in wanted):
             if part == _MANIFEST:
-                raise CannotMaskError("the name of a part of the file holds a value: rename it at its source")
+                raise CannotMaskError(
+                    "the name of a part of the file holds a value: rename it at its source"
+                )
             source = decoded(package.parts[part], part, doctype=True)
             found: list[TextEdit] = []
             for reading in _readings(part, package.parts[part], READ_BEFORE):
                 found += source_edits(
-                    source.text, reading.layer, reading.changed(wanted.get((part, reading.layer), ()))
+                    source.text,
+                    reading.layer,
+                    reading.changed(wanted.get((part, reading.layer), ())),
                 )
-            changed[part] = source.encoded(without_overlap([*found, *_as_texts(source.text, found)]))
+            changed[part] = source.encoded(
+                without_overlap([*found, *_as_texts(source.text, found)])
+            )
         for part, contents in children.items():
             if part in package.parts:
-                changed[part] = contents if contents is not None or part.startswith(_REPLACEMENTS) else b""
+                changed[part] = (
+                    contents if contents is not None or part.startswith(_REPLACEMENTS) else b""
+                )
         if _MANIFEST in package.parts:
             manifest = decoded(package.parts[_MANIFEST], _MANIFEST, doctype=True)
             gone = [
                 TextEdit(*entry.span(), "")
                 for entry in _ENTRY.finditer(manifest.text)
-                if any(f'full-path="{name}"' in entry[0] for name in changed if changed[name] is None)
+                if any(
+                    f'full-path="{name}"' in entry[0] for name in changed if changed[name] is None
+                )
             ]
             if gone:
                 changed[_MANIFEST] = manifest.encoded(gone)
@@ -121,7 +149,9 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
-    """Cells in which something changes become texts: their tags repeat what they show as a number, a date or a formula."""
+    """Cells in which something changes become texts: their tags repeat what they show as a number,
+    a date or a formula.
+    """
     starts = sorted(edit.start for edit in edits)
     opening: list[re.Match[str]] = []
     for found in TOKEN.finditer(source):
@@ -134,7 +164,9 @@ def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
         cell = opening.pop()
         at = bisect_right(starts, cell.start())
         if at < len(starts) and starts[at] < found.end() and "value-type" in cell["attributes"]:
-            yield TextEdit(cell.start("attributes"), cell.end("attributes"), _text_tag(cell["attributes"]))
+            yield TextEdit(
+                cell.start("attributes"), cell.end("attributes"), _text_tag(cell["attributes"])
+            )
 
 
 def _text_tag(tag: str) -> str:

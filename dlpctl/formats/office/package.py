@@ -1,4 +1,6 @@
-"""The ZIP under an Office file: parts within limits, and a copy in which only the parts that changed differ."""
+"""The ZIP under an Office file: parts within limits, and a copy in which only the parts that
+changed differ.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
-"""What zipfile and what it calls raise for a damaged file, and for encryption and compressions that they do not know."""
+"""What zipfile and what it calls raise for a damaged file, and for encryption and compressions that
+they do not know.
+"""
 
 
 @dataclass(slots=True)
@@ -68,7 +72,10 @@ def opened(data: bytes, limits: Limits) -> Package:
                 if data[start:end].strip(b"\0"):
                     place = f"bytes {start}-{end} between parts"
                     package.gaps.append(Child(f"gap {start}", place, data[start:end], spare=True))
-            remarks = [archive.comment, *(part for info in infos for part in (info.comment, info.extra))]
+            remarks = [
+                archive.comment,
+                *(part for info in infos for part in (info.comment, info.extra)),
+            ]
     except BROKEN as error:
         raise FormatError("the file is damaged: its ZIP archive cannot be read") from error
     package.remarks = "\n".join(filter(None, map(_printable, remarks)))
@@ -76,7 +83,9 @@ def opened(data: bytes, limits: Limits) -> Package:
 
 
 def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool) -> bytes:
-    """A copy with parts changed or, where they are None, left out. `remarks` keeps comments and extra fields."""
+    """A copy with parts changed or, where they are None, left out. `remarks` keeps comments and
+    extra fields.
+    """
     output = io.BytesIO()
     try:
         with (
@@ -85,7 +94,11 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
         ):
             result.comment = archive.comment if remarks else b""
             for info in archive.infolist():
-                contents = changed.get(info.filename, b"") if info.filename in changed else archive.read(info)
+                contents = (
+                    changed.get(info.filename, b"")
+                    if info.filename in changed
+                    else archive.read(info)
+                )
                 if contents is None:
                     continue
                 copy = zipfile.ZipInfo(info.filename, info.date_time)
@@ -93,15 +106,20 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
                 stored = info.compress_type == zipfile.ZIP_STORED
                 copy.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
                 copy.comment = info.comment if remarks else b""
-                # Of a large part, two levels less than usual take a third of the time for a twentieth more bytes.
+                # Of a large part, two levels less than usual take a third of the time for a
+                # twentieth more bytes.
                 result.writestr(copy, contents, compresslevel=4 if len(contents) > _LARGE else None)
     except BROKEN as error:
-        raise CannotMaskError("the file cannot be written again: its ZIP archive is damaged") from error
+        raise CannotMaskError(
+            "the file cannot be written again: its ZIP archive is damaged"
+        ) from error
     return output.getvalue()
 
 
 def _gaps(data: bytes, infos: list[zipfile.ZipInfo], directory: int) -> Iterator[tuple[int, int]]:
-    """Bytes that belong to no entry. Entries that share bytes are how a small file expands without end."""
+    """Bytes that belong to no entry. Entries that share bytes are how a small file expands without
+    end.
+    """
     at = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         start = info.header_offset
@@ -118,7 +136,9 @@ def _gaps(data: bytes, infos: list[zipfile.ZipInfo], directory: int) -> Iterator
 
 
 def _is_descriptor(between: bytes, at: int) -> bool:
-    """Whether bytes behind an entry are just its sizes, which a program that writes a stream puts there."""
+    """Whether bytes behind an entry are just its sizes, which a program that writes a stream puts
+    there.
+    """
     return not between or (at > 0 and len(between) in _DATA_DESCRIPTORS)
 
 

@@ -1,4 +1,6 @@
-"""The plan of an Office Open XML package: what each part is, which refer to which, and which a masked copy drops."""
+"""The plan of an Office Open XML package: what each part is, which refer to which, and which a
+masked copy drops.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +58,17 @@ class Plan:
         self._parts = parts
         source = decoded(parts[CONTENT_TYPES], CONTENT_TYPES).text
         self._by_part = {
-            one.get("PartName", "").lstrip("/").lower(): one for one, _, _ in tags(source, "Override")
+            one.get("PartName", "").lstrip("/").lower(): one
+            for one, _, _ in tags(source, "Override")
         }
-        self._by_ending = {one.get("Extension", "").lower(): one for one, _, _ in tags(source, "Default")}
+        self._by_ending = {
+            one.get("Extension", "").lower(): one for one, _, _ in tags(source, "Default")
+        }
         self.relations = [
-            relation for name in parts if name.endswith(".rels") for relation in _relations(name, parts[name])
+            relation
+            for name in parts
+            if name.endswith(".rels")
+            for relation in _relations(name, parts[name])
         ]
 
     @property
@@ -73,14 +81,22 @@ class Plan:
         return ""
 
     def type_of(self, name: str) -> str:
-        entry = self._by_part.get(name.lower()) or self._by_ending.get(name.rpartition(".")[2].lower()) or {}
+        entry = (
+            self._by_part.get(name.lower())
+            or self._by_ending.get(name.rpartition(".")[2].lower())
+            or {}
+        )
         return entry.get("ContentType", "")
 
     def is_xml(self, name: str) -> bool:
-        return name.lower().endswith(_XML_ENDINGS) or self.type_of(name).lower().endswith(("+xml", "/xml"))
+        return name.lower().endswith(_XML_ENDINGS) or self.type_of(name).lower().endswith(
+            ("+xml", "/xml")
+        )
 
     def dropped(self) -> set[str]:
-        """Parts that no masked copy has: pictures of the first page, and signatures, which are void then."""
+        """Parts that no masked copy has: pictures of the first page, and signatures, which are void
+        then.
+        """
         thumbnails = {one.target for one in self.relations if one.type.endswith(_THUMBNAIL)}
         shown = {one.target for one in self.relations if not one.type.endswith(_THUMBNAIL)}
         signatures = {name for name in self._parts if name.startswith(_SIGNATURES)}
@@ -131,6 +147,8 @@ def _relations(name: str, data: bytes) -> Iterator[Relation]:
         target = one.get("Target", "")
         if not external:
             target = (
-                target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(base, target))
+                target[1:]
+                if target.startswith("/")
+                else posixpath.normpath(posixpath.join(base, target))
             )
         yield Relation(owner, one.get("Id", ""), one.get("Type", ""), target, external, start, end)

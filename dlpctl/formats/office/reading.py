@@ -1,4 +1,6 @@
-"""What is read from a part: a text with the way back to its source, and how detectors should look at it."""
+"""What is read from a part: a text with the way back to its source, and how detectors should look
+at it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class Leaf(NamedTuple):
     end: int
     text: str
     kind: str
-    """What it is to its format, by which it is written back: the element or attribute that holds it."""
+    """What it is to its format, by which it is written back: the element or attribute that holds
+    it.
+    """
 
 
 Fit = Callable[[Leaf, Sequence[Edit]], str]
@@ -41,7 +45,9 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The ways from a text back to the leaves that it was joined from, as plain numbers: of many leaves few change."""
+    """The ways from a text back to the leaves that it was joined from, as plain numbers: of many
+    leaves few change.
+    """
 
     starts: array[int]
     """Where in the text each leaf begins ..."""
@@ -57,7 +63,8 @@ class Ways:
         """The leaves that edits of the text touch, each with its new text."""
         found = portions(self.starts, lambda index: self.ends[index] - self.starts[index], edits)
         return [
-            (leaf := self._leaf(text, index), spliced(leaf.text, found[index])) for index in sorted(found)
+            (leaf := self._leaf(text, index), spliced(leaf.text, found[index]))
+            for index in sorted(found)
         ]
 
     def _leaf(self, text: str, index: int) -> Leaf:
@@ -82,10 +89,16 @@ class Reading:
     """What `places` counts, for people; empty where the part alone says it."""
 
     def ways(self) -> Ways:
-        names = {kind: number for number, kind in enumerate(dict.fromkeys(leaf.kind for leaf in self.leaves))}
+        names = {
+            kind: number
+            for number, kind in enumerate(dict.fromkeys(leaf.kind for leaf in self.leaves))
+        }
         return Ways(
             self.starts,
-            array("q", [at + len(leaf.text) for at, leaf in zip(self.starts, self.leaves, strict=True)]),
+            array(
+                "q",
+                [at + len(leaf.text) for at, leaf in zip(self.starts, self.leaves, strict=True)],
+            ),
             array("q", [leaf.start for leaf in self.leaves]),
             array("q", [leaf.end for leaf in self.leaves]),
             array("q", [names[leaf.kind] for leaf in self.leaves]),
@@ -100,7 +113,9 @@ class Reading:
         """The leaves that edits touch, each with its new text; `fit` may change others too."""
         portions = self.portions(edits)
         if fit is not None:
-            fitted = ((leaf, fit(leaf, portions.get(index, []))) for index, leaf in enumerate(self.leaves))
+            fitted = (
+                (leaf, fit(leaf, portions.get(index, []))) for index, leaf in enumerate(self.leaves)
+            )
             return [(leaf, text) for leaf, text in fitted if text != leaf.text]
         return [
             (self.leaves[index], spliced(self.leaves[index].text, found))
@@ -111,7 +126,9 @@ class Reading:
 def portions(
     starts: Sequence[int], length_of: Callable[[int], int], edits: Iterable[Edit]
 ) -> dict[int, list[Edit]]:
-    """For each leaf that edits of a text touch, the edits within it; a replacement goes to the first leaf touched."""
+    """For each leaf that edits of a text touch, the edits within it; a replacement goes to the
+    first leaf touched.
+    """
     found: dict[int, list[Edit]] = {}
     for start, end, replacement in edits:
         index = max(0, bisect_right(starts, start) - 1)
@@ -125,7 +142,9 @@ def portions(
                 pending, placed = "", True
             index += 1
         if not placed and replacement:
-            raise CannotMaskError("a value stands in the structure of the file, where nothing can replace it")
+            raise CannotMaskError(
+                "a value stands in the structure of the file, where nothing can replace it"
+            )
     return found
 
 
@@ -209,7 +228,13 @@ class Collector:
         for plan in reading.plans:
             parts = (part if isinstance(part, str) else Piece(number, *part) for part in plan.parts)
             self.views.append(
-                View(f"{spot.label}: {plan.name}", parts, self.segments, plan.context, repeats=plan.repeats)
+                View(
+                    f"{spot.label}: {plan.name}",
+                    parts,
+                    self.segments,
+                    plan.context,
+                    repeats=plan.repeats,
+                )
             )
 
 

@@ -82,7 +82,11 @@ class RichText:
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         del children
         source = data.decode("latin-1")
@@ -91,10 +95,14 @@ class RichText:
         changes: list[TextEdit] = []
         for leaf, text in before.changed(wanted):
             if leaf.kind == "opaque":
-                raise CannotMaskError("data embedded in the file holds a value: remove it at its source")
+                raise CannotMaskError(
+                    "data embedded in the file holds a value: remove it at its source"
+                )
             changes.append(TextEdit(leaf.start, leaf.end, _written(leaf, text)))
         masked = spliced(source, sorted(changes))
-        if _unbroken(_Reader(masked, Limits()).read().text) != _unbroken(spliced(before.text, wanted)):
+        if _unbroken(_Reader(masked, Limits()).read().text) != _unbroken(
+            spliced(before.text, wanted)
+        ):
             raise CannotMaskError("the file would not read as it should after masking")
         return masked.encode("latin-1")
 
@@ -103,7 +111,9 @@ class RichText:
         del limits
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
-        spelled = re.sub(r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled)
+        spelled = re.sub(
+            r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled
+        )
         accepted = re.sub(r"\{\\deleted\b[^{}]*\}", "", spelled)
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
@@ -154,7 +164,9 @@ class _Reader:
             opened = ignorable = bare_word = False
         return joined(self._groups, labelled=False)
 
-    def _word(self, found: re.Match[str], state: _State, *, destination: bool, ignorable: bool) -> _State:
+    def _word(
+        self, found: re.Match[str], state: _State, *, destination: bool, ignorable: bool
+    ) -> _State:
         word, number = found["word"], found["number"]
         if word in _CHARACTERS:
             state.group.items.append((_CHARACTERS[word], state.change))
@@ -180,7 +192,9 @@ class _Reader:
     def _character(
         self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
-        """Add what a token shows; gives how many characters are still to be skipped, which only stand in for others."""
+        """Add what a token shows; gives how many characters are still to be skipped, which only
+        stand in for others.
+        """
         start, end = found.span()
         if kind == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode
@@ -195,13 +209,17 @@ class _Reader:
             text, left = found["text"][skipped:], max(skipped - len(found["text"]), 0)
             start += min(skipped, end - start)
         else:
-            text = _SYMBOLS.get(found["symbol"], found["symbol"] if found["symbol"] in "\\{}" else "")
+            text = _SYMBOLS.get(
+                found["symbol"], found["symbol"] if found["symbol"] in "\\{}" else ""
+            )
             left = max(skipped - 1, 0)
             text = "" if skipped else text
         if start > found.start() or (skipped and not text):
             self._widen(state, found.start(), start if text else end)
         if text:
-            state.group.items.append((Leaf(start, end, text, "word" if after_word else kind), state.change))
+            state.group.items.append(
+                (Leaf(start, end, text, "word" if after_word else kind), state.change)
+            )
         return left
 
     def _widen(self, state: _State, start: int, end: int) -> None:
@@ -214,7 +232,9 @@ class _Reader:
         end = self._source.find("}", at)
         raw = _from_hexadecimal(self._source[at : end if end >= 0 else len(self._source)])
         if word != "datastore":
-            self.uninspected.append(Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched"))
+            self.uninspected.append(
+                Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched")
+            )
         for text in _strings(raw):
             self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
 
@@ -234,12 +254,18 @@ def _written(leaf: Leaf, text: str) -> str:
         f"\\{char}" if char in "\\{}" else char if " " <= char <= "~" else _code(char)
         for char in text.replace("\n", " ")
     )
-    return f" {spelled}" if leaf.kind == "word" and (spelled[0].isalnum() or spelled[0] in " -") else spelled
+    return (
+        f" {spelled}"
+        if leaf.kind == "word" and (spelled[0].isalnum() or spelled[0] in " -")
+        else spelled
+    )
 
 
 def _code(char: str) -> str:
     units = char.encode("utf-16-le")
-    numbers = (int.from_bytes(units[at : at + 2], "little", signed=True) for at in range(0, len(units), 2))
+    numbers = (
+        int.from_bytes(units[at : at + 2], "little", signed=True) for at in range(0, len(units), 2)
+    )
     return "{\\uc1" + "".join(f"\\u{number}?" for number in numbers) + "}"
 
 
@@ -260,7 +286,10 @@ def _from_hexadecimal(text: str) -> bytes:
 
 
 def _strings(raw: bytes) -> Iterator[str]:
-    for pattern, encoding in ((rb"[\x20-\x7e]{6,}", "ascii"), (rb"(?:[\x20-\x7e]\0){6,}", "utf-16-le")):
+    for pattern, encoding in (
+        (rb"[\x20-\x7e]{6,}", "ascii"),
+        (rb"(?:[\x20-\x7e]\0){6,}", "utf-16-le"),
+    ):
         yield from (found[0].decode(encoding) for found in re.finditer(pattern, raw))
 
 

@@ -19,7 +19,8 @@ _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
 _TABLE_DATA = re.compile(rb"<(?:\w+:)?(?:sheetData|sst|pivotCacheRecords)\b")
 _ESCAPED = lazy(r"_x([0-9A-Fa-f]{4})_")
 _JOINED_LITERALS = lazy(r'"\s*&\s*"')
-# What ends between the text of a run and that of the next one, in the list of all that `_characters` meets.
+# What ends between the text of a run and that of the next one, in the list of all that
+# `_characters` meets.
 _RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
@@ -44,9 +45,14 @@ def texts(data: bytes, limits: Limits) -> list[str]:
             found.append(archive.comment.decode("utf-8", "replace"))
             for info in archive.infolist():
                 allowance.entry(info.file_size)
-                found += (info.filename, (info.comment + b"\n" + info.extra).decode("utf-8", "replace"))
+                found += (
+                    info.filename,
+                    (info.comment + b"\n" + info.extra).decode("utf-8", "replace"),
+                )
                 with archive.open(info) as stream:
-                    found.append(_spellings("\n".join(_part(allowance.read(stream, info.compress_size)))))
+                    found.append(
+                        _spellings("\n".join(_part(allowance.read(stream, info.compress_size))))
+                    )
     except _BROKEN as error:
         raise FormatError("the file cannot be read a second time") from error
     return found
@@ -73,7 +79,9 @@ def _part(data: bytes) -> Iterator[str]:
     try:
         parser.Parse(data, True)
     except expat.ExpatError:
-        yield data.decode("utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace")
+        yield data.decode(
+            "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace"
+        )
         return
     root = builder.close()
     yield from remarks
@@ -85,7 +93,9 @@ def _part(data: bytes) -> Iterator[str]:
 def _of_elements(root: ElementTree.Element) -> Iterator[str]:
     for element in root.iter():
         # Sizes, shades and coordinates are the same numbers as salaries and dates.
-        yield from (value for value in element.attrib.values() if len(value) > _SIZE or not value.isdigit())
+        yield from (
+            value for value in element.attrib.values() if len(value) > _SIZE or not value.isdigit()
+        )
         yield " ".join(filter(None, (element.text, element.tail)))
         if element.tag.rpartition(":")[2] in _PARAGRAPHS:
             yield "".join(element.itertext())
@@ -111,7 +121,9 @@ def _symbol(element: ElementTree.Element) -> str:
 
 
 def _characters(data: bytes) -> Iterator[str]:
-    """The texts of a large part, as they go by. The name of each element that ends stands between them."""
+    """The texts of a large part, as they go by. The name of each element that ends stands between
+    them.
+    """
     from html import unescape
 
     pieces: list[str] = []
@@ -137,7 +149,9 @@ def _characters(data: bytes) -> Iterator[str]:
 
 
 def _spellings(text: str) -> str:
-    """A text, with escapes of spreadsheets, joined literals of formulas and percent-encoding read too."""
+    """A text, with escapes of spreadsheets, joined literals of formulas and percent-encoding read
+    too.
+    """
     others = (
         _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text,
         _JOINED_LITERALS.sub("", text) if '"' in text else text,

@@ -72,7 +72,9 @@ class Shows:
 
 @dataclass(frozen=True, slots=True)
 class CellSpot(Spot):
-    """The anchor of cells. All that masking needs to know of them is here, so that it reads none but those that change."""
+    """The anchor of cells. All that masking needs to know of them is here, so that it reads none
+    but those that change.
+    """
 
     apart: int = 1
     """How many characters stand between the texts of two cells."""
@@ -95,7 +97,9 @@ class CellSpot(Spot):
 
     def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
         """The cells that edits of the text of all touch, and the edits within what each shows."""
-        within = portions(self.places, lambda index: self._end(index, text) - self.places[index], edits)
+        within = portions(
+            self.places, lambda index: self._end(index, text) - self.places[index], edits
+        )
         yield from within.items()
 
     def in_row(self, row: int) -> dict[int, int]:
@@ -118,7 +122,9 @@ def split(source: str) -> Split:
         and source.find(f"<{mark}", opening.end(), closing) >= 0
         for mark in "!?"
     ):
-        raise FormatError("comments stand among the cells of a sheet: save it again by a spreadsheet program")
+        raise FormatError(
+            "comments stand among the cells of a sheet: save it again by a spreadsheet program"
+        )
     return Split(source[: opening.end()] + source[closing:], opening.end(), closing, opening[1])
 
 
@@ -138,7 +144,9 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """What all cells show, and the formulas behind that; `used` is told which of the shared strings they show."""
+    """What all cells show, and the formulas behind that; `used` is told which of the shared strings
+    they show.
+    """
     # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
     add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
@@ -193,8 +201,13 @@ def layers_of(
     `headers` says in which row the header of a column stands, where that is known.
     """
     # Where a row ends and the next begins.
-    ends = [*compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])), len(shows.rows)]
-    text = "\n".join("\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+    ends = [
+        *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
+        len(shows.rows),
+    ]
+    text = "\n".join(
+        "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
+    )
     yield _layer(part, label, CELLS, text, shows, shows.columns)
     for name, header, column in _columns(shows, headers):
         text = _APART.join(column.texts)
@@ -212,7 +225,9 @@ def _layer(
     starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
     starts.pop()
     reading = Reading(layer, text, plans=[Plan(layer, [(0, len(text))])])
-    return reading, CellSpot(part, layer, label, starts, "", apart, shows.rows, columns, shows.positions)
+    return reading, CellSpot(
+        part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
+    )
 
 
 def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
@@ -294,7 +309,9 @@ def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
 
 @cache
 def _cell_pattern(prefix: str) -> re.Pattern[str]:
-    """Cells and rows. First comes what most cells are: one plain value, and no more attributes than place, style and type."""
+    """Cells and rows. First comes what most cells are: one plain value, and no more attributes than
+    place, style and type.
+    """
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
@@ -337,7 +354,8 @@ def cell_edits(
 ) -> Iterator[Edit]:
     """Edits that give cells new texts or formulas, all by where they begin in the source.
 
-    A cell with a new text loses its formula, which would make the old one again; so do the cells that share the formula.
+    A cell with a new text loses its formula, which would make the old one again; so do the cells
+    that share the formula.
     """
     void: set[str] = set()
     formulas = [cell_at(source, split_at, position) for position in with_formula]
@@ -355,7 +373,9 @@ def cell_edits(
         yield _text_cell(source, split_at, position, text)
     if void:
         cells = _cell_pattern(split_at.prefix).finditer(source, split_at.start, split_at.end)
-        formulas = [Cell(found.start(), "", "", found["inner"]) for found in cells if found["inner"]]
+        formulas = [
+            Cell(found.start(), "", "", found["inner"]) for found in cells if found["inner"]
+        ]
     for cell in formulas:
         formula = None if cell.start in texts else _FORMULA.search(cell.inner or "")
         if formula is None or cell.inner is None:

@@ -1,4 +1,6 @@
-"""From changed leaves to edits of the source: escapes, white space that must be kept, and values that have a type."""
+"""From changed leaves to edits of the source: escapes, white space that must be kept, and values
+that have a type.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def source_edits(source: str, layer: str, changed: Iterable[tuple[Leaf, str]]) -
         yield from _attribute_edits(source, changed)
     else:
         for leaf, text in changed:
-            yield from _remark_edits(leaf, text) if layer == REMARKS else _text_edits(source, leaf, text)
+            yield from (
+                _remark_edits(leaf, text) if layer == REMARKS else _text_edits(source, leaf, text)
+            )
 
 
 def _text_edits(source: str, leaf: Leaf, text: str) -> Iterator[Edit]:
@@ -65,11 +69,15 @@ def _remark_edits(leaf: Leaf, text: str) -> Iterator[Edit]:
 
 
 def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
-    """A value is replaced wherever an attribute of that name has it, so that what refers to it by name still does."""
+    """A value is replaced wherever an attribute of that name has it, so that what refers to it by
+    name still does.
+    """
     wanted: dict[tuple[str, str], str] = {}
     for leaf, text in changed:
         if leaf.kind in _INTERNAL:
-            raise CannotMaskError("the name of a part of the file holds a value: rename it at its source")
+            raise CannotMaskError(
+                "the name of a part of the file holds a value: rename it at its source"
+            )
         wanted[local(leaf.kind.rpartition("@")[2]), source[leaf.start : leaf.end]] = text
     if not wanted:
         return
@@ -96,7 +104,9 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
                 text = _as_address(unescaped(raw), text)
             start, end = attribute.span(kind)
             at = found.start("attributes")
-            yield Edit(at + start, at + end, escaped(text).replace("'", "&apos;").replace("\n", "&#10;"))
+            yield Edit(
+                at + start, at + end, escaped(text).replace("'", "&apos;").replace("\n", "&#10;")
+            )
 
 
 def _as_address(before: str, after: str) -> str:

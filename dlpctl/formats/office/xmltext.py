@@ -1,7 +1,9 @@
-"""XML parts as text with offsets, so that an edit changes the characters that it must and nothing else.
+"""XML parts as text with offsets, so that an edit changes the characters that it must and nothing
+else.
 
-A part is checked by a parser once: it is well-formed and declares nothing. What is left of XML then is so regular that one expression cuts it
-into tags, texts and comments, each with its place in the source.
+A part is checked by a parser once: it is well-formed and declares nothing. What is left of XML then
+is so regular that one expression cuts it into tags, texts and comments, each with its place in the
+source.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
-# `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on from where its last try had failed.
+# `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on
+# from where its last try had failed.
 TOKEN = lazy(
     r"<(?P<close>/)?(?P<prefix>[^\s/>:\"'<=!?]+:)?(?P<name>[^\s/>:\"'<=!?]+)"
     r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+)(?P<empty>/)?>"
@@ -32,7 +35,11 @@ _ENTITY = lazy(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));"
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
 _UNPRINTABLE = lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 class XmlSource(NamedTuple):
@@ -43,12 +50,18 @@ class XmlSource(NamedTuple):
     bom: bytes
 
     def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """The part with edits made. Whether it is still well-formed shows when the copy is read again."""
-        return self.bom + spliced(self.text, sorted(edits)).encode(self.encoding, "xmlcharrefreplace")
+        """The part with edits made. Whether it is still well-formed shows when the copy is read
+        again.
+        """
+        return self.bom + spliced(self.text, sorted(edits)).encode(
+            self.encoding, "xmlcharrefreplace"
+        )
 
 
 def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
-    """A part as characters. A document type is refused where `doctype` is false: it could declare what the text means."""
+    """A part as characters. A document type is refused where `doctype` is false: it could declare
+    what the text means.
+    """
     bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
     if not encoding:
         declared = _DECLARED.match(data[:256])
@@ -62,7 +75,9 @@ def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = Tr
         raise FormatError(f"{place} is not text in the encoding that it declares") from error
     # One character is found ten times as fast as two.
     declares = "!" in text and "<!" in text
-    outside = re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if declares else ""
+    outside = (
+        re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if declares else ""
+    )
     if "<!ENTITY" in outside or (not doctype and "<!DOCTYPE" in outside):
         raise FormatError(f"{place} declares a document type, which Office files must not have")
     if strict and not is_well_formed(data):
@@ -95,7 +110,9 @@ def escaped(text: str) -> str:
 
 
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The attributes of a tag: local name, and where in the source the value stands, without its quotes."""
+    """The attributes of a tag: local name, and where in the source the value stands, without its
+    quotes.
+    """
     for found in ATTRIBUTE.finditer(raw):
         kind = "double" if found["double"] is not None else "single"
         yield found["name"], at + found.start(kind), at + found.end(kind)

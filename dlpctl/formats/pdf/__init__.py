@@ -1,4 +1,6 @@
-"""PDF: read by pdfium and by a walk of the content streams, masked by removing glyphs, read again by pypdf."""
+"""PDF: read by pdfium and by a walk of the content streams, masked by removing glyphs, read again
+by pypdf.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ class PdfFormat:
             raise NotThisFormatError(error.message) from error
 
     def mask(
-        self, data: bytes, document: Document, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> bytes:
         from dlpctl.formats.pdf.mask import Masking
         from dlpctl.formats.pdf.model import PdfDocument
@@ -62,7 +68,8 @@ def _readable() -> Iterator[None]:
     import pikepdf
 
     collecting = gc.isenabled()
-    # Millions of small tuples and no cycles: the collector would take a third of the time to find nothing.
+    # Millions of small tuples and no cycles: the collector would take a third of the time to find
+    # nothing.
     gc.disable()
     try:
         yield

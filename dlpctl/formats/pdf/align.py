@@ -17,7 +17,9 @@ _WORD_GAP = 180.0
 
 
 class _Folding(dict[int, str]):
-    """Text as the two readers agree on it: no white space, no case, one kind of hyphen, compatibility forms resolved."""
+    """Text as the two readers agree on it: no white space, no case, one kind of hyphen,
+    compatibility forms resolved.
+    """
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -69,7 +71,9 @@ class Alignment:
 
     glyphs: list[GlyphAt]
     by_char: list[list[int]]
-    """For each character the glyphs that show it: none for what pdfium made up, several for bold drawn twice."""
+    """For each character the glyphs that show it: none for what pdfium made up, several for bold
+    drawn twice.
+    """
     by_glyph: list[list[int]]
     """The reverse; empty where both readers see the same order, and nobody asks."""
 
@@ -98,12 +102,16 @@ def align_in_order(text: str, drawing: Drawing) -> Alignment:
 
 
 def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
-    """By the places of the glyphs' origins: each glyph gets the characters that lie there and read the same."""
+    """By the places of the glyphs' origins: each glyph gets the characters that lie there and read
+    the same.
+    """
     glyphs = all_glyphs(drawing)
     grid: dict[tuple[int, int], list[int]] = {}
     for index, char in enumerate(chars):
         if not char.generated:
-            grid.setdefault((int(char.origin[0] // _CELL), int(char.origin[1] // _CELL)), []).append(index)
+            grid.setdefault(
+                (int(char.origin[0] // _CELL), int(char.origin[1] // _CELL)), []
+            ).append(index)
     by_char: list[list[int]] = [[] for _ in chars]
     by_glyph: list[list[int]] = [[] for _ in glyphs]
     for index, glyph in enumerate(glyphs):
@@ -120,9 +128,12 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
         ]
         wanted = fold(glyph.text)
         same = [
-            char for char in close if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
+            char
+            for char in close
+            if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
         ]
-        # A ligature stands for several characters at one place; without a better one, take what lies there.
+        # A ligature stands for several characters at one place; without a better one, take what
+        # lies there.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         by_glyph[index] = sorted(chosen)
         # pdfium may give a glyph more than once, as when a form draws itself.
@@ -136,7 +147,10 @@ def _closest(candidates: list[int], chars: list[Char], glyph: GlyphAt) -> list[i
         return []
     x, y = glyph.origin
     return [
-        min(candidates, key=lambda char: math.hypot(chars[char].origin[0] - x, chars[char].origin[1] - y))
+        min(
+            candidates,
+            key=lambda char: math.hypot(chars[char].origin[0] - x, chars[char].origin[1] - y),
+        )
     ]
 
 
@@ -166,7 +180,9 @@ def content_text(drawing: Drawing, glyphs: list[GlyphAt]) -> ContentText:
                 gap = separator(drawing.shows[before], show)
             before, last_item = glyph.show, glyph.item
         elif glyph.item != last_item:
-            numbers = [item for item in show.items[last_item : glyph.item] if isinstance(item, float)]
+            numbers = [
+                item for item in show.items[last_item : glyph.item] if isinstance(item, float)
+            ]
             gap = " " if sum(numbers) < -_WORD_GAP and not show.font.vertical else ""
             last_item = glyph.item
         parts += (gap, glyph.text)

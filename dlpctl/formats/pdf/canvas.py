@@ -57,7 +57,9 @@ class CanvasText:
 def read(walker: Walker, canvas: Canvas, document: pypdfium2.PdfDocument, index: int) -> CanvasText:
     """The walker goes first: its budgets keep what would choke pdfium away from it."""
     drawing = walker.walk(canvas.data, canvas.key, canvas.resources)
-    reader = PageReader(document, index, widen=canvas.page is not None and _reaches_out(drawing, canvas))
+    reader = PageReader(
+        document, index, widen=canvas.page is not None and _reaches_out(drawing, canvas)
+    )
     text = reader.text()
     if text is not None and same_order(text, drawing):
         return CanvasText(canvas, drawing, reader, text, True)
@@ -69,7 +71,8 @@ def _reaches_out(drawing: Drawing, canvas: Canvas) -> bool:
     """Whether text lies outside of what a viewer shows, where pdfium would leave it out."""
     box = canvas.visible
     return any(
-        not (box.holds(apply(show.matrix, 0.0, 0.0)) and box.holds(pen_end(show))) for show in drawing.shows
+        not (box.holds(apply(show.matrix, 0.0, 0.0)) and box.holds(pen_end(show)))
+        for show in drawing.shows
     )
 
 

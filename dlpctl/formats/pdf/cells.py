@@ -1,4 +1,6 @@
-"""Rows of tables: the reading order has a space between two cells, as between two words, or nothing at all."""
+"""Rows of tables: the reading order has a space between two cells, as between two words, or nothing
+at all.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 _LABELLED = 2
 _BELOW, _SIDEWAYS = 2.0, 0.5
-"""How far below its first line, and how far beside it, the next line of a cell begins, in units of the em."""
+"""How far below its first line, and how far beside it, the next line of a cell begins, in units of
+the em.
+"""
 
 
 class _Run(NamedTuple):
@@ -36,7 +40,9 @@ Cell = list[_Run]
 
 
 def rows(found: CanvasText, segment: int) -> Parts:
-    """The lines in which pieces stand apart, cell by cell; only where both readers see the characters in one order."""
+    """The lines in which pieces stand apart, cell by cell; only where both readers see the
+    characters in one order.
+    """
     if not found.in_order:
         return []
     table = list(_rows(found.drawing.shows))

@@ -9,8 +9,22 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit
 from dlpctl.formats.pdf import jpeg
-from dlpctl.formats.pdf.model import JpegNotes, NameText, PdfDocument, StreamText, StringAt, XmlStream
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_name, is_stream, is_string, stream_bytes
+from dlpctl.formats.pdf.model import (
+    JpegNotes,
+    NameText,
+    PdfDocument,
+    StreamText,
+    StringAt,
+    XmlStream,
+)
+from dlpctl.formats.pdf.objects import (
+    is_array,
+    is_dictionary,
+    is_name,
+    is_stream,
+    is_string,
+    stream_bytes,
+)
 from dlpctl.formats.pdf.strings import TRAILER
 from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
@@ -19,8 +33,17 @@ if TYPE_CHECKING:
     import pikepdf
 
 _PRIVATE_KEYS = ("/PieceInfo", "/Thumb", "/LastModified")
-"""What programs keep for themselves, often a copy of the page, and pictures of the page as it was."""
-_RESOURCE_KINDS = ("/Font", "/XObject", "/ExtGState", "/Properties", "/ColorSpace", "/Pattern", "/Shading")
+"""What programs keep for themselves, often a copy of the page, and pictures of the page as it was.
+"""
+_RESOURCE_KINDS = (
+    "/Font",
+    "/XObject",
+    "/ExtGState",
+    "/Properties",
+    "/ColorSpace",
+    "/Pattern",
+    "/Shading",
+)
 
 
 def apply(
@@ -55,10 +78,14 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return text
 
 
-def _string(pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], place: str) -> None:
+def _string(
+    pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], place: str
+) -> None:
     from pikepdf import String
 
-    container: pikepdf.Object = pdf.trailer if anchor.owner == TRAILER else pdf.get_object(anchor.owner)
+    container: pikepdf.Object = (
+        pdf.trailer if anchor.owner == TRAILER else pdf.get_object(anchor.owner)
+    )
     for step in anchor.path[:-1]:
         container = container[step]
     last = anchor.path[-1]
@@ -80,7 +107,9 @@ def _sort_names(names: pikepdf.Array) -> None:
         names[2 * index], names[2 * index + 1] = key, value
 
 
-def _stream(pdf: pikepdf.Pdf, anchor: StreamText | XmlStream, edits: Sequence[Edit], budget: Budget) -> None:
+def _stream(
+    pdf: pikepdf.Pdf, anchor: StreamText | XmlStream, edits: Sequence[Edit], budget: Budget
+) -> None:
     stream = pdf.get_object(anchor.owner)
     text, codec = decode(stream_bytes(stream, budget.expanded))
     if isinstance(anchor, XmlStream):
@@ -94,14 +123,20 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
     """A name everywhere, as key and as value: destinations are called by it."""
     from pikepdf import Name
 
-    new = "".join(character if character.isalnum() or character in "/-_.*" else "_" for character in new)
+    new = "".join(
+        character if character.isalnum() or character in "/-_.*" else "_" for character in new
+    )
 
     def visit(item: pikepdf.Object, resources: bool) -> None:
-        members = list(item.items()) if is_dictionary(item) or is_stream(item) else list(enumerate(item))
+        members = (
+            list(item.items()) if is_dictionary(item) or is_stream(item) else list(enumerate(item))
+        )
         for key, value in members:
             if key == old:
                 if resources:
-                    raise CannotMaskError(f"{place}: a name that the drawing refers to cannot be changed")
+                    raise CannotMaskError(
+                        f"{place}: a name that the drawing refers to cannot be changed"
+                    )
                 del item[key]
                 item[new] = value
             if is_name(value) and str(value) == old:
@@ -136,7 +171,9 @@ def _unlink(pdf: pikepdf.Pdf, stream: pikepdf.Object) -> None:
             continue
         for holder in (item, *[value for value in item.values() if is_dictionary(value)]):
             embedded = holder.get("/EF")
-            if is_dictionary(embedded) and any(value.objgen == stream.objgen for value in embedded.values()):
+            if is_dictionary(embedded) and any(
+                value.objgen == stream.objgen for value in embedded.values()
+            ):
                 del holder["/EF"]
     stream.write(b"")
 

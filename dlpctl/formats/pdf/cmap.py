@@ -8,7 +8,9 @@ from typing import NamedTuple
 from dlpctl.formats.pdf.content import unhex
 from dlpctl.formats.pdf.encodings import predefined_cmap
 
-_SECTION = re.compile(rb"begin(codespacerange|cidrange|cidchar|bfrange|bfchar)(.*?)end\1", re.DOTALL)
+_SECTION = re.compile(
+    rb"begin(codespacerange|cidrange|cidchar|bfrange|bfchar)(.*?)end\1", re.DOTALL
+)
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])|([0-9]+)")
 _USE = re.compile(rb"/([^\s/<>\[\]()]+)\s+usecmap")
 _MOST_CODES = 1 << 17
@@ -21,7 +23,9 @@ class CodeRange(NamedTuple):
     high: bytes
 
     def holds(self, code: bytes) -> bool:
-        return all(low <= byte <= high for low, byte, high in zip(self.low, code, self.high, strict=True))
+        return all(
+            low <= byte <= high for low, byte, high in zip(self.low, code, self.high, strict=True)
+        )
 
 
 class CMap:
@@ -89,7 +93,9 @@ def _text(raw: bytes) -> str:
 
 
 def parse(data: bytes, base: CMap | None = None) -> CMap:
-    """A CMap from its PostScript; `base` is the one it builds on, when the PDF names that outside the stream."""
+    """A CMap from its PostScript; `base` is the one it builds on, when the PDF names that outside
+    the stream.
+    """
     cmap = CMap()
     used = _USE.search(data)
     if base is None and used is not None and used[1] not in (b"Identity-H", b"Identity-V"):

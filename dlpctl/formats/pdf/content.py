@@ -31,8 +31,8 @@ _NUMBER = rb"[-+]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)"
 _LITERAL = rb"\((?:[^()\\]|\\.)*+\)"
 _HEX = rb"<[0-9A-Fa-f" + _WHITE + rb"]*+>"
 
-# The shapes that fill nearly every stream, one match each: numbers and an operator, one string shown, one array shown,
-# a name and an operator. `lastgroup` tells which.
+# The shapes that fill nearly every stream, one match each: numbers and an operator, one string
+# shown, one array shown, a name and an operator. `lastgroup` tells which.
 _COMMON = re.compile(
     rb"[" + _WHITE + rb"]*+(?:"
     rb"(?P<numbers>(?:"
@@ -70,7 +70,9 @@ _COMMON = re.compile(
     + rb"]|\Z))",
     re.DOTALL,
 )
-_ITEM = re.compile(rb"<([0-9A-Fa-f" + _WHITE + rb"]*+)>|\(((?:[^()\\]|\\.)*+)\)|([-+.0-9]++)", re.DOTALL)
+_ITEM = re.compile(
+    rb"<([0-9A-Fa-f" + _WHITE + rb"]*+)>|\(((?:[^()\\]|\\.)*+)\)|([-+.0-9]++)", re.DOTALL
+)
 _TOKEN = re.compile(
     rb"(?:[" + _WHITE + rb"]|%[^\r\n]*+)*+"
     rb"(?:(?P<literal>\()|(?P<dict><<)|(?P<hex><)|(?P<close>>>|\])|(?P<array>\[)"
@@ -245,7 +247,9 @@ def operations(data: bytes) -> Iterator[Operation]:
                 text = unhex(raw[1:-1]) if raw[:1] == b"<" else unescape(raw[1:-1])
                 yield Operation(b"Tj", [text], match.start("string"), position)
             elif kind == "array":
-                yield Operation(b"TJ", [show_items(match["array"])], match.start("array") - 1, position)
+                yield Operation(
+                    b"TJ", [show_items(match["array"])], match.start("array") - 1, position
+                )
             else:
                 operator = match["marks"] or match["named"]
                 if operator in WANTED:
@@ -257,7 +261,9 @@ def operations(data: bytes) -> Iterator[Operation]:
             continue
         reader = _Reader(data, position, 0)
         token = reader.next()
-        for comment in _COMMENT.finditer(data, position, reader.start if token is not None else size):
+        for comment in _COMMENT.finditer(
+            data, position, reader.start if token is not None else size
+        ):
             yield Operation(STRAY, [comment[0]], comment.start(), comment.end())
         if token is None:
             break
@@ -272,9 +278,12 @@ def operations(data: bytes) -> Iterator[Operation]:
                 position = _inline_image_end(data, position)
             known = operator in WANTED
             if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
-                yield Operation(STRAY, [text], begin, position - len(operator) if known else position)
+                yield Operation(
+                    STRAY, [text], begin, position - len(operator) if known else position
+                )
             elif operator in SHOWS and (text := _texts_in(operands[:-1])):
-                # Readers do not agree on which of several operands is shown; none of them can be cut out.
+                # Readers do not agree on which of several operands is shown; none of them can be
+                # cut out.
                 yield Operation(STRAY, [text], begin, begin)
             if known:
                 yield Operation(operator, operands, begin if operands else reader.start, position)

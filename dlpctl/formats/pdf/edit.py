@@ -1,4 +1,6 @@
-"""Writes content streams anew, byte for byte but for the glyphs that go and the boxes that mark where they were."""
+"""Writes content streams anew, byte for byte but for the glyphs that go and the boxes that mark
+where they were.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ LABEL_FONT = b"DlpctlLabel"
 
 
 def number_text(value: float) -> bytes:
-    return (f"{value:.5f}".rstrip("0").rstrip(".") or "0").replace("-0", "0" if value == 0 else "-0").encode()
+    return (
+        (f"{value:.5f}".rstrip("0").rstrip(".") or "0")
+        .replace("-0", "0" if value == 0 else "-0")
+        .encode()
+    )
 
 
 def rewritten(
@@ -76,7 +82,8 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
     if show.operation.operator in (b"'", b'"'):
         prefix += b"T* "
     body = b" ".join(
-        number_text(item) if isinstance(item, float) else b"<%s>" % item.hex().encode() for item in new
+        number_text(item) if isinstance(item, float) else b"<%s>" % item.hex().encode()
+        for item in new
     )
     return prefix + b"[" + body + b"] TJ"
 
@@ -150,6 +157,12 @@ def _label(place: Place) -> bytes:
     a, b, c, d, _, _ = place.frame
     # Mirrored and upside-down text gets a label that runs as its own glyphs did.
     x, y = apply(place.frame, place.left + 0.05, place.bottom + (height - size * 0.7) / 2)
-    matrix = b" ".join(number_text(value) for value in (a * size, b * size, c * size, d * size, x, y))
+    matrix = b" ".join(
+        number_text(value) for value in (a * size, b * size, c * size, d * size, x, y)
+    )
     literal = text.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
-    return b"BT 1 g 0 Tc 0 Tw 100 Tz 0 Ts 0 Tr /%s 1 Tf %s Tm (%s) Tj ET" % (LABEL_FONT, matrix, literal)
+    return b"BT 1 g 0 Tc 0 Tw 100 Tz 0 Ts 0 Tr /%s 1 Tf %s Tm (%s) Tj ET" % (
+        LABEL_FONT,
+        matrix,
+        literal,
+    )

@@ -1,4 +1,6 @@
-"""Facts about glyph names, built-in encodings and the metrics of the 14 standard fonts, read from `data/`."""
+"""Facts about glyph names, built-in encodings and the metrics of the 14 standard fonts, read from
+`data/`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def _data(name: str) -> Any:
 
 
 def predefined_cmap(name: str) -> dict[str, Any] | None:
-    """The entry of a CMap that every reader knows by name; vertical ones share the data of their horizontal twin."""
+    """The entry of a CMap that every reader knows by name; vertical ones share the data of their
+    horizontal twin.
+    """
     horizontal = name[:-1] + "H" if name.endswith("V") else name
     entry: dict[str, Any] | None = _data("cmaps").get(horizontal)
     return entry
@@ -47,7 +51,9 @@ def encoding(name: str) -> tuple[str | None, ...] | None:
 
 
 def standard_font(base: str) -> str | None:
-    """Which of the 14 standard fonts a font of this name stands for: `Arial,Bold` is Helvetica-Bold."""
+    """Which of the 14 standard fonts a font of this name stands for: `Arial,Bold` is
+    Helvetica-Bold.
+    """
     base = re.sub(r"^[A-Z]{6}\+", "", base)
     family, _, style = base, "", ""
     if base not in _ALIASES and (cut := _STYLED.search(base)):
@@ -58,14 +64,18 @@ def standard_font(base: str) -> str | None:
     bold, slanted = "Bold" in style, "Italic" in style or "Oblique" in style
     if known == "Helvetica":
         return "Helvetica-Bold" if bold else "Helvetica"
-    return {(False, False): "Times-Roman", (True, False): "Times-Bold", (False, True): "Times-Italic"}.get(
-        (bold, slanted), "Times-BoldItalic"
-    )
+    return {
+        (False, False): "Times-Roman",
+        (True, False): "Times-Bold",
+        (False, True): "Times-Italic",
+    }.get((bold, slanted), "Times-BoldItalic")
 
 
 @cache
 def glyph_widths(font: str) -> dict[str, float] | None:
-    """Widths by glyph name in thousandths of the size. Every glyph of Courier is 600 wide, which is an empty table."""
+    """Widths by glyph name in thousandths of the size. Every glyph of Courier is 600 wide, which is
+    an empty table.
+    """
     if font == "Courier":
         return {}
     table: str | None = _data("base14")["widths"].get(font)

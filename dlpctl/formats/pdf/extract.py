@@ -87,7 +87,9 @@ class Extraction:
         self._earlier_revisions()
         if document.signed:
             document.notes.append("The file is signed; a masked copy loses the signature.")
-        document.views = views.build(self._pages, self._others, document.segments) + self._content_views
+        document.views = (
+            views.build(self._pages, self._others, document.segments) + self._content_views
+        )
         return document
 
     def _read_aside(self, aside: list[Canvas]) -> None:
@@ -109,7 +111,9 @@ class Extraction:
             self._drawn.update(found.drawing.streams)
             segments = self.document.segments
             hyphens = [
-                at for at, character in enumerate(found.raw) if character in (reading.LINE_HYPHEN, "\x02")
+                at
+                for at, character in enumerate(found.raw)
+                if character in (reading.LINE_HYPHEN, "\x02")
             ]
             page = views.PageView(len(segments), hyphens)
             segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
@@ -128,7 +132,9 @@ class Extraction:
         finally:
             found.close()
 
-    def _content_order(self, found: canvases.CanvasText, alignment: Alignment, segment: int) -> None:
+    def _content_order(
+        self, found: canvases.CanvasText, alignment: Alignment, segment: int
+    ) -> None:
         """The view in content order. Only what pdfium does not give is a segment of its own."""
         content = found.content(alignment)
         if not content.text.strip():
@@ -137,7 +143,9 @@ class Extraction:
         segments = self.document.segments
         own = len(segments)
         if any(unread):
-            segments.append(Segment(content.text, found.canvas.place, ContentOrder(found.canvas.key)))
+            segments.append(
+                Segment(content.text, found.canvas.place, ContentOrder(found.canvas.key))
+            )
         parts: views.Parts = []
         position = 0
         shown: set[int] = set()
@@ -162,7 +170,9 @@ class Extraction:
             if len(text) > 2 and fold(text) not in page_text:
                 self._add(
                     Segment(
-                        text, f"{found.canvas.place}, replacement text", MarkText(found.canvas.key, index)
+                        text,
+                        f"{found.canvas.place}, replacement text",
+                        MarkText(found.canvas.key, index),
                     )
                 )
 
@@ -170,7 +180,9 @@ class Extraction:
             if len(stray.text) > _LEAST_STRAY:
                 self._add(
                     Segment(
-                        stray.text, f"{found.canvas.place}, not shown", StrayText(found.canvas.key, index)
+                        stray.text,
+                        f"{found.canvas.place}, not shown",
+                        StrayText(found.canvas.key, index),
                     )
                 )
 
@@ -179,10 +191,16 @@ class Extraction:
         if any(UNKNOWN in show.text for show in drawing.shows):
             count = found.reader.unmapped()
             if count and count > 0.02 * len(found.raw):
-                self._missing(place, f"{count} characters in a font that does not say what they mean")
+                self._missing(
+                    place, f"{count} characters in a font that does not say what they mean"
+                )
         if drawing.trouble:
             self._missing(place, drawing.trouble)
-        legible = [picture.matrix for picture in drawing.pictures if _legible(picture.source, picture.matrix)]
+        legible = [
+            picture.matrix
+            for picture in drawing.pictures
+            if _legible(picture.source, picture.matrix)
+        ]
         if legible:
             self._look(found.canvas, legible)
         if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
@@ -204,7 +222,9 @@ class Extraction:
                 parts.append(" " if word.line == line else "\n")
             line = word.line
             parts.append(Piece(len(segments), 0, len(word.text)))
-            segments.append(Segment(word.text, f"{canvas.place}, picture", SeenText(canvas.key, word.box)))
+            segments.append(
+                Segment(word.text, f"{canvas.place}, picture", SeenText(canvas.key, word.box))
+            )
         if parts:
             self._content_views.append(View("words on pictures", parts, segments))
 
@@ -225,7 +245,10 @@ class Extraction:
                 self._missing(place, "an earlier state of the file that cannot be read")
                 continue
             lines = [
-                line for text in texts for line in text.splitlines() if line.strip() and line not in known
+                line
+                for text in texts
+                for line in text.splitlines()
+                if line.strip() and line not in known
             ]
             known.update(lines)
             if lines:

@@ -1,4 +1,6 @@
-"""Fonts as far as masking needs them: how strings split into codes, how far each code moves the pen, what text it shows."""
+"""Fonts as far as masking needs them: how strings split into codes, how far each code moves the
+pen, what text it shows.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.pdf import cmap as cmaps
 from dlpctl.formats.pdf import encodings
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_name, is_stream, number, stream_bytes
+from dlpctl.formats.pdf.objects import (
+    is_array,
+    is_dictionary,
+    is_name,
+    is_stream,
+    number,
+    stream_bytes,
+)
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -79,7 +88,9 @@ class Font:
         widths = source.get("/Widths")
         if is_array(widths):
             first = int(number(source.get("/FirstChar", 0)))
-            self._widths = {first + index: number(width) * self.unit for index, width in enumerate(widths)}
+            self._widths = {
+                first + index: number(width) * self.unit for index, width in enumerate(widths)
+            }
             if is_dictionary(descriptor):
                 self._default = number(descriptor.get("/MissingWidth", 0)) * self.unit
         elif standard is not None:
@@ -179,7 +190,8 @@ class Font:
             text = text or self._cmap.text(code)
             cid = self._cmap.cids.get(code)
             if cid is None and not self._cmap.complete:
-                # Only narrow glyphs come with data; a wide one has the default width unless the font lists wide CIDs.
+                # Only narrow glyphs come with data; a wide one has the default width unless the
+                # font lists wide CIDs.
                 certain = certain and self._widths.keys() <= set(self._cmap.cids.values())
         else:
             cid = int.from_bytes(code, "big")
@@ -187,7 +199,8 @@ class Font:
         if not self.vertical:
             return Glyph(text or UNKNOWN, width, certain)
         down, x, y = self._verticals.get(
-            -1 if cid is None else cid, (self._vertical_default[1], width / 2, self._vertical_default[0])
+            -1 if cid is None else cid,
+            (self._vertical_default[1], width / 2, self._vertical_default[0]),
         )
         return Glyph(text or UNKNOWN, down, certain, (-x, -y))
 

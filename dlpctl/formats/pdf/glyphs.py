@@ -67,7 +67,11 @@ def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
                     glyph.known,
                 )
             )
-            pen += glyph.advance * size + state.char_space + (state.word_space if code == b" " else 0.0)
+            pen += (
+                glyph.advance * size
+                + state.char_space
+                + (state.word_space if code == b" " else 0.0)
+            )
     return found
 
 
@@ -78,7 +82,9 @@ def pen_end(show: Show) -> Point:
 
 
 def separator(before: Show, after: Show) -> str:
-    """What stands between the texts of two operators: nothing, a space, a tab between the cells of a table, or the end of a line."""
+    """What stands between the texts of two operators: nothing, a space, a tab between the cells of
+    a table, or the end of a line.
+    """
     start = apply(after.matrix, 0.0, 0.0)
     end = pen_end(before)
     matrix, size = before.matrix, before.state.size

@@ -27,7 +27,9 @@ _ROOM = 0.15
 
 @dataclass(slots=True)
 class Place:
-    """One stretch of a line that is taken away: a parallelogram on the page and the words to put there."""
+    """One stretch of a line that is taken away: a parallelogram on the page and the words to put
+    there.
+    """
 
     frame: Matrix
     """The first glyph's; the em is 1."""
@@ -82,7 +84,9 @@ class Locator:
         for show in found.drawing.shows:
             self._first.append(position)
             position += show.glyphs
-            em = abs(show.state.size) * (math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4]))
+            em = abs(show.state.size) * (
+                math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4])
+            )
             self._boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
         self._first.append(position)
 
@@ -109,7 +113,8 @@ class Locator:
             if owned and self._found.in_order:
                 origin = self._found.reader.origin(index)
                 for each in owned:
-                    # Words that replace glyphs lie where they like; the order tells which glyph is meant.
+                    # Words that replace glyphs lie where they like; the order tells which glyph is
+                    # meant.
                     marked = self._found.drawing.shows[glyphs[each].show].mark is not None
                     if not marked and math.dist(glyphs[each].origin, origin) > near(glyphs[each]):
                         self._fail("a character that must go is not where its glyph is")
@@ -130,7 +135,9 @@ class Locator:
         groups = []
         for position in range(start, end):
             index = content.glyph_at(position)
-            if index < 0 or position >= content.starts[index] + len(self._alignment.glyphs[index].text):
+            if index < 0 or position >= content.starts[index] + len(
+                self._alignment.glyphs[index].text
+            ):
                 continue
             groups.append({index})
         return groups
@@ -155,7 +162,9 @@ class Locator:
         total = wrong = 0
         glyphs = self._alignment.glyphs
         if self._found.in_order:
-            for index in range(0, len(self._found.raw), _SAMPLE if len(self._found.raw) > 400 else 1):
+            for index in range(
+                0, len(self._found.raw), _SAMPLE if len(self._found.raw) > 400 else 1
+            ):
                 owned = self._alignment.by_char[index]
                 if owned and self._found.drawing.shows[glyphs[owned[0]].show].mark is None:
                     total += 1
@@ -170,7 +179,8 @@ class Locator:
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
     def _replaced(self, index: int) -> set[int]:
-        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that mark below its box.
+        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that
+        mark below its box.
 
         Words longer than their glyphs lie at the first one's origin, all on top of each other.
         """
@@ -211,8 +221,12 @@ class Locator:
 
     # ---- what is taken away
 
-    def remove(self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]) -> None:
-        """Adds glyphs to a removal, with a place for each line that they stand on. `ink`: characters for exact boxes."""
+    def remove(
+        self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
+    ) -> None:
+        """Adds glyphs to a removal, with a place for each line that they stand on. `ink`:
+        characters for exact boxes.
+        """
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
@@ -222,7 +236,9 @@ class Locator:
             show = shows[glyph.show]
             if not glyph.known or show.font.trouble:
                 self._fail(f"{show.font.trouble or 'a font whose widths are not known'}")
-            removal.glyphs.setdefault((show.stream, show.start), set()).add((glyph.item, glyph.code))
+            removal.glyphs.setdefault((show.stream, show.start), set()).add(
+                (glyph.item, glyph.code)
+            )
             if show.mark is not None and show.mark not in removal.marks:
                 removal.marks.append(show.mark)
         for line in self._by_line(sorted(chosen)):
@@ -264,7 +280,9 @@ class Locator:
             return abs(x) < 0.3 and abs(y) < 3.0
         return abs(y) < 0.3 and -3.0 < x - before.advance < 3.0
 
-    def _place(self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]) -> Place | None:
+    def _place(
+        self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]
+    ) -> Place | None:
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         first = glyphs[line[0]]
         back = inverse(first.frame)
@@ -309,7 +327,9 @@ class Locator:
     def _widened(
         self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
     ) -> tuple[float, float]:
-        """A box as wide as its value would tell short values apart: it grows in steps into the free room of its line."""
+        """A box as wide as its value would tell short values apart: it grows in steps into the free
+        room of its line.
+        """
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]

@@ -1,4 +1,6 @@
-"""Writes a copy of a PDF without the values: glyphs, strings, streams and attachments, and never an earlier revision."""
+"""Writes a copy of a PDF without the values: glyphs, strings, streams and attachments, and never an
+earlier revision.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,11 @@ class Masking:
     """One copy in the making."""
 
     def __init__(
-        self, data: bytes, document: PdfDocument, edits: Sequence[Edit], children: Mapping[str, bytes | None]
+        self,
+        data: bytes,
+        document: PdfDocument,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
     ) -> None:
         self._data = data
         self._document = document
@@ -98,7 +104,9 @@ class Masking:
                         self._locate_on(canvas, pages, canvas.page)
         if any(isinstance(key, tuple) for key in wanted):
             aside = [
-                canvas for canvas in source.side_canvases(pdf, set(), self._budget) if canvas.key in wanted
+                canvas
+                for canvas in source.side_canvases(pdf, set(), self._budget)
+                if canvas.key in wanted
             ]
             limits, password = self._document.limits, self._document.password
             with reading.opened(source.side_document(self._data, password, limits, aside)) as pages:
@@ -117,7 +125,9 @@ class Masking:
                         raise CannotMaskError(
                             f"{canvas.place}: an operator has more strings than it can show"
                         )
-                    self._streams.setdefault(stray.stream, _Stream()).strays.append((stray.start, stray.end))
+                    self._streams.setdefault(stray.stream, _Stream()).strays.append(
+                        (stray.start, stray.end)
+                    )
                     continue
                 if isinstance(anchor, SeenText):
                     removal.places.append(seen(anchor.box, each.replacement))
@@ -153,7 +163,11 @@ class Masking:
         for painted in self._painted:
             self._write_canvas(pdf, painted)
             box = painted.canvas.visible
-            area = (box.right - box.left) * (box.top - box.bottom) if painted.canvas.page is not None else 0.0
+            area = (
+                (box.right - box.left) * (box.top - box.bottom)
+                if painted.canvas.page is not None
+                else 0.0
+            )
             pictures.paint(
                 pdf,
                 painted.drawing,
@@ -167,7 +181,9 @@ class Masking:
             for mark in stream.marks:
                 _drop_named_words(mark)
 
-    def _rewritten(self, stream: _Stream, data: bytes, dropped: Iterable[tuple[int, int]] = ()) -> bytes:
+    def _rewritten(
+        self, stream: _Stream, data: bytes, dropped: Iterable[tuple[int, int]] = ()
+    ) -> bytes:
         return edit.rewritten(
             data, stream.shows.values(), stream.glyphs, stream.marks, [*dropped, *stream.strays]
         )
@@ -194,8 +210,12 @@ class Masking:
             page.Resources = Dictionary()
 
 
-def _whole(edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]) -> Iterator[tuple[Drawn, Edit]]:
-    """Edits with the pieces of a value together that only a gap parts: boxes of its pieces would show how it is made up."""
+def _whole(
+    edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]
+) -> Iterator[tuple[Drawn, Edit]]:
+    """Edits with the pieces of a value together that only a gap parts: boxes of its pieces would
+    show how it is made up.
+    """
     before: tuple[Drawn, Edit] | None = None
     for anchor, each in edits:
         if before is not None:
@@ -215,7 +235,9 @@ def _whole(edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]) -> 
         yield before
 
 
-def _add_label_font(pdf: pikepdf.Pdf, owner: pikepdf.Object, resources: pikepdf.Object | None) -> None:
+def _add_label_font(
+    pdf: pikepdf.Pdf, owner: pikepdf.Object, resources: pikepdf.Object | None
+) -> None:
     """Own copies of the resources: others may share them."""
     from pikepdf import Dictionary, Name
 

@@ -26,7 +26,9 @@ class ContentOrder:
 
 @dataclass(frozen=True, slots=True)
 class MarkText:
-    """What marked content says instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content stream."""
+    """What marked content says instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content
+    stream.
+    """
 
     canvas: StreamKey
     index: int
@@ -86,7 +88,9 @@ class NameText:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Something that a full save leaves behind: an earlier revision, an object that nothing refers to."""
+    """Something that a full save leaves behind: an earlier revision, an object that nothing refers
+    to.
+    """
 
 
 @dataclass(slots=True)

@@ -77,7 +77,9 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
         return data
     data = stream.read_bytes()
     if len(data) > budget:
-        raise FormatError("the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it")
+        raise FormatError(
+            "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"
+        )
     return data
 
 
@@ -88,7 +90,9 @@ def _inflate(data: bytes, budget: int) -> bytes:
     except zlib.error:
         out = _inflate_damaged(data, budget)
     if len(out) > budget:
-        raise FormatError("the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it")
+        raise FormatError(
+            "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"
+        )
     return out
 
 

@@ -32,7 +32,9 @@ class Page(NamedTuple):
 
 
 def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -> None:
-    """Blackens what may show the value too: a scan below invisible text, a picture drawn over text, a whole page."""
+    """Blackens what may show the value too: a scan below invisible text, a picture drawn over text,
+    a whole page.
+    """
     for picture in drawing.pictures:
         back = inverse(picture.matrix)
         if back is None:
@@ -54,12 +56,18 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -
         if not shapes:
             continue
         if picture.source is None:
-            raise CannotMaskError(f"{page.place}: an inline picture below a value cannot be painted over")
+            raise CannotMaskError(
+                f"{page.place}: an inline picture below a value cannot be painted over"
+            )
         _paint_one(pdf, picture.source, shapes, page.pixels, page.place)
 
 
 def _paint_one(
-    pdf: pikepdf.Pdf, image: pikepdf.Object, shapes: list[list[tuple[float, float]]], pixels: int, place: str
+    pdf: pikepdf.Pdf,
+    image: pikepdf.Object,
+    shapes: list[list[tuple[float, float]]],
+    pixels: int,
+    place: str,
 ) -> None:
     from PIL import Image, ImageDraw
 
@@ -81,14 +89,17 @@ def _paint_one(
 
 
 def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
-    """In the samples themselves, so that every other pixel stays what it was; only where these are whole bytes."""
+    """In the samples themselves, so that every other pixel stays what it was; only where these are
+    whole bytes.
+    """
     import pikepdf
 
     bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))
     filters = image.get("/Filter")
     names = [str(filters)] if is_name(filters) else [str(each) for each in filters or ()]
     if bits != 8 or any(
-        name not in ("/FlateDecode", "/LZWDecode", "/RunLengthDecode", "/ASCII85Decode") for name in names
+        name not in ("/FlateDecode", "/LZWDecode", "/RunLengthDecode", "/ASCII85Decode")
+        for name in names
     ):
         return False
     try:
@@ -126,7 +137,9 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
         pixels = pixels.convert("L")
     if stencil:
         # A stencil paints where its samples are 0, and pdfium showed it in black.
-        pixels = pixels.point(lambda value: 255 if value > 127 else 0).convert("1", dither=Images.Dither.NONE)
+        pixels = pixels.point(lambda value: 255 if value > 127 else 0).convert(
+            "1", dither=Images.Dither.NONE
+        )
     _store(image, pixels.tobytes())
     for key in ("/DecodeParms", "/Decode", "/Intent"):
         if key in image:

@@ -92,7 +92,9 @@ class PageReader:
         self._raw.FPDF_ClosePage(self._page)
 
     def text(self) -> str | None:
-        """The text at once, one character of the string for each that pdfium counts; None where the two differ."""
+        """The text at once, one character of the string for each that pdfium counts; None where the
+        two differ.
+        """
         if not self.count:
             return ""
         size = 2 * self.count + 2

@@ -1,4 +1,6 @@
-"""Earlier states of a file that was updated by appending: their text is still there for whoever cuts the file."""
+"""Earlier states of a file that was updated by appending: their text is still there for whoever
+cuts the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The second reader: pypdf, which shares no code with the first, and every string and stream in plain sight."""
+"""The second reader: pypdf, which shares no code with the first, and every string and stream in
+plain sight.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def read(data: bytes, limits: Limits) -> list[str]:
         texts = [page.extract_text() for page in reader.pages]
         texts += list(_objects(reader, limits))
     except (PyPdfError, NotImplementedError, *_TROUBLE) as error:
-        raise FormatError(f"the second reader cannot read the PDF ({type(error).__name__})") from error
+        raise FormatError(
+            f"the second reader cannot read the PDF ({type(error).__name__})"
+        ) from error
     texts.append(data.decode("latin-1"))
     return [text for text in texts if text]
 
@@ -55,7 +59,9 @@ def _objects(reader: object, limits: Limits) -> Iterator[str]:
     if not isinstance(reader, PdfReader):
         return
     budget = limits.expanded_bytes
-    numbers = {(number, generation) for generation, table in reader.xref.items() for number in table}
+    numbers = {
+        (number, generation) for generation, table in reader.xref.items() for number in table
+    }
     numbers |= {(number, 0) for number in reader.xref_objStm}
     yield from _strings(reader.trailer)
     for number, generation in sorted(numbers):
@@ -72,7 +78,13 @@ def _objects(reader: object, limits: Limits) -> Iterator[str]:
 
 def _strings(item: object) -> Iterator[str]:
     """The strings and names of an object, without following references."""
-    from pypdf.generic import ArrayObject, ByteStringObject, DictionaryObject, NameObject, TextStringObject
+    from pypdf.generic import (
+        ArrayObject,
+        ByteStringObject,
+        DictionaryObject,
+        NameObject,
+        TextStringObject,
+    )
 
     stack = [item]
     while stack:
@@ -98,7 +110,8 @@ def _stream(item: object) -> Iterator[str]:
         yield item._data.decode("latin-1")
         return
     if "/Length1" in item or str(item.get("/Subtype", "")) in _FONT_PROGRAMS:
-        # A font lists the characters of its text in order, which reads like a value that runs in order.
+        # A font lists the characters of its text in order, which reads like a value that runs in
+        # order.
         return
     data = item.get_data()
     raw = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")

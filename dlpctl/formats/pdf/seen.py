@@ -1,4 +1,6 @@
-"""Words that only pixels show: scans, photographs, stamps. They are read by OCR from the page as a viewer shows it."""
+"""Words that only pixels show: scans, photographs, stamps. They are read by OCR from the page as a
+viewer shows it.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ class Sight:
             yield SeenWord(word.text, word.line, _around(*corners))
 
 
-def _on_page(page: pypdfium2.PdfPage, size: tuple[int, int], across: int, down: int) -> tuple[float, float]:
+def _on_page(
+    page: pypdfium2.PdfPage, size: tuple[int, int], across: int, down: int
+) -> tuple[float, float]:
     from pypdfium2 import raw
 
     x, y = ctypes.c_double(), ctypes.c_double()
@@ -101,7 +105,8 @@ def _on_any(box: Box, pictures: Sequence[Matrix]) -> bool:
             continue
         within = [apply(back, *corner) for corner in corners]
         if all(
-            min(one[axis] for one in within) < 1 and max(one[axis] for one in within) > 0 for axis in (0, 1)
+            min(one[axis] for one in within) < 1 and max(one[axis] for one in within) > 0
+            for axis in (0, 1)
         ):
             return True
     return False

@@ -1,4 +1,6 @@
-"""The file in pikepdf: opened within the limits, its canvases listed, in one order that extraction and masking share."""
+"""The file in pikepdf: opened within the limits, its canvases listed, in one order that extraction
+and masking share.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
 @dataclass(slots=True)
 class Canvas:
-    """Something that draws: a page, or a stream that no page's content reaches (an appearance, a pattern, a glyph)."""
+    """Something that draws: a page, or a stream that no page's content reaches (an appearance, a
+    pattern, a glyph).
+    """
 
     key: StreamKey
     place: str
@@ -53,16 +57,22 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
         )
     if _is_cut_off(data):
         # What is left of the stream may still be unpacked, and no reader looks at it.
-        raise FormatError("the PDF is cut off in the middle of its contents: get it whole and try again")
+        raise FormatError(
+            "the PDF is cut off in the middle of its contents: get it whole and try again"
+        )
     try:
         pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
     except pikepdf.PasswordError as error:
         hint = (
-            "the password is wrong" if password else "the PDF is encrypted: give its password with --password"
+            "the password is wrong"
+            if password
+            else "the PDF is encrypted: give its password with --password"
         )
         raise FormatError(hint) from error
     except (pikepdf.PdfError, ValueError, RuntimeError) as error:
-        raise FormatError("the file is no readable PDF: print or save it anew and try again") from error
+        raise FormatError(
+            "the file is no readable PDF: print or save it anew and try again"
+        ) from error
     with pdf:
         if len(pdf.pages) > limits.pdf_pages:
             raise FormatError(
@@ -72,7 +82,9 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
 
 def normalized(pdf: pikepdf.Pdf) -> bytes:
-    """The file written anew, without encryption: what pdfium reads when it might repair damage in its own way."""
+    """The file written anew, without encryption: what pdfium reads when it might repair damage in
+    its own way.
+    """
     buffer = io.BytesIO()
     pdf.save(buffer, encryption=False, fix_metadata_version=False)
     return buffer.getvalue()
@@ -134,7 +146,9 @@ def _ancestors(page: pikepdf.Object) -> Iterator[pikepdf.Object]:
 
 
 def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> list[Canvas]:
-    """Streams with text that no page's content reaches: unused forms, appearances, patterns, soft masks, Type 3 glyphs."""
+    """Streams with text that no page's content reaches: unused forms, appearances, patterns, soft
+    masks, Type 3 glyphs.
+    """
     places = _annotation_places(pdf)
     form = pdf.Root.get("/AcroForm")
     shared = form.get("/DR") if is_dictionary(form) else None
@@ -184,7 +198,9 @@ def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None
     return found
 
 
-def side_document(data: bytes, password: str | None, limits: Limits, canvases: list[Canvas]) -> bytes:
+def side_document(
+    data: bytes, password: str | None, limits: Limits, canvases: list[Canvas]
+) -> bytes:
     """A PDF whose pages are these canvases, so that pdfium reads them like pages."""
     from pikepdf import Array, Dictionary, Name, Page
 
@@ -234,10 +250,22 @@ def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
     shown = {page.obj.objgen for page in pdf.pages}
     found = []
     for item in pdf.objects:
-        if is_dictionary(item) and str(item.get("/Type", "")) == "/Page" and item.objgen not in shown:
+        if (
+            is_dictionary(item)
+            and str(item.get("/Type", "")) == "/Page"
+            and item.objgen not in shown
+        ):
             data = _contents(item, budget)
             place = "page that is not shown"
             found.append(
-                Canvas(item.objgen, place, data, _inherited(item, "/Resources"), None, None, _EVERYWHERE)
+                Canvas(
+                    item.objgen,
+                    place,
+                    data,
+                    _inherited(item, "/Resources"),
+                    None,
+                    None,
+                    _EVERYWHERE,
+                )
             )
     return found

@@ -1,4 +1,6 @@
-"""Words of text whose letters stand apart: `1 2 3 - 4 5` is one word where the gaps within are all alike."""
+"""Words of text whose letters stand apart: `1 2 3 - 4 5` is one word where the gaps within are all
+alike.
+"""
 
 from __future__ import annotations
 

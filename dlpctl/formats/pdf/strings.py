@@ -132,7 +132,9 @@ class Collector:
         pages = [page.obj for page in self._pdf.pages]
         self._seen.update(page.objgen for page in pages)
         for index, page in enumerate(pages):
-            yield from self._walk(_Visit(page, page.objgen, (), f"page {index + 1}", "", ""), entered=True)
+            yield from self._walk(
+                _Visit(page, page.objgen, (), f"page {index + 1}", "", ""), entered=True
+            )
         trailer = self._pdf.trailer
         for key in ("/Info", "/Root"):
             if key in trailer:
@@ -150,7 +152,10 @@ class Collector:
 
     def _unreferenced(self) -> Iterator[TextAt]:
         for item in self._pdf.objects:
-            if not (is_dictionary(item) or is_stream(item) or is_array(item)) or item.objgen in self._seen:
+            if (
+                not (is_dictionary(item) or is_stream(item) or is_array(item))
+                or item.objgen in self._seen
+            ):
                 continue
             if str(item.get("/Type", "") if not is_array(item) else "") in ("/ObjStm", "/XRef"):
                 continue
@@ -208,13 +213,21 @@ class Collector:
             if key in _TECHNICAL_KEYS and not (isinstance(value, Object) and value.is_indirect):
                 continue
             if key in _BACKWARD_KEYS and is_dictionary(value):
-                self._deferred.append(_Visit(value, visit.owner, (*visit.path, key), "unknown", "", key))
+                self._deferred.append(
+                    _Visit(value, visit.owner, (*visit.path, key), "unknown", "", key)
+                )
                 continue
             if key == "/CharProcs" and is_dictionary(value):
-                self._seen.update(drawing.objgen for drawing in value.values() if is_stream(drawing))
+                self._seen.update(
+                    drawing.objgen for drawing in value.values() if is_stream(drawing)
+                )
                 continue
             self._note_name(key, visit.place)
-            place = _PLACES.get(key, visit.place) if visit.place in ("catalog", "unknown") else visit.place
+            place = (
+                _PLACES.get(key, visit.place)
+                if visit.place in ("catalog", "unknown")
+                else visit.place
+            )
             words = key[1:] if visit.key == "/Info" else context
             members.append(_Visit(value, visit.owner, (*visit.path, key), place, words, key))
         return members
@@ -227,7 +240,9 @@ class Collector:
         embedded = item.get("/EF")
         if not is_dictionary(embedded):
             return
-        name = next((str(item[key]) for key in ("/UF", "/F") if is_string(item.get(key))), "attachment")
+        name = next(
+            (str(item[key]) for key in ("/UF", "/F") if is_string(item.get(key))), "attachment"
+        )
         for value in embedded.values():
             if is_stream(value):
                 self.files.setdefault(value.objgen, name)
@@ -253,12 +268,19 @@ class Collector:
                 if notes:
                     yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
             return
-        if number in self._drawn or visit.key in _NO_TEXT_KEYS or _is_technical(item, kind, subtype):
+        if (
+            number in self._drawn
+            or visit.key in _NO_TEXT_KEYS
+            or _is_technical(item, kind, subtype)
+        ):
             return
         data = stream_bytes(item, self._budget.expanded)
         if len(data) > _MOST_STREAM:
             self.skipped.append(
-                (f"{visit.place}, object {number[0]}", "a stream of unknown kind is too large to inspect")
+                (
+                    f"{visit.place}, object {number[0]}",
+                    "a stream of unknown kind is too large to inspect",
+                )
             )
             return
         self._budget.spend(expanded=len(data))
@@ -266,7 +288,9 @@ class Collector:
         if kind == "/Metadata" or subtype == "/XML" or text.lstrip("\ufeff \t\r\n").startswith("<"):
             yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
         elif codec == "latin-1":
-            yield TextAt(re.sub(r"[\x00-\x1f\x7f-\x9f]", "\n", text), visit.place, StreamText(number), "")
+            yield TextAt(
+                re.sub(r"[\x00-\x1f\x7f-\x9f]", "\n", text), visit.place, StreamText(number), ""
+            )
         else:
             yield TextAt(text, visit.place, StreamText(number), "")
 
@@ -277,11 +301,15 @@ def readable(data: bytes) -> str:
 
 
 def _annotation(place: str) -> str:
-    return place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
+    return (
+        place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
+    )
 
 
 def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
-    """Streams that draw, or that hold numbers: functions, shadings, color profiles, fonts, object streams."""
+    """Streams that draw, or that hold numbers: functions, shadings, color profiles, fonts, object
+    streams.
+    """
     if kind in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):

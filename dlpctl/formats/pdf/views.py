@@ -1,4 +1,6 @@
-"""The texts that detectors run on, joined from the segments of the pages in the ways in which a value may be split."""
+"""The texts that detectors run on, joined from the segments of the pages in the ways in which a
+value may be split.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def lines_of(text: str) -> list[Line]:
     return [line for line in lines if text[line.start : line.end].strip()]
 
 
-def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[Segment]) -> list[View]:
+def build(
+    pages: Sequence[PageView], others: Sequence[int], segments: Sequence[Segment]
+) -> list[View]:
     """All views of a document but those in content order, which need the glyphs."""
     reading: Parts = []
     for page in pages:
@@ -73,7 +77,9 @@ def build(pages: Sequence[PageView], others: Sequence[int], segments: Sequence[S
 
 
 def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str) -> None:
-    """The lines that may go on in the next one, joined; where a line plainly ends, nothing is joined."""
+    """The lines that may go on in the next one, joined; where a line plainly ends, nothing is
+    joined.
+    """
     if len(lines) < 2 and not page.soft_hyphens:
         return
     hyphens = iter([*page.soft_hyphens, len(text) + 1])
@@ -96,7 +102,9 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
             hyphen = next(hyphens)
         parts.append(Piece(page.segment, start, line.end))
         following = lines[number + 1] if number + 1 < len(lines) else None
-        parts.append(glue if following is not None and _goes_on(text, lines, number, glue) else "\n")
+        parts.append(
+            glue if following is not None and _goes_on(text, lines, number, glue) else "\n"
+        )
 
 
 def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
@@ -109,18 +117,26 @@ def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
     full = (line.end - line.start) >= 0.6 * longest
     if glue:
         return full
-    before, after = text[line.start : line.end].split(), text[following.start : following.end].split()
+    before, after = (
+        text[line.start : line.end].split(),
+        text[following.start : following.end].split(),
+    )
     if len(before) == 1:
         # One word that fills a line may go on; a column of such words is a list.
         return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
-    # Text wraps between words, so two plain words are two words; a value of digits and signs may be cut.
+    # Text wraps between words, so two plain words are two words; a value of digits and signs may be
+    # cut.
     if longest <= _NARROW:
         return full and not (before[-1].isalpha() and after[0].isalpha())
     return full and not before[-1].isalpha() and not after[0].isalpha()
 
 
-def _page_breaks(pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]) -> Parts:
-    """The last line of each page and the first of the next, without the headers and footers between them."""
+def _page_breaks(
+    pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]
+) -> Parts:
+    """The last line of each page and the first of the next, without the headers and footers between
+    them.
+    """
     if len(pages) < 2:
         return []
 
@@ -130,18 +146,22 @@ def _page_breaks(pages: Sequence[PageView], lines: list[list[Line]], segments: S
     edges = Counter(
         text
         for page, page_lines in zip(pages, lines, strict=True)
-        for text in {words(page, line) for line in page_lines[:_EDGE_LINES] + page_lines[-_EDGE_LINES:]}
+        for text in {
+            words(page, line) for line in page_lines[:_EDGE_LINES] + page_lines[-_EDGE_LINES:]
+        }
     )
 
     def furniture(page: PageView, line: Line) -> bool:
         text = words(page, line)
-        return re.fullmatch(r"(?i)(?:page|seite|p\.)?\W*#(?:\s*(?:/|of|von)\s*#)?\W*", text) is not None or (
-            edges[text] > max(1, len(pages) // 3) and len(text) > 3
-        )
+        return re.fullmatch(
+            r"(?i)(?:page|seite|p\.)?\W*#(?:\s*(?:/|of|von)\s*#)?\W*", text
+        ) is not None or (edges[text] > max(1, len(pages) // 3) and len(text) > 3)
 
     parts: Parts = []
     for before, after, ending, beginning in zip(pages, pages[1:], lines, lines[1:], strict=False):
-        last = next((line for line in reversed(ending[-_EDGE_LINES:]) if not furniture(before, line)), None)
+        last = next(
+            (line for line in reversed(ending[-_EDGE_LINES:]) if not furniture(before, line)), None
+        )
         first = next((line for line in beginning[:_EDGE_LINES] if not furniture(after, line)), None)
         if last is not None and first is not None:
             tail = Piece(before.segment, max(last.start, last.end - _REACH), last.end)

@@ -1,4 +1,6 @@
-"""Follows a content stream as a viewer does and writes down what it shows: texts with their place, and pictures."""
+"""Follows a content stream as a viewer does and writes down what it shows: texts with their place,
+and pictures.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import SHOWS, STRAY, Name, Operand, Operation, operations
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix, multiply
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, number, numbers, stream_bytes
+from dlpctl.formats.pdf.objects import (
+    is_array,
+    is_dictionary,
+    is_stream,
+    number,
+    numbers,
+    stream_bytes,
+)
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -75,7 +84,9 @@ class Mark:
     resources: Object | None
 
     def words(self) -> str:
-        """What the mark says inline. Words in the resources are found with the other strings of the file."""
+        """What the mark says inline. Words in the resources are found with the other strings of the
+        file.
+        """
         if not isinstance(self.properties, dict):
             return ""
         given = [self.properties.get(key) for key in MARK_WORDS]
@@ -195,7 +206,9 @@ class Walker:
                     text = line = multiply((1.0, 0.0, 0.0, 1.0, 0.0, -state.leading), line)
                 shown = operands[-1]
                 items: list[Operand] = shown if isinstance(shown, list) else [shown]
-                text = self._show(operation, items, key, state, text, drawing, marks[-1] if marks else None)
+                text = self._show(
+                    operation, items, key, state, text, drawing, marks[-1] if marks else None
+                )
             elif operator in (b"Td", b"TD"):
                 x, y = _reals(operands, 2)
                 if operator == b"TD":
@@ -236,7 +249,9 @@ class Walker:
                     value /= 100
                 setattr(state, attribute, int(value) if attribute == "mode" else value)
             elif operator in (b"BDC", b"BMC"):
-                marks.append(self._mark(operation, key, resources, drawing) or (marks[-1] if marks else None))
+                marks.append(
+                    self._mark(operation, key, resources, drawing) or (marks[-1] if marks else None)
+                )
             elif operator == b"EMC":
                 if marks:
                     marks.pop()
@@ -292,7 +307,11 @@ class Walker:
             elif isinstance(item, bytes):
                 measure = font.measure(item)
                 parts.append(measure.text)
-                length += measure.advance * size + measure.codes * char_space + measure.spaces * word_space
+                length += (
+                    measure.advance * size
+                    + measure.codes * char_space
+                    + measure.spaces * word_space
+                )
                 count += measure.codes
         self.budget.spend(glyphs=count)
         drawing.shows.append(
@@ -329,13 +348,22 @@ class Walker:
             if not any(name in properties for name in MARK_WORDS):
                 return None
         elif isinstance(properties, Name):
-            entry = _member(resources.get("/Properties") if resources is not None else None, properties)
-            if not is_dictionary(entry) or not any("/" + name.decode() in entry for name in MARK_WORDS):
+            entry = _member(
+                resources.get("/Properties") if resources is not None else None, properties
+            )
+            if not is_dictionary(entry) or not any(
+                "/" + name.decode() in entry for name in MARK_WORDS
+            ):
                 return None
         else:
             return None
         mark = Mark(
-            key, operation.start, operation.end, tag if isinstance(tag, bytes) else b"", properties, resources
+            key,
+            operation.start,
+            operation.end,
+            tag if isinstance(tag, bytes) else b"",
+            properties,
+            resources,
         )
         drawing.marks.append(mark)
         return mark
@@ -349,7 +377,9 @@ class Walker:
         drawing: Drawing,
         parents: list[StreamKey],
     ) -> None:
-        source = _member(resources.get("/XObject") if resources is not None else None, *operands[:1])
+        source = _member(
+            resources.get("/XObject") if resources is not None else None, *operands[:1]
+        )
         if not is_stream(source):
             return
         self._invocations += 1
@@ -363,7 +393,9 @@ class Walker:
         if kind != "/Form" or number_ == key or number_ in parents:
             return
         if len(parents) >= MAX_NESTING:
-            raise FormatError("forms in the PDF nest too deep: print it to a simpler PDF and try again")
+            raise FormatError(
+                "forms in the PDF nest too deep: print it to a simpler PDF and try again"
+            )
         if number_ not in self._forms:
             data = stream_bytes(source, self.budget.expanded)
             self.budget.spend(expanded=len(data))

@@ -1,4 +1,6 @@
-"""The words of an XML stream, each character with its place in the source: XMP and XFA are masked without rewriting them."""
+"""The words of an XML stream, each character with its place in the source: XMP and XFA are masked
+without rewriting them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _BOMS = (
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Text and the codec that gives the same bytes back. Latin-1, which never fails, is the last resort."""
+    """Text and the codec that gives the same bytes back. Latin-1, which never fails, is the last
+    resort.
+    """
     for mark, codec in _BOMS:
         if data.startswith(mark):
             try:
@@ -54,7 +58,10 @@ class XmlText:
                     self._add(parts, offset, attribute[group], entities=True)
             elif match.lastgroup:
                 self._add(
-                    parts, match.start(match.lastgroup), match[match.lastgroup], match.lastgroup == "text"
+                    parts,
+                    match.start(match.lastgroup),
+                    match[match.lastgroup],
+                    match.lastgroup == "text",
                 )
         self.text = "".join(parts)
 
@@ -64,9 +71,15 @@ class XmlText:
         position = 0
         for match in _ENTITY.finditer(raw) if entities else ():
             self._stretch(
-                parts, raw[position : match.start()], offset + position, offset + match.start(), False
+                parts,
+                raw[position : match.start()],
+                offset + position,
+                offset + match.start(),
+                False,
             )
-            self._stretch(parts, html.unescape(match[0]), offset + match.start(), offset + match.end(), True)
+            self._stretch(
+                parts, html.unescape(match[0]), offset + match.start(), offset + match.end(), True
+            )
             position = match.end()
         self._stretch(parts, raw[position:], offset + position, offset + len(raw), False)
         parts.append("\n")

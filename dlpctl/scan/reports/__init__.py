@@ -54,7 +54,9 @@ def report_named(form: str, write: Write, setting: Setting) -> Report:
 
 def level_of(result: Result, setting: Setting) -> str:
     """How bad a finding is, in the words of SARIF."""
-    return "error" if result.score >= setting.fail_on else "warning" if result.score >= 0.5 else "note"
+    return (
+        "error" if result.score >= setting.fail_on else "warning" if result.score >= 0.5 else "note"
+    )
 
 
 def message_of(result: Result) -> str:
@@ -97,7 +99,9 @@ def size_of(count: int) -> str:
     while size >= 1024 and at < len(units) - 1:
         size /= 1024
         at += 1
-    return f"{count:,} {'byte' if count == 1 else 'bytes'}" if at == 0 else f"{size:.1f} {units[at]}"
+    return (
+        f"{count:,} {'byte' if count == 1 else 'bytes'}" if at == 0 else f"{size:.1f} {units[at]}"
+    )
 
 
 def printable(text: str) -> str:
@@ -105,6 +109,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        char
+        if char.isprintable()
+        else char.encode("unicode_escape", "surrogatepass").decode("ascii")
         for char in text
     )

@@ -24,7 +24,9 @@ class GitHub:
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
             said = f"{skip.path}: {skip.why.value}{f': {skip.detail}' if skip.detail else ''}"
-            self._write(f"::error file={_property(skip.path)},title=not scanned::{_message(said)}\n")
+            self._write(
+                f"::error file={_property(skip.path)},title=not scanned::{_message(said)}\n"
+            )
 
     def finish(self, summary: Summary) -> None:
         level = "warning" if summary.is_whole else "error"
@@ -36,7 +38,8 @@ class GitHub:
 
 def _message(text: str) -> str:
     return "%0A".join(
-        "%0D".join(map(printable, line.split("\r"))) for line in text.replace("%", "%25").split("\n")
+        "%0D".join(map(printable, line.split("\r")))
+        for line in text.replace("%", "%25").split("\n")
     )
 
 

@@ -47,7 +47,14 @@ class GitLab:
         self._write("\n]\n")
 
     def _entry(
-        self, check: str, text: str, fingerprint: str, severity: str, path: str, first: int, last: int
+        self,
+        check: str,
+        text: str,
+        fingerprint: str,
+        severity: str,
+        path: str,
+        first: int,
+        last: int,
     ) -> None:
         entry = {
             "description": text,

@@ -1,4 +1,6 @@
-"""One page that needs nothing else: a table to look at, filter and sort. Its policy lets only its own script and style run."""
+"""One page that needs nothing else: a table to look at, filter and sort. Its policy lets only its
+own script and style run.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ class Html:
             else ""
         )
         value = (
-            f"<code>{_shown(result.sample)}</code>" if result.sample else '<span class="dim">hidden</span>'
+            f"<code>{_shown(result.sample)}</code>"
+            if result.sample
+            else '<span class="dim">hidden</span>'
         )
         self._write(
             f'<tr class="finding" data-type="{_shown(result.type)}" data-level="{level}">'

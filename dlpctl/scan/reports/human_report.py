@@ -34,7 +34,9 @@ class Human:
             self._end_group()
             detail = f": {skip.detail}" if skip.detail else ""
             colour = "red" if skip.why in FAILURES else "dim"
-            self._write(self._style(f"{printable(skip.path)}: {skip.why.value}{detail}", colour) + "\n")
+            self._write(
+                self._style(f"{printable(skip.path)}: {skip.why.value}{detail}", colour) + "\n"
+            )
 
     def finish(self, summary: Summary) -> None:
         self._end_group()
@@ -47,7 +49,9 @@ class Human:
         if not summary.is_empty:  # else a note says so
             self._write(self._style(_total(summary, self._files), "bold") + "\n")
         if summary.accepted:
-            self._write(f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n")
+            self._write(
+                f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n"
+            )
         if summary.skipped:
             self._write(f"not scanned: {skipped_by_reason(summary)}\n")
         if self._setting.limits:

@@ -1,4 +1,6 @@
-"""A JSON object a line: each finding as it is found, each file that could not be read, and the summary at the end."""
+"""A JSON object a line: each finding as it is found, each file that could not be read, and the
+summary at the end.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,9 @@ class JUnit:
         short = " ".join(fell_short(summary))
         account = [f"{counted(summary.files, 'file')} scanned", short]
         error = "" if summary.is_whole else f'<error message="{_attribute(short)}"/>'
-        self._write(f'  <testsuite name="dlpctl scan" tests="1" failures="0" errors="{int(bool(error))}">\n')
+        self._write(
+            f'  <testsuite name="dlpctl scan" tests="1" failures="0" errors="{int(bool(error))}">\n'
+        )
         self._write(f'    <testcase name="scan" classname="dlpctl">{error}</testcase>\n')
         self._write(
             f"    <system-out>{_text(' '.join(filter(None, account)))}</system-out>\n  </testsuite>\n</testsuites>\n"
@@ -55,7 +57,9 @@ class JUnit:
         if not group:
             return
         path = _attribute(group[0].path)
-        self._write(f'  <testsuite name="{path}" tests="{len(group)}" failures="{len(group)}" errors="0">\n')
+        self._write(
+            f'  <testsuite name="{path}" tests="{len(group)}" failures="{len(group)}" errors="0">\n'
+        )
         for one in group:
             place = one.inner or f"line {one.line}, column {one.column}"
             commit = f", commit {one.commit}" if one.commit else ""

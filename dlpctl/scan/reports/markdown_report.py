@@ -65,7 +65,9 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in " ".join(text.split()))
+    return "".join(
+        f"\\{char}" if char in "\\`*_[]<>|#" else char for char in " ".join(text.split())
+    )
 
 
 REPORT = Markdown

@@ -54,7 +54,9 @@ class Sarif:
         if skip.why in FAILURES:
             detail = f": {skip.detail}" if skip.detail else ""
             location = {"physicalLocation": {"artifactLocation": _artifact(skip.path)}}
-            self._notes.append(_note(f"{skip.why.value}{detail}", "error") | {"locations": [location]})
+            self._notes.append(
+                _note(f"{skip.why.value}{detail}", "error") | {"locations": [location]}
+            )
 
     def finish(self, summary: Summary) -> None:
         notes = [*self._notes, *(_note(sentence, "warning") for sentence in fell_short(summary))]
@@ -98,7 +100,11 @@ def _rule(result: Result) -> dict[str, Any]:
 def _place(result: Result) -> dict[str, Any]:
     region = {"startLine": result.line}
     if result.has_columns:
-        region |= {"startColumn": result.column, "endLine": result.end_line, "endColumn": result.end_column}
+        region |= {
+            "startColumn": result.column,
+            "endLine": result.end_line,
+            "endColumn": result.end_column,
+        }
     return {"artifactLocation": _artifact(result.path), "region": region}
 
 

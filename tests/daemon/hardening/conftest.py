@@ -113,7 +113,9 @@ def connect(service: Any) -> Iterator[Callable[..., socket.socket]]:
     with ExitStack() as stack:
 
         def connected(sent: bytes = b"") -> socket.socket:
-            made = stack.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=_WAIT))
+            made = stack.enter_context(
+                socket.create_connection(("127.0.0.1", service.port), timeout=_WAIT)
+            )
             made.sendall(sent)
             return made
 

@@ -1,4 +1,6 @@
-"""A body is read once the host, the route and the credential are known to be right; and it leaves nothing behind."""
+"""A body is read once the host, the route and the credential are known to be right; and it leaves
+nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ _TEXT = "/api/preflight/text"
 
 
 def _lines(path, *further, host="localhost", method="POST", length=_LARGE):
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"Content-Length: {length}", *further, "", ""]
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        f"Host: {host}",
+        f"Content-Length: {length}",
+        *further,
+        "",
+        "",
+    ]
     return "\r\n".join(lines).encode()
 
 
@@ -82,7 +91,9 @@ def test_chunks_are_checked(victim, ask):
 
 def test_a_client_that_asks_first_is_told(victim, connect):
     body = b'{"text": "hello", "destination": "VENDOR"}'.ljust(20_000)
-    head = victim.head(_TEXT, "application/json", len(body), "Expect: 100-continue", "Connection: close")
+    head = victim.head(
+        _TEXT, "application/json", len(body), "Expect: 100-continue", "Connection: close"
+    )
     connection = connect(head)
     assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
     connection.sendall(body)

@@ -7,7 +7,9 @@ import time
 
 
 def test_a_usage_report_of_absurd_size_is_refused(service, attacker, victim):
-    made = service.administer("POST", "/api/organizations", {"name": "Reporter", "slug": "reporter"})
+    made = service.administer(
+        "POST", "/api/organizations", {"name": "Reporter", "slug": "reporter"}
+    )
     policy = service.administer("GET", "/api/orgs/reporter/policies")[0]
     for _ in range(2):
         check = {
@@ -22,7 +24,9 @@ def test_a_usage_report_of_absurd_size_is_refused(service, attacker, victim):
             "detected": [],
         }
         authorization = f"Bearer {made['license_key']}"
-        answer = service.ask("POST", "/v1/license/usage", {"checks": [check]}, Authorization=authorization)
+        answer = service.ask(
+            "POST", "/v1/license/usage", {"checks": [check]}, Authorization=authorization
+        )
         assert answer.status == 422
     assert service.check(policy["api_key"]).status == 200
     assert [victim.check().status for _ in range(20)] == [200] * 20

@@ -56,7 +56,9 @@ def test_time_in_the_queue_is_logged_and_measured(service, victim):
     assert victim.check().status == 200
     assert service.ask("GET", "/healthz").status == 200
     lines = service.log.read_text("utf-8")
-    assert re.search(r'"route": "/api/preflight/text".*"lane": "small_texts", "queue_ms": \d+\.\d', lines)
+    assert re.search(
+        r'"route": "/api/preflight/text".*"lane": "small_texts", "queue_ms": \d+\.\d', lines
+    )
     assert re.search(r'"route": "/healthz".*"lane": "probes", "queue_ms": \d+\.\d', lines)
     token = (service.folder / "admin.token").read_text("ascii").strip()
     numbers = service.ask("GET", "/metrics", Authorization=f"Bearer {token}").body.decode()
@@ -69,7 +71,9 @@ def test_a_large_text_is_answered_like_a_small_one(victim, size):
     text = "write to jane.doe@corp.example.net ".ljust(size, ".")
     made = victim.check(text)
     assert made.json["masked_content"] == text.replace("jane.doe@", "j***@")
-    assert made.json["detected"] == [{"type": "EMAIL", "count": 1, "sample": "j***@corp.example.net"}]
+    assert made.json["detected"] == [
+        {"type": "EMAIL", "count": 1, "sample": "j***@corp.example.net"}
+    ]
     found = victim.service.ask(
         "GET", f"/api/preflight/{made.json['preflight_id']}", X_Service_API_Key=victim.key
     )

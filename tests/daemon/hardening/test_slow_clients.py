@@ -57,7 +57,10 @@ def test_clients_that_do_not_read_hold_no_thread(service, victim, attacker, conn
     assert status == 200
     path = body.partition(b'masked_file_url":"')[2].partition(b'"')[0].partition(b"/api")[2]
     request = (
-        b"GET /api" + path + b" HTTP/1.1\r\nHost: localhost\r\nX-Service-API-Key: " + victim.key.encode()
+        b"GET /api"
+        + path
+        + b" HTTP/1.1\r\nHost: localhost\r\nX-Service-API-Key: "
+        + victim.key.encode()
     )
     for _ in range(12):
         connect(request + b"\r\n\r\n")
@@ -71,7 +74,10 @@ def test_clients_that_do_not_read_hold_no_thread(service, victim, attacker, conn
     ("sent", "stage"),
     [
         (b"GET /healthz HTTP/1.1\r\nHost", "headers"),
-        (b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", "body"),
+        (
+            b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+            "body",
+        ),
     ],
 )
 def test_what_takes_too_long_to_arrive_is_refused(service, connect, sent, stage):
@@ -84,7 +90,8 @@ class TestWatch:
     """Deadlines, with a clock that the test moves."""
 
     @pytest.mark.parametrize(
-        ("stage", "seconds"), [(Stage.IDLE, 60), (Stage.HEADERS, 10), (Stage.BODY, 10), (Stage.LINGERING, 2)]
+        ("stage", "seconds"),
+        [(Stage.IDLE, 60), (Stage.HEADERS, 10), (Stage.BODY, 10), (Stage.LINGERING, 2)],
     )
     def test_a_stage_without_progress_ends(self, stage, seconds):
         watch, seen = Watch(), Progress(stage, 0, 0, 1_000)
@@ -94,7 +101,9 @@ class TestWatch:
 
     def test_work_of_the_service_may_take_any_time(self):
         watch = Watch()
-        assert not any(watch.is_overdue(Progress(Stage.WORK, 0), now) for now in range(0, 10_000, 100))
+        assert not any(
+            watch.is_overdue(Progress(Stage.WORK, 0), now) for now in range(0, 10_000, 100)
+        )
 
     def test_a_new_request_has_time_of_its_own(self):
         watch = Watch()
@@ -105,7 +114,8 @@ class TestWatch:
     def test_a_body_must_come_at_some_pace(self, rate, is_late):
         watch, size = Watch(), 100_000
         late = [
-            watch.is_overdue(Progress(Stage.BODY, 0, rate * now, size - rate * now), now) for now in range(20)
+            watch.is_overdue(Progress(Stage.BODY, 0, rate * now, size - rate * now), now)
+            for now in range(20)
         ]
         assert any(late) is is_late
 

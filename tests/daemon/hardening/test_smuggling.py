@@ -1,4 +1,6 @@
-"""What two programs could read in two ways is refused, and nothing after it on the connection is answered."""
+"""What two programs could read in two ways is refused, and nothing after it on the connection is
+answered.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ import pytest
 
 _HEAD = b"POST /api/preflight/text HTTP/1.1\r\nHost: localhost\r\n"
 _SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-_CHUNKED = _HEAD + b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\nX-Service-API-Key: "
+_CHUNKED = (
+    _HEAD + b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\nX-Service-API-Key: "
+)
 
 
 def _answers(port, data):
@@ -24,14 +28,22 @@ def _answers(port, data):
 @pytest.mark.parametrize(
     "request_",
     [
-        pytest.param(_HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="CL.TE"),
-        pytest.param(_HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n", id="TE.CL"),
+        pytest.param(
+            _HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="CL.TE"
+        ),
+        pytest.param(
+            _HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n", id="TE.CL"
+        ),
         pytest.param(_HEAD + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n", id="CL twice"),
         pytest.param(_HEAD + b"Content-Length: 0, 0\r\n\r\n", id="CL list"),
         pytest.param(_HEAD + b"Content-Length: +0\r\n\r\n", id="CL signed"),
-        pytest.param(_HEAD + b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n", id="CL of many digits"),
+        pytest.param(
+            _HEAD + b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n", id="CL of many digits"
+        ),
         pytest.param(_HEAD + b"Content-Length : 0\r\n\r\n", id="space before colon"),
-        pytest.param(_HEAD + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", id="TE twice"),
+        pytest.param(
+            _HEAD + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", id="TE twice"
+        ),
         pytest.param(_HEAD + b"Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", id="TE folded"),
         pytest.param(_HEAD + b"X: a\r\n b\r\n\r\n", id="folded"),
         pytest.param(_HEAD + b"X: a\nContent-Length: 4\r\n\r\n", id="bare LF"),
@@ -39,13 +51,17 @@ def _answers(port, data):
         pytest.param(_HEAD + b"X: a\0b\r\n\r\n", id="NUL"),
         pytest.param(_HEAD + b"Host: localhost\r\n\r\n", id="Host twice"),
         pytest.param(
-            _HEAD.replace(b"/1.1", b"/1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="TE in 1.0"
+            _HEAD.replace(b"/1.1", b"/1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            id="TE in 1.0",
         ),
         pytest.param(
-            _HEAD.replace(b"/1.1", b"/1.2") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="TE in 1.2"
+            _HEAD.replace(b"/1.1", b"/1.2") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            id="TE in 1.2",
         ),
         pytest.param(b"GET /healthz\r\n\r\n", id="without a version"),
-        pytest.param(b"get /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="method in lower case"),
+        pytest.param(
+            b"get /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="method in lower case"
+        ),
     ],
 )
 def test_ambiguous_headers_close_the_connection(service, request_):

@@ -1,4 +1,6 @@
-"""What holds for every validator: it is where the table says, takes any text, and in time that grows with the text at most."""
+"""What holds for every validator: it is where the table says, takes any text, and in time that
+grows with the text at most.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,19 @@ NAMES = validators.names()
 REGISTERED = re.compile(r'^@validator\("(\w+)"', re.MULTILINE)
 ALPHABET = st.sampled_from("0123456789ABCXYZabcxyz -./:@+()%^=<>²٣Ñß中\u00a0\ud800\0\n")
 NEAR_NUMBERS = (
-    st.text(ALPHABET, max_size=60) | st.text(max_size=30) | st.from_regex(r"[0-9]{5,20}", fullmatch=True)
+    st.text(ALPHABET, max_size=60)
+    | st.text(max_size=30)
+    | st.from_regex(r"[0-9]{5,20}", fullmatch=True)
 )
 
 
 def test_modules_register_what_the_table_says() -> None:
     modules = Path(validators.__file__).parent.glob("*.py")
-    written = [name for module in modules for name in REGISTERED.findall(module.read_text(encoding="utf-8"))]
+    written = [
+        name
+        for module in modules
+        for name in REGISTERED.findall(module.read_text(encoding="utf-8"))
+    ]
     assert written
     assert set(written) <= set(NAMES)
     for name in NAMES:

@@ -55,7 +55,9 @@ def test_identifiers_of_a_program_are_none() -> None:
     import subprocess
 
     identifiers = [
-        name for name in (*dir(subprocess), *dir(random), *dir(string), *keyword.kwlist) if len(name) > 7
+        name
+        for name in (*dir(subprocess), *dir(random), *dir(string), *keyword.kwlist)
+        if len(name) > 7
     ]
     assert [name for name in identifiers if judge.token(name)] == []
 

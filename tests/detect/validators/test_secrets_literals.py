@@ -31,7 +31,9 @@ def test_what_is_no_password(value: str) -> None:
     assert not literals.password(value)
 
 
-@pytest.mark.parametrize("value", ["password2", "field1", "&value", "args[", "user_password", "1234"])
+@pytest.mark.parametrize(
+    "value", ["password2", "field1", "&value", "args[", "user_password", "1234"]
+)
 def test_without_quotes_code_is_likelier(value: str) -> None:
     assert not literals.unquoted_password(value)
 

@@ -43,13 +43,20 @@ def test_numbers_in_a_base_are_filled() -> None:
     ],
 )
 def test_a_json_web_token_is_decoded(header: str, claims: str, accepted: bool) -> None:
-    parts = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in (header, claims)]
+    parts = [
+        base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in (header, claims)
+    ]
     assert structure.jwt(".".join([*parts, "c2lnbmF0dXJl"])) is accepted
 
 
 @pytest.mark.parametrize(
     ("credentials", "accepted"),
-    [("ada:k33p-Th1s", True), ("user:password", False), ("no colon", False), ("ada:${PASS}", False)],
+    [
+        ("ada:k33p-Th1s", True),
+        ("user:password", False),
+        ("no colon", False),
+        ("ada:${PASS}", False),
+    ],
 )
 def test_basic_credentials_are_decoded(credentials: str, accepted: bool) -> None:
     assert structure.basic_auth(base64.b64encode(credentials.encode()).decode()) is accepted
@@ -59,7 +66,9 @@ def test_a_key_block_needs_a_body() -> None:
     assert structure.private_key(GENERATORS["rsa_key"](Random(1)))
     assert structure.private_key(GENERATORS["pem_key_escaped"](Random(1)))
     assert not structure.private_key("-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----")
-    assert not structure.private_key("-----BEGIN PRIVATE KEY-----" + "A" * 400 + "-----END PRIVATE KEY-----")
+    assert not structure.private_key(
+        "-----BEGIN PRIVATE KEY-----" + "A" * 400 + "-----END PRIVATE KEY-----"
+    )
 
 
 CHECKS = {

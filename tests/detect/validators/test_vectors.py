@@ -1,4 +1,6 @@
-"""Numbers that standards, registries and documentation publish as examples, and the nearest wrong ones."""
+"""Numbers that standards, registries and documentation publish as examples, and the nearest wrong
+ones.
+"""
 
 from __future__ import annotations
 

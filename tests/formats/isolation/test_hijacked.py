@@ -1,4 +1,6 @@
-"""A process that a hostile file took over says what it wants: its parent lives, runs none of it, and blocks the file."""
+"""A process that a hostile file took over says what it wants: its parent lives, runs none of it,
+and blocks the file.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,9 @@ MESSAGES: dict[str, bytes] = {
     "a list in a list": b"d" + struct.pack("<Q", 1) * 9,
     "an unknown refusal": reply(Refusal(9, "x")),
     "a refusal below zero": reply(Refusal(-1, "x")),
-    "a refusal that a terminal obeys": b"x" + struct.pack("<q", 0) + wire.encoded(wire.TEXT, "\x1b[2J"),
+    "a refusal that a terminal obeys": b"x"
+    + struct.pack("<q", 0)
+    + wire.encoded(wire.TEXT, "\x1b[2J"),
     "a refusal of many lines": b"x" + struct.pack("<q", 0) + wire.encoded(wire.TEXT, "a\nb"),
     "segments without places": reply(reading(places=[])),
     "segments without labels": reply(reading(contexts=["", ""])),
@@ -145,7 +149,9 @@ MESSAGES: dict[str, bytes] = {
         reading(located=[Located(0, Cells("a", array("q"), array("q"), array("q")))])
     ),
     "lines of half an escape": reply(
-        reading(located=[Located(0, Lines(Escapes(array("q", [0]), *[array("q")] * 3), array("q")))])
+        reading(
+            located=[Located(0, Lines(Escapes(array("q", [0]), *[array("q")] * 3), array("q")))]
+        )
     ),
     "cells without columns": reply(
         reading(located=[Located(0, Cells("a", array("q", [0]), array("q", [1]), array("q")))])
@@ -158,7 +164,9 @@ def test_what_does_not_fit_ends_the_worker_and_blocks_the_file(
     what: str, hijack: Callable[[str], None]
 ) -> None:
     message = MESSAGES[what]
-    hijack(f"sys.stdout.buffer.write(frame({message!r})); sys.stdout.buffer.flush(); time.sleep(60)")
+    hijack(
+        f"sys.stdout.buffer.write(frame({message!r})); sys.stdout.buffer.flush(); time.sleep(60)"
+    )
     refused(UNTRUSTED)
 
 
@@ -168,7 +176,9 @@ def test_an_oversized_length_is_refused(length: int, hijack: Callable[[str], Non
     refused(UNTRUSTED)
 
 
-@pytest.mark.parametrize("sent", [b"", b"\0\0\0", struct.pack("<Q", 100), struct.pack("<Q", 100) + b"x" * 99])
+@pytest.mark.parametrize(
+    "sent", [b"", b"\0\0\0", struct.pack("<Q", 100), struct.pack("<Q", 100) + b"x" * 99]
+)
 def test_a_frame_that_is_cut_off_is_a_crash(sent: bytes, hijack: Callable[[str], None]) -> None:
     hijack(f"say({sent!r})")
     refused("failed")
@@ -203,7 +213,9 @@ def test_a_process_that_got_away_cannot_hold_its_parent(
     os.kill(int(escaped.read_text()), signal.SIGKILL)
 
 
-@pytest.mark.parametrize(("kind", "error"), [*enumerate([FormatError, CannotMaskError, NotThisFormatError])])
+@pytest.mark.parametrize(
+    ("kind", "error"), [*enumerate([FormatError, CannotMaskError, NotThisFormatError])]
+)
 def test_a_refusal_is_one_of_three_errors(kind: int, error: type[FormatError]) -> None:
     made = error_of(Refusal(kind, "reason"))
     assert type(made) is error

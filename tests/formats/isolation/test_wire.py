@@ -83,7 +83,9 @@ def test_lone_surrogates_are_data() -> None:
 LENGTHS = [1, 1 << 20, 1 << 31, (1 << 63) - 1, (1 << 64) - 1]
 
 
-@pytest.mark.parametrize("kind", [kind for kind, _ in KINDS[3:8]] + [Several(Several(TEXT)), Several(NUMBER)])
+@pytest.mark.parametrize(
+    "kind", [kind for kind, _ in KINDS[3:8]] + [Several(Several(TEXT)), Several(NUMBER)]
+)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_length_that_lies_allocates_nothing(kind: Kind[Any], length: int) -> None:
     for before in (b"", b"q", b"\1"):

@@ -37,14 +37,17 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def masked(files: Files, find: Callable[[Document], Iterable[Hit]]) -> Callable[[bytes, str], bytes]:
+def masked(
+    files: Files, find: Callable[[Document], Iterable[Hit]]
+) -> Callable[[bytes, str], bytes]:
     """The masked copy of a file that holds values, which both readers must find clean."""
 
     def mask(data: bytes, name: str) -> bytes:
         node = files.open(data, name)
         needles = Needles(VALUES)
         assert any(
-            needles.in_text("\n".join(files.read_again(one.document.format, one.data))) for one in node.walk()
+            needles.in_text("\n".join(files.read_again(one.document.format, one.data)))
+            for one in node.walk()
         )
         copy = files.masked(node, find)
         result = verify(copy, name, VALUES, find, replacements=MASKS)
@@ -76,7 +79,9 @@ def package() -> Callable[..., bytes]:
             f'<Override PartName="/{name}" ContentType="{one}"/>'
             for name, one in {path: main_type, **(types or {})}.items()
         )
-        relationships = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        relationships = (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        )
         members: dict[str, str | bytes] = {
             "[Content_Types].xml": f'{XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
             '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -117,7 +122,16 @@ def converted(tmp_path: Path) -> Callable[[bytes, str, str], bytes]:
         source.write_bytes(data)
         profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
         target = tmp_path / "out"
-        command = [program, profile, "--headless", "--convert-to", to, "--outdir", str(target), str(source)]
+        command = [
+            program,
+            profile,
+            "--headless",
+            "--convert-to",
+            to,
+            "--outdir",
+            str(target),
+            str(source),
+        ]
         subprocess.run(command, check=True, capture_output=True, timeout=180)
         return next(target.glob(f"{source.stem}*.{to.partition(':')[0]}")).read_bytes()
 

@@ -43,7 +43,9 @@ def made_by_openpyxl() -> bytes:
     people = workbook.active
     people.title = "People"
     people.append(["Name", "SSN", "Born", "Card", MAIL, "calc"])
-    people.append(["kept text", 123456789, datetime.date(1980, 1, 2), int(CARD), "x", f'="no "&"{SSN}"'])
+    people.append(
+        ["kept text", 123456789, datetime.date(1980, 1, 2), int(CARD), "x", f'="no "&"{SSN}"']
+    )
     people["B2"].number_format = "000-00-0000"
     people.append(["a", SSN, None, "4111 1111 1111 1111", MAIL, "=B3"])
     people.add_table(Table(displayName="T1", ref="A1:F3"))
@@ -108,7 +110,11 @@ def test_headers_label_the_cells_below_them(read: Read) -> None:
     labelled = {view.context: view.text.split() for view in document.views if view.context}
     assert labelled["Account number"] == ["100200300", "100200301"]
     assert labelled["Born"] == ["1980-01-02", "1981-01-02"]
-    assert {segment.context for segment in document.segments} >= {"Account number", "Born", "Amount"}
+    assert {segment.context for segment in document.segments} >= {
+        "Account number",
+        "Born",
+        "Amount",
+    }
     at = next(n for n, one in enumerate(document.segments) if one.context == "Account number")
     assert document.place_of(at, 12) == "Sheet!A4"
 
@@ -160,9 +166,7 @@ def test_cells_of_every_shape(
     if prefix:
         rows = re.sub(r"<(/?)(\w)", rf"<\1{prefix}\2", rows)
         data = workbook_of(package, "")
-        sheet = (
-            f"<x:worksheet {S.replace('xmlns', 'xmlns:x')}><x:sheetData>{rows}</x:sheetData></x:worksheet>"
-        )
+        sheet = f"<x:worksheet {S.replace('xmlns', 'xmlns:x')}><x:sheetData>{rows}</x:sheetData></x:worksheet>"
         data = workbook_of(package, "", {"xl/worksheets/sheet1.xml": sheet})
     else:
         data = workbook_of(package, rows)
@@ -188,7 +192,9 @@ def test_a_cell_loses_the_formula_that_would_make_the_value_again(
     assert b"calcChain" not in copy["xl/_rels/workbook.xml.rels"]
 
 
-def test_shared_strings_shown_hidden_and_spoken(masked: Mask, package: Package, parts_of: Parts) -> None:
+def test_shared_strings_shown_hidden_and_spoken(
+    masked: Mask, package: Package, parts_of: Parts
+) -> None:
     strings = (
         f"<sst {S}><si><t>kept</t></si><si><r><rPr><b/></rPr><t>123-</t></r><r><t>45-6789 kept</t></r></si>"
         f"<si><t>nobody shows {MAIL}</t></si><si><t>kept</t><rPh sb='0' eb='1'><t>{CARD}</t></rPh></si></sst>"
@@ -243,7 +249,11 @@ def test_masked_headers_of_a_table_stay_different(masked: Mask) -> None:
     copy = openpyxl.load_workbook(io.BytesIO(masked(saved(workbook), "a.xlsx"))).active
     (table,) = copy.tables.values()
     headers = [cell.value for cell in copy[1]]
-    assert headers == ["(E-MAIL)", "(E-MAIL) (2)", "kept"] == [column.name for column in table.tableColumns]
+    assert (
+        headers
+        == ["(E-MAIL)", "(E-MAIL) (2)", "kept"]
+        == [column.name for column in table.tableColumns]
+    )
 
 
 def test_sheets_with_masked_names_stay_different(masked: Mask) -> None:

@@ -93,14 +93,14 @@ def test_bytes_between_the_parts_are_read_and_dropped(
 
 
 @pytest.mark.parametrize("kind", ["docx", "xlsx"])
-def test_some_mutated_files(kind: str, package: Package, find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_some_mutated_files(
+    kind: str, package: Package, find: Callable[[Document], Iterable[Hit]]
+) -> None:
     contents = {
         "docx": DOCUMENT,
         "xlsx": '<workbook xmlns="u"><sheets><sheet name="a" sheetId="1"/></sheets></workbook>',
     }[kind]
-    sheet = (
-        f'<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>{SSN}</v></c></row></sheetData></worksheet>'
-    )
+    sheet = f'<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>{SSN}</v></c></row></sheetData></worksheet>'
     types = {"xl/worksheets/sheet1.xml": "x.worksheet+xml"}
     original = package(kind, contents, {"xl/worksheets/sheet1.xml": sheet}, types)
     chosen = format_named(kind)

@@ -71,7 +71,9 @@ def test_everything_that_python_pptx_writes(masked: Mask) -> None:
 def test_the_workbook_behind_a_chart_is_masked(masked: Mask, parts_of: Parts) -> None:
     parts = parts_of(masked(made_by_python_pptx(), "a.pptx"))
     (name,) = (part for part in parts if part.startswith("ppt/embeddings/"))
-    strings = "".join(contents.decode("utf-8", "replace") for contents in parts_of(parts[name]).values())
+    strings = "".join(
+        contents.decode("utf-8", "replace") for contents in parts_of(parts[name]).values()
+    )
     assert "[E-MAIL]" in strings
     assert MAIL not in strings
 
@@ -82,6 +84,13 @@ def test_places_name_the_slide(read: Callable[[bytes, str], Node]) -> None:
 
 
 def test_parts_without_a_value_stay_byte_for_byte(masked: Mask, parts_of: Parts) -> None:
-    before, after = parts_of(made_by_python_pptx()), parts_of(masked(made_by_python_pptx(), "a.pptx"))
+    before, after = (
+        parts_of(made_by_python_pptx()),
+        parts_of(masked(made_by_python_pptx(), "a.pptx")),
+    )
     same = {name for name in before if before[name] == after.get(name)}
-    assert {"ppt/presentation.xml", "ppt/theme/theme1.xml", "ppt/slideMasters/slideMaster1.xml"} <= same
+    assert {
+        "ppt/presentation.xml",
+        "ppt/theme/theme1.xml",
+        "ppt/slideMasters/slideMaster1.xml",
+    } <= same

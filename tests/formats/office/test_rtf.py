@@ -28,7 +28,10 @@ SHAPES = {
     "a word that ends at the value": (r"kept\b" + "\n" + SSN + " end", "kept\\b\n[SSN 1] end"),
     "a field": (rf'{{\field{{\*\fldinst HYPERLINK "mailto:{MAIL}"}}{{\fldrslt kept}}}}', None),
     "a property": (rf"{{\info{{\title {CARD}}}}}kept", None),
-    "a footnote": (rf"kept 123-45{{\footnote note {MAIL}}}-6789", r"kept [SSN 1]{\footnote note [E-MAIL]}"),
+    "a footnote": (
+        rf"kept 123-45{{\footnote note {MAIL}}}-6789",
+        r"kept [SSN 1]{\footnote note [E-MAIL]}",
+    ),
     "a deletion": (r"kept 123{\deleted X}-45-6789", None),
 }
 
@@ -52,17 +55,25 @@ def test_pictures_are_not_inspected(read: Callable[[bytes, str], Node]) -> None:
     data = rb"{\rtf1 kept {\pict\pngblip 89504e470d0a1a0a}}"
     node = read(data, "a.rtf")
     assert node.document.segments[0].text == "kept \n"
-    assert [part.reason for part in node.uninspected()] == ["picture: only its strings were searched"]
+    assert [part.reason for part in node.uninspected()] == [
+        "picture: only its strings were searched"
+    ]
 
 
-def test_what_is_embedded_cannot_be_masked(files: Files, find: Callable[[Document], list[Hit]]) -> None:
-    data = (r"{\rtf1 kept {\object{\*\objdata " + f"see {MAIL} there".encode().hex() + "}}}").encode()
+def test_what_is_embedded_cannot_be_masked(
+    files: Files, find: Callable[[Document], list[Hit]]
+) -> None:
+    data = (
+        r"{\rtf1 kept {\object{\*\objdata " + f"see {MAIL} there".encode().hex() + "}}}"
+    ).encode()
     with pytest.raises(CannotMaskError, match="embedded"):
         files.masked(files.open(data, "a.rtf"), find)
 
 
 @pytest.mark.slow
-def test_libreoffice_reads_what_is_left(masked: Mask, converted: Callable[[bytes, str, str], bytes]) -> None:
+def test_libreoffice_reads_what_is_left(
+    masked: Mask, converted: Callable[[bytes, str, str], bytes]
+) -> None:
     document = docx.Document()
     document.add_paragraph("kept é 123-").add_run("45-6789 end").bold = True
     output = io.BytesIO()

@@ -64,7 +64,10 @@ def made_by_python_docx() -> bytes:
 
 def test_runs_tables_headers_footers_and_properties(masked: Mask) -> None:
     copy = docx.Document(io.BytesIO(masked(made_by_python_docx(), "a.docx")))
-    assert [one.text for one in copy.paragraphs] == ["kept text [SSN 1] and more kept", "mail [E-MAIL]"]
+    assert [one.text for one in copy.paragraphs] == [
+        "kept text [SSN 1] and more kept",
+        "mail [E-MAIL]",
+    ]
     cells = [cell.text for row in copy.tables[0].rows for cell in row.cells]
     assert cells == ["Name", "Card", "kept cell", "[CARD]"]
     assert copy.sections[0].header.paragraphs[0].text == "header [SSN 1]"
@@ -82,7 +85,9 @@ def test_parts_without_a_value_stay_byte_for_byte(masked: Mask, parts_of: Parts)
     assert b"thumbnail" not in after["_rels/.rels"]
 
 
-def test_text_around_a_value_stays_byte_for_byte(masked: Mask, package: Package, parts_of: Parts) -> None:
+def test_text_around_a_value_stays_byte_for_byte(
+    masked: Mask, package: Package, parts_of: Parts
+) -> None:
     odd = f"<w:p  w:rsidR='00AB12CD'><w:r ><w:t >a&#65; é</w:t></w:r><!-- x --><w:r><w:t>x {SSN} y</w:t></w:r></w:p>"
     data = package("docx", body(odd))
     after = parts_of(masked(data, "a.docx"))["word/document.xml"].decode()
@@ -92,23 +97,42 @@ def test_text_around_a_value_stays_byte_for_byte(masked: Mask, package: Package,
 SPLIT = [
     (paragraph(run("a 123"), run("-45-"), run("6789 b")), "a [SSN 1] b"),
     (paragraph(run("a 123"), "<w:r><w:noBreakHyphen/></w:r>", run("45-6789 b")), "a [SSN 1] b"),
-    (paragraph(run("a 123-45-67"), "<w:bookmarkStart w:id='1' w:name='x'/>", run("89")), "a [SSN 1]"),
+    (
+        paragraph(run("a 123-45-67"), "<w:bookmarkStart w:id='1' w:name='x'/>", run("89")),
+        "a [SSN 1]",
+    ),
     (paragraph(run("a 12&#51;-45-6789 &amp; b")), "a [SSN 1] & b"),
     (paragraph("<w:r><w:t><![CDATA[a 123-45-6789 < b]]></w:t></w:r>"), "a [SSN 1] < b"),
     (
-        paragraph(run("a "), "<w:sdt><w:sdtContent>", run("123-45"), "</w:sdtContent></w:sdt>", run("-6789")),
+        paragraph(
+            run("a "),
+            "<w:sdt><w:sdtContent>",
+            run("123-45"),
+            "</w:sdtContent></w:sdt>",
+            run("-6789"),
+        ),
         "a [SSN 1]",
     ),
     (
-        paragraph(run("a "), "<w:smartTag w:element='x'>", run("123-45"), "</w:smartTag>", run("-6789")),
+        paragraph(
+            run("a "), "<w:smartTag w:element='x'>", run("123-45"), "</w:smartTag>", run("-6789")
+        ),
         "a [SSN 1]",
     ),
     (
-        paragraph(run("a 123-45-678"), "<w:r><w:sym w:font='Symbol' w:char='F039'/></w:r>", run(" b")),
+        paragraph(
+            run("a 123-45-678"), "<w:r><w:sym w:font='Symbol' w:char='F039'/></w:r>", run(" b")
+        ),
         "a [SSN 1] b",
     ),
-    (paragraph("<w:r><w:sym w:font='Symbol' w:char='F031'/></w:r>", run("23-45-6789 b")), "[SSN 1] b"),
-    (paragraph(run("jane.roe@acme"), run(".example"), "<w:r><w:br/></w:r>", run(SSN)), "[E-MAIL]\n[SSN 1]"),
+    (
+        paragraph("<w:r><w:sym w:font='Symbol' w:char='F031'/></w:r>", run("23-45-6789 b")),
+        "[SSN 1] b",
+    ),
+    (
+        paragraph(run("jane.roe@acme"), run(".example"), "<w:r><w:br/></w:r>", run(SSN)),
+        "[E-MAIL]\n[SSN 1]",
+    ),
 ]
 
 
@@ -150,7 +174,9 @@ def test_fields_and_links(masked: Mask, package: Package, parts_of: Parts) -> No
         "<w:r><w:instrText xml:space='preserve'> HYPERLINK \"mailto:jane.</w:instrText></w:r>"
         "<w:r><w:instrText>roe@acme.example\" </w:instrText></w:r><w:r><w:fldChar w:fldCharType='separate'/></w:r>"
     )
-    contents = paragraph(run("kept "), field, run("write"), "<w:r><w:fldChar w:fldCharType='end'/></w:r>")
+    contents = paragraph(
+        run("kept "), field, run("write"), "<w:r><w:fldChar w:fldCharType='end'/></w:r>"
+    )
     simple = f"<w:p><w:fldSimple w:instr=' AUTHOR {MAIL} '>{run('kept')}</w:fldSimple></w:p>"
     target = f"mailto:{MAIL}?subject={SSN}"
     link = f'<Relationship Id="rId9" Type="x/hyperlink" Target="{target}" TargetMode="External"/>'
@@ -197,7 +223,9 @@ EVERYWHERE = {
     "word/theme/theme2.xml": "<a:theme xmlns:a='u' name='jane.roe&#64;acme.example'/>",
     "word/remark.xml": f"<!-- {SSN} --><x/>",
     "word/instruction.xml": f"<?note {MAIL}?><x/>",
-    "word/wide.xml": "<?xml version='1.0' encoding='UTF-16'?><a><b>123-45-6789</b></a>".encode("utf-16"),
+    "word/wide.xml": "<?xml version='1.0' encoding='UTF-16'?><a><b>123-45-6789</b></a>".encode(
+        "utf-16"
+    ),
     "word/afchunk.html": f"<p>kept 123-<b>45</b>-6789 {MAIL}",
     "word/afchunk.txt": f"kept {CARD}",
 }
@@ -218,31 +246,44 @@ def test_a_number_among_the_properties_becomes_a_text(
 
 def test_spaces_beside_a_mask_are_kept(masked: Mask, package: Package) -> None:
     runs = paragraph(
-        run("kept"), f"<w:r><w:t xml:space='preserve'> {SSN} x</w:t></w:r>", run("123-45-"), run("6789 y")
+        run("kept"),
+        f"<w:r><w:t xml:space='preserve'> {SSN} x</w:t></w:r>",
+        run("123-45-"),
+        run("6789 y"),
     )
     copy = docx.Document(io.BytesIO(masked(package("docx", body(runs)), "a.docx")))
     assert copy.paragraphs[0].text == "kept [SSN 1] x[SSN 1] y"
     assert b'<w:t xml:space="preserve"> y' in copy.part.blob
 
 
-def test_a_document_within_a_document_is_masked_too(masked: Mask, package: Package, parts_of: Parts) -> None:
+def test_a_document_within_a_document_is_masked_too(
+    masked: Mask, package: Package, parts_of: Parts
+) -> None:
     inner = package("docx", body(paragraph(run(f"inner {SSN}"))))
     copy = parts_of(masked(package("docx", body(), {"word/embeddings/x.docx": inner}), "a.docx"))
     assert b"inner [SSN 1]" in parts_of(copy["word/embeddings/x.docx"])["word/document.xml"]
 
 
-def test_a_picture_that_nobody_read_is_said_so(read: Callable[[bytes, str], Node], package: Package) -> None:
-    node = read(package("docx", body(), {"word/media/image1.emf": b"\1\0\0\0" + bytes(200)}), "a.docx")
+def test_a_picture_that_nobody_read_is_said_so(
+    read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    node = read(
+        package("docx", body(), {"word/media/image1.emf": b"\1\0\0\0" + bytes(200)}), "a.docx"
+    )
     assert [part.place for part in node.uninspected()] == ["word/media/image1.emf"]
 
 
-def test_columns_of_tables_are_labelled_by_their_headers(read: Callable[[bytes, str], Node]) -> None:
+def test_columns_of_tables_are_labelled_by_their_headers(
+    read: Callable[[bytes, str], Node],
+) -> None:
     document = docx.Document()
     table = document.add_table(3, 2)
     for at, text in enumerate(("Name", "Account", "a", "100200300", "b", "100200301")):
         table.cell(*divmod(at, 2)).text = text
     views = read(saved(document), "a.docx").document.views
-    assert [view.text.split() for view in views if view.context == "Account"] == [["100200300", "100200301"]]
+    assert [view.text.split() for view in views if view.context == "Account"] == [
+        ["100200300", "100200301"]
+    ]
 
 
 def test_structure_is_not_taken_for_content(read: Callable[[bytes, str], Node]) -> None:
@@ -253,8 +294,12 @@ def test_structure_is_not_taken_for_content(read: Callable[[bytes, str], Node]) 
     assert not any(name in text for name in ("914400", "schemas.openxmlformats", "Times New Roman"))
 
 
-def test_places_name_part_and_paragraph(read: Callable[[bytes, str], Node], package: Package) -> None:
-    document = read(package("docx", body(paragraph(run("a")), paragraph(run("b")))), "a.docx").document
+def test_places_name_part_and_paragraph(
+    read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    document = read(
+        package("docx", body(paragraph(run("a")), paragraph(run("b")))), "a.docx"
+    ).document
     assert document.place_of(0, 2) == "word/document.xml, paragraph 2"
 
 
@@ -266,7 +311,11 @@ def test_comments_of_the_zip_are_read_and_masked(masked: Mask, package: Package)
 
 
 @pytest.mark.slow
-def test_libreoffice_reads_what_is_left(masked: Mask, converted: Callable[[bytes, str, str], bytes]) -> None:
-    text = converted(masked(made_by_python_docx(), "a.docx"), "a.docx", "txt:Text").decode("utf-8-sig")
+def test_libreoffice_reads_what_is_left(
+    masked: Mask, converted: Callable[[bytes, str, str], bytes]
+) -> None:
+    text = converted(masked(made_by_python_docx(), "a.docx"), "a.docx", "txt:Text").decode(
+        "utf-8-sig"
+    )
     assert "kept text [SSN 1] and more kept" in text
     assert not any(value in text for value in (SSN, CARD, MAIL))

@@ -76,13 +76,18 @@ def leaks_in(data: bytes, values: set[str]) -> list[tuple[str, str]]:
     judges = {
         "pypdf": pypdf_text(data),
         "pdfminer": pdfminer_text(data),
-        "first reader": "\n".join(segment.text for segment in FORMAT.extract(data, Limits()).segments),
+        "first reader": "\n".join(
+            segment.text for segment in FORMAT.extract(data, Limits()).segments
+        ),
         "second reader": "\n".join(FORMAT.read_again(data, Limits())),
         "bytes": plain.decode("latin-1"),
-        "wide bytes": plain.decode("utf-16-be", "replace") + plain[1:].decode("utf-16-be", "replace"),
+        "wide bytes": plain.decode("utf-16-be", "replace")
+        + plain[1:].decode("utf-16-be", "replace"),
     }
     if tool := shutil.which("pdftotext"):
-        done = subprocess.run([tool, "-", "-"], input=data, capture_output=True, timeout=30, check=False)
+        done = subprocess.run(
+            [tool, "-", "-"], input=data, capture_output=True, timeout=30, check=False
+        )
         judges["pdftotext"] = done.stdout.decode("utf-8", "replace")
     found = []
     for judge, text in judges.items():
@@ -101,7 +106,12 @@ def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
                 values.add(match[0])
                 for index, piece in enumerate(view.pieces_of(match.start(), match.end())):
                     raw.append(
-                        Edit(piece.segment, piece.start, piece.end, f"[{label}]" if index == 0 else "")
+                        Edit(
+                            piece.segment,
+                            piece.start,
+                            piece.end,
+                            f"[{label}]" if index == 0 else "",
+                        )
                     )
     edits: list[Edit] = []
     for edit in sorted(set(raw), key=lambda edit: (edit.segment, edit.start, -edit.end)):

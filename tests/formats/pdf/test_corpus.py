@@ -1,4 +1,6 @@
-"""Many files by several producers with planted values: none may be left, and no other word may be lost."""
+"""Many files by several producers with planted values: none may be left, and no other word may be
+lost.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,10 @@ class Planter:
             value = f"{chance.randrange(101, 665)}-{chance.randrange(10, 99)}-{chance.randrange(1000, 9999)}"
         elif kind == 1:
             value = " ".join(
-                ["4" + f"{chance.randrange(1000):03d}", *[f"{chance.randrange(10**4):04d}" for _ in range(3)]]
+                [
+                    "4" + f"{chance.randrange(1000):03d}",
+                    *[f"{chance.randrange(10**4):04d}" for _ in range(3)],
+                ]
             )
         else:
             value = f"{chance.choice(['jane', 'bob', 'ann'])}.{chance.randrange(10**5)}@acme-corp.example"
@@ -92,9 +97,13 @@ def _canvas_file(planter: Planter, number: int) -> bytes:
     from reportlab.pdfgen.canvas import Canvas
 
     chance = planter.chance
-    pdfmetrics.registerFont(TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf")))
+    pdfmetrics.registerFont(
+        TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+    )
     buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=chance.choice([A4, letter, landscape(A4)]), pageCompression=number % 2)
+    canvas = Canvas(
+        buffer, pagesize=chance.choice([A4, letter, landscape(A4)]), pageCompression=number % 2
+    )
     for _ in range(2):
         font, size = (
             chance.choice(["Helvetica", "Times-Italic", "Courier-Bold", "Vera"]),
@@ -126,14 +135,17 @@ def _platypus_file(planter: Planter, _number: int) -> bytes:
     style = getSampleStyleSheet()["Normal"]
     style.alignment = planter.chance.choice([0, 1, 2, 4])
     rows = [[planter.words(1), planter.value(), planter.words(2)] for _ in range(12)]
-    paragraphs = [Paragraph(" ".join(planter.sentence() for _ in range(3)), style) for _ in range(6)]
+    paragraphs = [
+        Paragraph(" ".join(planter.sentence() for _ in range(3)), style) for _ in range(6)
+    ]
     SimpleDocTemplate(buffer).build([*paragraphs, Table(rows)])
     return buffer.getvalue()
 
 
 def _html(planter: Planter, style: str) -> str:
     blocks = "".join(
-        f'<div style="{style};margin:20px">{planter.sentence()} {planter.sentence()}</div>' for _ in range(8)
+        f'<div style="{style};margin:20px">{planter.sentence()} {planter.sentence()}</div>'
+        for _ in range(8)
     )
     return f"<html><meta charset=utf-8><body>{blocks}</body></html>"
 
@@ -151,7 +163,11 @@ def _chromium(page: Path) -> bytes | None:
         f"--print-to-pdf={target}",
     ]
     subprocess.run(
-        [browser, *arguments, str(page)], capture_output=True, timeout=60, check=False, cwd=page.parent
+        [browser, *arguments, str(page)],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        cwd=page.parent,
     )
     return target.read_bytes() if target.exists() else None
 
@@ -169,7 +185,12 @@ def _office(page: Path) -> bytes | None:
 
 
 def _corpus(folder: Path) -> Iterator[tuple[str, bytes, set[str]]]:
-    makers: list[Callable[[Planter, int], bytes]] = [_canvas_file, _canvas_file, _canvas_file, _platypus_file]
+    makers: list[Callable[[Planter, int], bytes]] = [
+        _canvas_file,
+        _canvas_file,
+        _canvas_file,
+        _platypus_file,
+    ]
     for number in range(FILES):
         planter = Planter(number)
         yield f"reportlab {number}", makers[number % 4](planter, number), planter.values
@@ -203,7 +224,9 @@ def test_no_planted_value_is_left_and_no_other_word_is_lost(
 
 
 def _lost_words(before: bytes, after: bytes, values: set[str]) -> tuple[int, int]:
-    """Plain words that an independent extractor no longer gives, labels and what belongs to values left aside."""
+    """Plain words that an independent extractor no longer gives, labels and what belongs to values
+    left aside.
+    """
     from pdfminer.high_level import extract_text
 
     parts = {part for value in values for part in re.split(r"\W+", value.lower())}

@@ -33,7 +33,12 @@ def test_pixels_outside_of_the_boxes_are_identical(drawn, check, rendered):
 
     def page(canvas):
         for line in range(40):
-            words(canvas, 760 - 16 * line, f"Line {line} mentions {SSN} gladly, and {EMAIL} too.", x=60)
+            words(
+                canvas,
+                760 - 16 * line,
+                f"Line {line} mentions {SSN} gladly, and {EMAIL} too.",
+                x=60,
+            )
         canvas.line(40, 300, 560, 300)
 
     data = drawn(page)
@@ -48,10 +53,14 @@ def test_pixels_outside_of_the_boxes_are_identical(drawn, check, rendered):
         content = pdf.pages[0].Contents.read_bytes().split(b"/Artifact BMC q")[1]
     for line in content.splitlines():
         if line.startswith(b"0 g "):
-            numbers = [float(word) for word in line.split() if word not in (b"g", b"m", b"l", b"h", b"f")]
+            numbers = [
+                float(word) for word in line.split() if word not in (b"g", b"m", b"l", b"h", b"f")
+            ]
             x0, y0, x1, _, _, y1 = numbers[1:7]
             draw.rectangle((2 * x0 - 1, 2 * (842 - y1) - 2, 2 * x1 + 1, 2 * (842 - y0) + 1), fill=1)
-    difference = ImageChops.difference(before, after).convert("L").point(lambda value: 255 if value else 0)
+    difference = (
+        ImageChops.difference(before, after).convert("L").point(lambda value: 255 if value else 0)
+    )
     difference.paste(0, mask=covered)
     assert difference.getbbox() is None
 
@@ -101,7 +110,8 @@ def test_letter_spaced_text(drawn, check):
 def test_letters_placed_one_by_one_in_any_order(handmade, check):
     made = handmade()
     letters = [
-        f"BT /F1 12 Tf 1 0 0 1 {72 + 7 * index} 700 Tm ({letter}) Tj ET" for index, letter in enumerate(SSN)
+        f"BT /F1 12 Tf 1 0 0 1 {72 + 7 * index} 700 Tm ({letter}) Tj ET"
+        for index, letter in enumerate(SSN)
     ]
     made.content("\n".join(letters[1::2] + letters[::2]))
     assert not check(made.save()).leaks(SSN)
@@ -135,7 +145,13 @@ def test_rotated_pages_with_a_crop_box(handmade, check, rotation):
 
 @pytest.mark.parametrize(
     "matrix",
-    ["-1 0 0 1 500 400", "-1 0 0 -1 500 400", "1 0 0 -1 72 400", "0.7 0.7 -0.7 0.7 72 72", "0 1 -1 0 300 72"],
+    [
+        "-1 0 0 1 500 400",
+        "-1 0 0 -1 500 400",
+        "1 0 0 -1 72 400",
+        "0.7 0.7 -0.7 0.7 72 72",
+        "0 1 -1 0 300 72",
+    ],
 )
 def test_mirrored_turned_and_slanted_text(handmade, check, matrix):
     made = handmade()
@@ -178,7 +194,9 @@ def test_a_form_that_nothing_draws(handmade, check):
     from pikepdf import Dictionary
 
     made = handmade()
-    made.page.Resources.XObject = Dictionary(Hidden=made.form(f"BT /F1 12 Tf (Old address {EMAIL}) Tj ET"))
+    made.page.Resources.XObject = Dictionary(
+        Hidden=made.form(f"BT /F1 12 Tf (Old address {EMAIL}) Tj ET")
+    )
     result = check(made.save())
     assert EMAIL in result.values
     assert not result.leaks(EMAIL)
@@ -198,7 +216,9 @@ def test_text_in_a_tiling_pattern_and_a_soft_mask(handmade, check):
         YStep=20,
         Resources=Dictionary(Font=made.page.Resources.Font),
     )
-    group = made.form(f"BT /F1 12 Tf 72 72 Td ({EMAIL}) Tj ET", Group=Dictionary(S=Name.Transparency))
+    group = made.form(
+        f"BT /F1 12 Tf 72 72 Td ({EMAIL}) Tj ET", Group=Dictionary(S=Name.Transparency)
+    )
     made.page.Resources.Pattern = Dictionary(P1=pattern)
     made.page.Resources.ExtGState = Dictionary(
         G1=Dictionary(SMask=Dictionary(Type=Name.Mask, S=Name.Luminosity, G=group))
@@ -213,7 +233,9 @@ def test_a_font_without_tounicode_is_read_or_said_to_be_unread(drawn, check):
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
 
-    pdfmetrics.registerFont(TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf")))
+    pdfmetrics.registerFont(
+        TTFont("Vera", str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+    )
     data = drawn(lambda c: words(c, 700, f"Her number {SSN} was checked.", font="Vera"))
     assert not check(data).leaks(SSN)
     buffer = io.BytesIO()
@@ -223,12 +245,16 @@ def test_a_font_without_tounicode_is_read_or_said_to_be_unread(drawn, check):
                 del item["/ToUnicode"]
                 item.Encoding = pikepdf.Dictionary(
                     Type=pikepdf.Name.Encoding,
-                    Differences=pikepdf.Array([0, *[pikepdf.Name(f"/g{code}") for code in range(256)]]),
+                    Differences=pikepdf.Array(
+                        [0, *[pikepdf.Name(f"/g{code}") for code in range(256)]]
+                    ),
                 )
         pdf.save(buffer)
     document = FORMAT.extract(buffer.getvalue(), Limits())
     read = any(SSN in segment.text for segment in document.segments)
-    assert read or any("does not say what they mean" in part.reason for part in document.uninspected)
+    assert read or any(
+        "does not say what they mean" in part.reason for part in document.uninspected
+    )
 
 
 def test_hidden_text_beside_a_scan_goes_from_the_pixels_too(handmade, check, rendered):
@@ -249,9 +275,13 @@ def test_hidden_text_beside_a_scan_goes_from_the_pixels_too(handmade, check, ren
         Filter=Name.FlateDecode,
     )
     made.page.Resources.XObject = Dictionary(Scan=image)
-    made.content(f"q 612 0 0 792 0 0 cm /Scan Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen {SSN} here) Tj ET")
+    made.content(
+        f"q 612 0 0 792 0 0 cm /Scan Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen {SSN} here) Tj ET"
+    )
     result = check(made.save())
-    assert any(part.place == "page 1" and "OCR" in part.reason for part in result.document.uninspected)
+    assert any(
+        part.place == "page 1" and "OCR" in part.reason for part in result.document.uninspected
+    )
     assert not result.leaks(SSN)
     import pikepdf
 
@@ -294,7 +324,9 @@ def test_a_jpeg_scan_and_a_stencil_are_painted_over(handmade, check):
     )
     made.page.Resources.XObject = Dictionary(Scan=scan, Ink=stencil)
     made.content(
-        "q 612 0 0 792 0 0 cm /Scan Do /Ink Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen " + SSN + " here) Tj ET"
+        "q 612 0 0 792 0 0 cm /Scan Do /Ink Do Q BT 3 Tr /F1 12 Tf 72 700 Td (Seen "
+        + SSN
+        + " here) Tj ET"
     )
     result = check(made.save())
     with pikepdf.open(io.BytesIO(result.masked)) as pdf:
@@ -385,7 +417,9 @@ def test_text_within_a_type_3_glyph(handmade, check):
     assert not check(made.save()).leaks(SSN)
 
 
-@pytest.mark.parametrize("face", ["HeiseiMin-W3", "STSong-Light", "HYSMyeongJo-Medium", "MSung-Light"])
+@pytest.mark.parametrize(
+    "face", ["HeiseiMin-W3", "STSong-Light", "HYSMyeongJo-Medium", "MSung-Light"]
+)
 def test_predefined_cjk_cmaps(drawn, check, face):
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -396,7 +430,9 @@ def test_predefined_cjk_cmaps(drawn, check, face):
     assert not result.leaks(SSN, EMAIL)
 
 
-@pytest.mark.parametrize("cmap", ["90ms-RKSJ-H", "90msp-RKSJ-H", "EUC-H", "UniJIS-UTF16-H", "90ms-RKSJ-V"])
+@pytest.mark.parametrize(
+    "cmap", ["90ms-RKSJ-H", "90msp-RKSJ-H", "EUC-H", "UniJIS-UTF16-H", "90ms-RKSJ-V"]
+)
 def test_predefined_cmaps_with_codes_of_mixed_length(handmade, check, cmap):
     from pikepdf import Array, Dictionary, Name, String
 
@@ -408,7 +444,9 @@ def test_predefined_cmaps_with_codes_of_mixed_length(handmade, check, cmap):
         CIDSystemInfo=Dictionary(Registry=String("Adobe"), Ordering=String("Japan1"), Supplement=2),
         DW=1000,
         W=Array([1, Array([278] * 94), 231, 632, 500]),
-        FontDescriptor=Dictionary(Type=Name.FontDescriptor, FontName=Name("/Ryumin-Light"), Flags=4),
+        FontDescriptor=Dictionary(
+            Type=Name.FontDescriptor, FontName=Name("/Ryumin-Light"), Flags=4
+        ),
     )
     made.page.Resources.Font.J = made.pdf.make_indirect(
         Dictionary(
@@ -457,7 +495,9 @@ def test_operators_that_show_a_line_each(handmade, check):
     )
     result = check(made.save())
     assert not result.leaks(SSN, EMAIL, CARD)
-    assert [word for word in ("first", "second", "third", "end", "fin") if word not in result.text()] == []
+    assert [
+        word for word in ("first", "second", "third", "end", "fin") if word not in result.text()
+    ] == []
 
 
 def test_unbalanced_graphics_states_leave_the_boxes_in_place(handmade, check, rendered):
@@ -530,7 +570,9 @@ def test_comments_and_strings_that_no_operator_shows(handmade, check):
 
 def test_cells_of_a_table_stand_apart(drawn):
     def page(canvas):
-        for row, cells in enumerate((("Name", "SSN", "Card"), ("Jane Roe", SSN, "4111111111111111"))):
+        for row, cells in enumerate(
+            (("Name", "SSN", "Card"), ("Jane Roe", SSN, "4111111111111111"))
+        ):
             for column, cell in enumerate(cells):
                 words(canvas, 700 - 14 * row, cell, size=10, x=72 + 68 * column)
         words(canvas, 600, "Plain")
@@ -538,7 +580,11 @@ def test_cells_of_a_table_stand_apart(drawn):
         words(canvas, 500, "SSN")
         words(canvas, 500, SSN, x=272)
 
-    (table,) = (view for view in FORMAT.extract(drawn(page), Limits()).views if view.name == "rows of tables")
+    (table,) = (
+        view
+        for view in FORMAT.extract(drawn(page), Limits()).views
+        if view.name == "rows of tables"
+    )
     assert table.text == f"Name\tSSN\tCard\nJane Roe\t{SSN}\t4111111111111111\n\nSSN\n{SSN}\n\n"
     assert table.repeats
 

@@ -99,7 +99,8 @@ def test_content_that_makes_no_sense(handmade, content):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"%PDF-1.7", b"%PDF-1.4\n%%EOF", b"x" * 5000, b"%PDF-1.7\ntrailer <</Root 1 0 R>>"]
+    "data",
+    [b"", b"%PDF-1.7", b"%PDF-1.4\n%%EOF", b"x" * 5000, b"%PDF-1.7\ntrailer <</Root 1 0 R>>"],
 )
 def test_what_is_no_pdf(data):
     with pytest.raises(FormatError):

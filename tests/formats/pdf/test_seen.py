@@ -1,4 +1,6 @@
-"""Pages that are pictures: read by OCR and painted over where there is tesseract, and said to be not inspected where there is none."""
+"""Pages that are pictures: read by OCR and painted over where there is tesseract, and said to be
+not inspected where there is none.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ LINES = ["Dear customer, this is kept", f"Number {SSN} of the file", "Yours sinc
         pytest.param(lambda: scanned(scan(LINES)), id="upright"),
         pytest.param(lambda: scanned(scan(LINES, 90), 90), id="turned", marks=pytest.mark.slow),
         pytest.param(
-            lambda: scanned(scan(LINES), strips=9), id="in strips that cut lines", marks=pytest.mark.slow
+            lambda: scanned(scan(LINES), strips=9),
+            id="in strips that cut lines",
+            marks=pytest.mark.slow,
         ),
     ],
 )

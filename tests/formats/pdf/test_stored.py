@@ -1,4 +1,6 @@
-"""Values that no page draws: metadata, outlines, forms, attachments, earlier revisions, and what else a PDF stores."""
+"""Values that no page draws: metadata, outlines, forms, attachments, earlier revisions, and what
+else a PDF stores.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def test_metadata_and_xmp(handmade, check):
     made.pdf.trailer.Info = made.pdf.make_indirect(
         Dictionary(Title=f"Letter to {EMAIL}", Subject=f"Número {SSN} 中")
     )
-    made.pdf.Root.Metadata = made.pdf.make_stream(XMP.encode(), Type=Name.Metadata, Subtype=Name.XML)
+    made.pdf.Root.Metadata = made.pdf.make_stream(
+        XMP.encode(), Type=Name.Metadata, Subtype=Name.XML
+    )
     result = check(made.save())
     assert not result.leaks(SSN, EMAIL)
     import pikepdf
@@ -62,7 +66,8 @@ def test_everything_else_that_holds_strings(handmade, check):
         WC=Dictionary(S=Name.JavaScript, JS=pdf.make_stream(f"mail('{EMAIL}')".encode()))
     )
     pdf.Root.OCProperties = Dictionary(
-        OCGs=Array([pdf.make_indirect(Dictionary(Type=Name.OCG, Name=f"Layer {SSN}"))]), D=Dictionary()
+        OCGs=Array([pdf.make_indirect(Dictionary(Type=Name.OCG, Name=f"Layer {SSN}"))]),
+        D=Dictionary(),
     )
     pdf.Root.PieceInfo = Dictionary(App=Dictionary(Private=String(EMAIL)))
     link = Dictionary(
@@ -117,7 +122,9 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
         )
     )
     made.page.Annots = Array([field])
-    packet = f"<xfa:datasets><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
+    packet = (
+        f"<xfa:datasets><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
+    )
     made.pdf.Root.AcroForm = Dictionary(
         Fields=Array([field]),
         DR=Dictionary(Font=made.page.Resources.Font),
@@ -143,13 +150,18 @@ def test_attachments_are_children_that_can_be_replaced_or_dropped(handmade):
     made.pdf.attachments["list.csv"] = pikepdf.AttachedFileSpec(
         made.pdf, f"ssn\n{SSN}\n".encode(), filename="list.csv"
     )
-    made.pdf.attachments["more.txt"] = pikepdf.AttachedFileSpec(made.pdf, EMAIL.encode(), filename="more.txt")
+    made.pdf.attachments["more.txt"] = pikepdf.AttachedFileSpec(
+        made.pdf, EMAIL.encode(), filename="more.txt"
+    )
     data = made.save()
     document = FORMAT.extract(data, Limits())
     children = {child.name: child for child in document.children}
     assert children["list.csv"].data == f"ssn\n{SSN}\n".encode()
     masked = FORMAT.mask(
-        data, document, [], {children["list.csv"].key: b"ssn\n***\n", children["more.txt"].key: None}
+        data,
+        document,
+        [],
+        {children["list.csv"].key: b"ssn\n***\n", children["more.txt"].key: None},
     )
     after = {child.name: child.data for child in FORMAT.extract(masked, Limits()).children}
     assert after["list.csv"] == b"ssn\n***\n"
@@ -174,7 +186,9 @@ def test_an_earlier_revision_is_read_and_left_behind(drawn, check, updated):
     data = updated(drawn(page(f"Old number {SSN}")), change)
     document = FORMAT.extract(data, Limits())
     assert SSN not in document.segments[0].text
-    assert any(SSN in segment.text and "earlier revision" in segment.place for segment in document.segments)
+    assert any(
+        SSN in segment.text and "earlier revision" in segment.place for segment in document.segments
+    )
     assert not check(data).leaks(SSN)
 
 
@@ -186,7 +200,9 @@ def test_objects_that_nothing_refers_to(drawn, check):
         orphan = pdf.make_stream(f"BT /F1 12 Tf ({SSN}) Tj ET".encode())
         pdf.trailer.Keep = pikepdf.Array([orphan, pikepdf.Dictionary(Note=EMAIL)])
         buffer = io.BytesIO()
-        pdf.save(buffer, object_stream_mode=pikepdf.ObjectStreamMode.disable, compress_streams=False)
+        pdf.save(
+            buffer, object_stream_mode=pikepdf.ObjectStreamMode.disable, compress_streams=False
+        )
     orphaned = buffer.getvalue().replace(b"/Keep", b"/K\x65ep")
     assert not check(orphaned).leaks(SSN, EMAIL)
 
@@ -208,7 +224,12 @@ def test_signatures_are_said_to_break_and_taken_out(handmade, check):
     )
     field = made.pdf.make_indirect(
         Dictionary(
-            Type=Name.Annot, Subtype=Name.Widget, FT=Name.Sig, T="sig", V=signature, Rect=Array([0, 0, 0, 0])
+            Type=Name.Annot,
+            Subtype=Name.Widget,
+            FT=Name.Sig,
+            T="sig",
+            V=signature,
+            Rect=Array([0, 0, 0, 0]),
         )
     )
     made.page.Annots = Array([field])
@@ -351,13 +372,17 @@ def _in_unused_form(made):
 
 
 def _in_hex(made):
-    made.page.Resources.XObject = dict_of(Old=made.form(f"BT /F1 9 Tf <{SSN.encode().hex()}> Tj ET"))
+    made.page.Resources.XObject = dict_of(
+        Old=made.form(f"BT /F1 9 Tf <{SSN.encode().hex()}> Tj ET")
+    )
 
 
 def _in_attachment(made):
     import pikepdf
 
-    made.pdf.attachments["a.txt"] = pikepdf.AttachedFileSpec(made.pdf, SSN.encode(), filename="a.txt")
+    made.pdf.attachments["a.txt"] = pikepdf.AttachedFileSpec(
+        made.pdf, SSN.encode(), filename="a.txt"
+    )
 
 
 def _in_javascript(made):
@@ -392,7 +417,9 @@ def test_the_second_reader_sees_what_a_bad_mask_leaves(handmade, leave):
 
 def test_the_second_reader_sees_an_earlier_revision(drawn, updated):
     data = drawn(lambda canvas: canvas.drawString(72, 700, f"Old number {SSN}"))
-    assert any(SSN in text for text in FORMAT.read_again(updated(data, lambda writer: None), Limits()))
+    assert any(
+        SSN in text for text in FORMAT.read_again(updated(data, lambda writer: None), Limits())
+    )
 
 
 def test_a_file_that_ends_within_a_stream_is_refused(drawn):

@@ -22,7 +22,7 @@ from dlpctl.backend.remote import RemoteBackend
 from dlpctl.backend.spool import SILENT_SECONDS, Spool
 from dlpctl.control.access import LOCAL
 from dlpctl.errors import QuotaError, RequestError, ServerError, UnauthorizedError
-from tests.remote.conftest import Result, Service
+from tests.backend.conftest import Result, Service
 
 CONTENT = "Jane Doe, jane.doe@corp.example.net, SSN 536-22-8726, paid with 4111 1111 1111 1111.\n"
 POLICY = f"pol_{1:024x}"
@@ -98,7 +98,9 @@ def test_a_check_stays_until_it_is_told(spool: Spool, service: Service, license_
     assert service.control.audit.search(LOCAL).total == 3
 
 
-def test_many_go_in_batches_the_oldest_first(spool: Spool, service: Service, license_key: str) -> None:
+def test_many_go_in_batches_the_oldest_first(
+    spool: Spool, service: Service, license_key: str
+) -> None:
     for number in range(sending.BATCH + 5):
         spool.put(_check(number))
     first = spool.folder / f"{_check(7)['preflight_id']}.json"
@@ -122,7 +124,9 @@ def test_an_answer_that_was_lost_does_not_count_twice(
     assert service.control.audit.search(LOCAL).total == 1
 
 
-def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(spool: Spool, service: Service) -> None:
+def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(
+    spool: Spool, service: Service
+) -> None:
     spool.put(_check(1))
     (spool.folder / "pf_0.json").write_bytes(b"")
     assert list(spool.waiting(10).values()) == [_check(1)]
@@ -153,7 +157,9 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
 
 def test_one_sender_at_a_time(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr("dlpctl.backend.spool._start", lambda command, environ: started.append(command))
+    monkeypatch.setattr(
+        "dlpctl.backend.spool._start", lambda command, environ: started.append(command)
+    )
     spool.put(_check(1))
     spool.start_sender("http://h")
     spool.start_sender("http://h")
@@ -181,7 +187,9 @@ def today(clock) -> None:
 
 
 @pytest.mark.usefixtures("no_sender", "today")
-def test_nothing_of_the_content_goes_over_the_wire(licensed, service, acme, license_key, tmp_path) -> None:
+def test_nothing_of_the_content_goes_over_the_wire(
+    licensed, service, acme, license_key, tmp_path
+) -> None:
     name = "contract-of-smith-536-22-8726.txt"
     Path(name).write_text(CONTENT)
     Path("data.csv").write_text(f"who,note\nJane,{json.dumps(CONTENT.strip())}\n")
@@ -198,7 +206,9 @@ def test_nothing_of_the_content_goes_over_the_wire(licensed, service, acme, lice
     assert all(set(one) == {"type", "count"} for check in told for one in check["detected"])
     first = next(check for check in told if check["preflight_id"] == answer["preflight_id"])
     assert first["bytes"] == len(CONTENT)
-    assert first["detected"] == [{"type": one["type"], "count": one["count"]} for one in answer["detected"]]
+    assert first["detected"] == [
+        {"type": one["type"], "count": one["count"]} for one in answer["detected"]
+    ]
     wire = " ".join(f"{seen.path} {dict(seen.headers)} {seen.body!r}" for seen in service.seen)
     samples = [one["sample"] for one in answer["detected"] if one["sample"]]
     assert samples
@@ -253,7 +263,9 @@ def test_without_the_server_and_a_token_the_default_policy_decides(licensed, ser
 @pytest.mark.usefixtures("no_sender", "today")
 def test_a_license_that_is_no_good_is_an_error(licensed, service, acme, monkeypatch) -> None:
     Path("note.txt").write_text(CONTENT)
-    service.control.licenses.revoke(LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id)
+    service.control.licenses.revoke(
+        LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id
+    )
     result = licensed("check", "note.txt")
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     monkeypatch.setenv("DLPCTL_LICENSE_KEY", "dlp_lk_x")

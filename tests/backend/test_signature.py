@@ -49,7 +49,8 @@ def test_keys_of_other_sizes(bits: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["none", "None", "NONE", "HS256", "RS512", "PS256", "ES256", "", None, 1, ["RS256"]]
+    "algorithm",
+    ["none", "None", "NONE", "HS256", "RS512", "PS256", "ES256", "", None, 1, ["RS256"]],
 )
 def test_other_algorithms_are_refused_before_anything_is_verified(algorithm: object) -> None:
     with pytest.raises(LicenseError, match="RS256"):

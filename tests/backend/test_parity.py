@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.conftest import Daemon, Result
+from tests.backend.conftest import Daemon, Result
 
 FILE = """
 [[organization]]
@@ -41,7 +41,9 @@ Shell = Callable[..., Result]
 
 
 class Twice:
-    """Runs each command here and through the server, in homes that begin the same, and compares all that it prints."""
+    """Runs each command here and through the server, in homes that begin the same, and compares all
+    that it prints.
+    """
 
     def __init__(self, shell: Shell, local: Path, daemon: Daemon) -> None:
         self._shell = shell
@@ -53,7 +55,9 @@ class Twice:
         printed = []
         answers = {}
         for url, home in self._homes.items():
-            given = [self._names[url][text[1:]] if text.startswith("@") else text for text in arguments]
+            given = [
+                self._names[url][text[1:]] if text.startswith("@") else text for text in arguments
+            ]
             result = self._shell(home, *given, "--format", "json", "--server", url)
             assert result.status == status, result.err
             printed.append((_normalized(result.out), _normalized(result.err)))
@@ -70,7 +74,9 @@ class Twice:
 
 
 def _normalized(text: str) -> str:
-    """The same but for what is random or of the moment: each id becomes the number of its first appearance."""
+    """The same but for what is random or of the moment: each id becomes the number of its first
+    appearance.
+    """
     known: dict[str, str] = {}
     text = _ID.sub(lambda found: known.setdefault(found[0], f"{found[0][:3]}#{len(known)}"), text)
     return _VARYING.sub("*", text)
@@ -123,7 +129,9 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     twice("license", "revoke", "acme", "@standard")
     twice("license", "list", "acme")
 
-    token = twice("token", "create", "--role", "auditor", "--org", "acme", "--expires", "2999-01-01")
+    token = twice(
+        "token", "create", "--role", "auditor", "--org", "acme", "--expires", "2999-01-01"
+    )
     twice.keep("token", token, "token_id")
     twice("token", "create", "--role", "king", status=2)
     twice("token", "revoke", "@token")
@@ -134,7 +142,17 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     Path("none.txt").write_text("nothing here")
     twice("policy", "update", "acme", "@policy", "--active")
     twice("check", "note.txt", "--org", "acme", "--policy", "@policy", status=10)
-    twice("check", "data.csv", "none.txt", "--org", "acme", "--policy", "@policy", "--force", status=10)
+    twice(
+        "check",
+        "data.csv",
+        "none.txt",
+        "--org",
+        "acme",
+        "--policy",
+        "@policy",
+        "--force",
+        status=10,
+    )
     twice("check", "note.txt", "--org", "acme", "--policy", "nothing", status=1)
     twice("check", "note.txt", "--org", "acme", "--policy", "@policy", "-d", "MARS", status=2)
 
@@ -164,7 +182,10 @@ def test_what_is_read_of_one_database_is_the_same_byte_for_byte(
     assert made["organization"] == "umbrella"
     Path("note.txt").write_text("write to jane.doe@corp.example.net")
     for destination in ("VENDOR", "CUSTOMER"):
-        assert at_home(daemon.home, "check", "note.txt", "--org", "umbrella", "-d", destination).status == 10
+        assert (
+            at_home(daemon.home, "check", "note.txt", "--org", "umbrella", "-d", destination).status
+            == 10
+        )
     for command in (
         ("org", "list"),
         ("org", "show", "umbrella"),
@@ -189,7 +210,12 @@ def test_what_is_read_of_one_database_is_the_same_byte_for_byte(
 
 def test_a_unix_socket_serves_as_well(at_home: Shell, socket_daemon: Daemon) -> None:
     url = socket_daemon.url
-    made = at_home(socket_daemon.home, "init", "--org", "Hooli", "--server", url, "--format", "json")
+    made = at_home(
+        socket_daemon.home, "init", "--org", "Hooli", "--server", url, "--format", "json"
+    )
     assert json.loads(made.out)["organization"] == "hooli"
     here = at_home(socket_daemon.home, "org", "list", "--format", "json", "--server", "local")
-    assert at_home(socket_daemon.home, "org", "list", "--format", "json", "--server", url).out == here.out
+    assert (
+        at_home(socket_daemon.home, "org", "list", "--format", "json", "--server", url).out
+        == here.out
+    )

@@ -1,7 +1,9 @@
-"""Where values stand in a text, in any spelling: what masking has left of them, or where else they are.
+"""Where values stand in a text, in any spelling: what masking has left of them, or where else they
+are.
 
-Linear in the text, whatever the number of values. Values of fewer than five letters and digits are looked for
-only as they are written, those of fewer than five characters not at all: `47` and `Li` stand in every text.
+Linear in the text, whatever the number of values. Values of fewer than five letters and digits are
+looked for only as they are written, those of fewer than five characters not at all: `47` and `Li`
+stand in every text.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\
 _SHORTEST = 5
 _SHORTEST_GROUPED = 7
 _FEW = 32
-"""So many first words are looked for one by one before a text is taken apart into all of its words."""
+"""So many first words are looked for one by one before a text is taken apart into all of its words.
+"""
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
@@ -134,9 +137,13 @@ class _Index:
                     if (number := digits[first : first + length]) not in numbers:
                         continue
                     # Most numbers of a table are none of the values.
-                    places = places or [place for place in range(*match.span()) if text[place].isdecimal()]
+                    places = places or [
+                        place for place in range(*match.span()) if text[place].isdecimal()
+                    ]
                     start, end = places[first], places[first + length - 1] + 1
-                    whole = not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
+                    whole = (
+                        not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
+                    )
                     if whole or length >= _SHORTEST_ANYWHERE:
                         yield start, end, numbers[number]
 
@@ -156,7 +163,9 @@ class _Index:
                 yield start, match.end(), value
 
     def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Values of several words that a text joins to their neighbours: "by Maria Lopez3 min read"."""
+        """Values of several words that a text joins to their neighbours: "by Maria Lopez3 min
+        read".
+        """
         if not self._several:
             return
         data = folded(text).encode("utf-8", "replace")
@@ -165,7 +174,9 @@ class _Index:
         for start, (_, written) in zip(starts, found, strict=True):
             value = self._several[written]
             end = start + len(value.text)
-            within_number = text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
+            within_number = (
+                text[max(start - 1, 0) : start + 1].isdigit() or text[end - 1 : end + 1].isdigit()
+            )
             if not within_number:
                 yield start, end, value
 
@@ -183,8 +194,10 @@ class _Index:
         yield from (value for _, _, value in self.spelled(text))
 
 
-class Barred:
-    """Values of which none may stand in what masking writes: `m***@lopez.example` still names Ms. Lopez."""
+class ForbiddenValues:
+    """Values of which none may stand in what masking writes: `m***@lopez.example` still names Ms.
+    Lopez.
+    """
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._index = _Index(values)
@@ -206,7 +219,7 @@ def is_word(value: Value) -> bool:
     )
 
 
-def still_standing(masked: str, values: Iterable[Value]) -> list[Leak]:
+def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     """Which of the values can still be read in a masked text, also behind the usual encodings."""
     index = _Index(values)
     leaks: dict[Leak, None] = {}
@@ -217,7 +230,8 @@ def still_standing(masked: str, values: Iterable[Value]) -> list[Leak]:
 
 
 def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Further places of values that were found: a name that is repeated, a number written in another way.
+    """Further places of values that were found: a name that is repeated, a number written in
+    another way.
 
     They are masked like the finding that they repeat; each has its type, score and pattern.
     """
@@ -225,10 +239,10 @@ def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         value = Value(finding.type, finding.category, text[finding.start : finding.end])
         originals.setdefault(value, finding)
-    return Echoes(originals).outside(text, findings)
+    return Repeats(originals).outside(text, findings)
 
 
-class Echoes:
+class Repeats:
     """Values that were found somewhere, and all other places at which they stand."""
 
     def __init__(self, originals: Mapping[Value, Finding]) -> None:
@@ -255,7 +269,9 @@ class Echoes:
 
 
 def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
-    """What of `found` does not lie in `findings` already, in one or in several side by side; the longest at each place."""
+    """What of `found` does not lie in `findings` already, in one or in several side by side; the
+    longest at each place.
+    """
     spans: list[tuple[int, int]] = []
     for start, end in sorted((finding.start, finding.end) for finding in findings):
         if spans and start <= spans[-1][1]:
@@ -271,8 +287,11 @@ def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -
             return False
         ends = [start, *(behind for _, behind in within)]
         begins = [*(begin for begin, _ in within), end]
-        # Between a card number and a phone number stands nothing, though the last digit of one and the other may be a third.
-        return all(_APART.fullmatch(text[behind:begin]) for behind, begin in zip(ends, begins, strict=True))
+        # Between a card number and a phone number stands nothing, though the last digit of one and
+        # the other may be a third.
+        return all(
+            _APART.fullmatch(text[behind:begin]) for behind, begin in zip(ends, begins, strict=True)
+        )
 
     kept: list[Finding] = []
     for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):

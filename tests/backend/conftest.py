@@ -1,4 +1,6 @@
-"""A service as it is run, one in this process whose clock can be moved, and the command line with a home of its own."""
+"""A service as it is run, one in this process whose clock can be moved, and the command line with a
+home of its own.
+"""
 
 from __future__ import annotations
 
@@ -88,11 +90,15 @@ def at_home(
 
 
 def _serve(home: Path, cache: Path, *arguments: str) -> Iterator[Daemon]:
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(("DLPCTL_", "XDG_"))}
+    kept = {
+        name: text for name, text in os.environ.items() if not name.startswith(("DLPCTL_", "XDG_"))
+    }
     log = home / "log"
     command = [sys.executable, "-m", "dlpctl", "serve", *arguments]
     environ = (
-        kept | environment(home, cache) | {"DLPCTL_SERVE_RATE": "100000", "DLPCTL_SERVE_BURST": "100000"}
+        kept
+        | environment(home, cache)
+        | {"DLPCTL_SERVE_RATE": "100000", "DLPCTL_SERVE_BURST": "100000"}
     )
     with log.open("w", encoding="utf-8") as stderr:
         process = subprocess.Popen(command, env=environ, stderr=stderr)
@@ -114,7 +120,9 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> It
 
 
 @pytest.fixture(scope="module")
-def socket_daemon(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> Iterator[Daemon]:
+def socket_daemon(
+    tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path
+) -> Iterator[Daemon]:
     home = tmp_path_factory.mktemp("socket")
     for served in _serve(home, compiled_cache, "--unix-socket", str(home / "s")):
         yield served._replace(url=f"unix:{home / 's'}")
@@ -171,7 +179,9 @@ class Service:
         )
         self._server.daemon_threads = True
         self._port = self._server.server_port
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         self._thread.start()
 
     def stop(self) -> None:

@@ -1,7 +1,9 @@
-"""What the makers of stand-ins and their recognition share: invented words, unusable ranges, a public mark.
+"""What the makers of stand-ins and their recognition share: invented words, unusable ranges, a
+public mark.
 
-Test values that are published (`4242 4242 4242 4242`, `john@example.com`) are deliberately not among these:
-people try a scanner with them, and it must find them. Everything here can be told from them.
+Test values that are published (`4242 4242 4242 4242`, `john@example.com`) are deliberately not
+among these: people try a scanner with them, and it must find them. Everything here can be told from
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from string import ascii_lowercase, ascii_uppercase
 
 from dlpctl.regex import lazy
 
-# Two parts make a word that reads like a name; none is a given name, surname or word that we could find.
+# Two parts make a word that reads like a name; none is a given name, surname or word that we could
+# find.
 _FIRST_PARTS = """
 Alb Ard Aum Bel Brev Calv Cress Dav Delm Drav Elm Esk Fal Farn Gal Glev Halk Harv Ild Jarv Jess Kel Krest
 Lan Lorv Mald Merv Nald Nev Orb Osk Pell Pres Quen Quil Rav Resk Salv Selm Tamb Tarv Ulv Ust Vald Vesk Wend
@@ -42,9 +45,12 @@ KEPT_IN_ADDRESSES = frozenset(_PARTS_OF_ADDRESSES.split())
 CARD_PREFIXES = {"3": "353011", "4": "424242", "5": "555555", "6": "601111", "2": "555555"}
 """The first six digits of published test cards, by the first digit."""
 AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX = "378282", "305693", "620000"
-ALL_CARD_PREFIXES = frozenset({*CARD_PREFIXES.values(), AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX})
+ALL_CARD_PREFIXES = frozenset(
+    {*CARD_PREFIXES.values(), AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX}
+)
 
-# Area codes with a 9 in the middle are kept for a longer numbering plan, 555-01XX is kept for fiction.
+# Area codes with a 9 in the middle are kept for a longer numbering plan, 555-01XX is kept for
+# fiction.
 FICTIONAL_US_PHONE = lazy(r"1?[2-9]9\d55501\d\d")
 # 999 is no country's code.
 NOWHERE_PHONE = lazy(r"(?:00)?999\d+")

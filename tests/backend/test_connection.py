@@ -27,13 +27,15 @@ from dlpctl.errors import (
     UnauthorizedError,
     UsageError,
 )
-from tests.remote.conftest import Daemon
+from tests.backend.conftest import Daemon
 
 _ORGANIZATIONS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
 
 
 @contextmanager
-def answering(*answers: bytes, context: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[bytes]]]:
+def answering(
+    *answers: bytes, context: ssl.SSLContext | None = None
+) -> Iterator[tuple[str, list[bytes]]]:
     """A server that gives one of the answers to each connection, and what it was sent."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -221,11 +223,15 @@ def test_one_that_the_server_has_closed_is_made_anew(wait_for: Callable[..., Non
             assert backend.organizations() == []
             connection = backend._connection._open
             assert connection is not None
-            wait_for(lambda sock=connection.sock: sock is None or select.select([sock], [], [], 0)[0])
+            wait_for(
+                lambda sock=connection.sock: sock is None or select.select([sock], [], [], 0)[0]
+            )
         assert len(asked) == 2
 
 
-def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(server, service, acme) -> None:
+def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(
+    server, service, acme
+) -> None:
     from dlpctl.control.access import LOCAL
 
     key = service.control.policies.list(LOCAL, acme)[0].api_key
@@ -239,7 +245,9 @@ def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(serve
         server.organization("none")
 
 
-def test_the_token_of_this_machine_goes_to_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_of_this_machine_goes_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / FIRST_ADMIN).write_text("secret\n")
     assert RemoteBackend.open("http://127.0.0.1:1", tmp_path)._credential == {
         "Authorization": "Bearer secret"
@@ -289,6 +297,9 @@ def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with answering(_ORGANIZATIONS) as (url, _):
         assert "http://" in _said(url.replace("http:", "https:"))
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with answering(_ORGANIZATIONS, context=context) as (url, asked), asking(f"{url}/dlp", None) as backend:
+    with (
+        answering(_ORGANIZATIONS, context=context) as (url, asked),
+        asking(f"{url}/dlp", None) as backend,
+    ):
         assert backend.organizations() == []
         assert asked[0].startswith(b"GET /dlp/api/organizations HTTP/1.1")

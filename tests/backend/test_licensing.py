@@ -14,7 +14,7 @@ import pytest
 from dlpctl.backend.licensing import FRESH_SECONDS, GRACE_SECONDS, PAUSE_SECONDS, LicenseClient
 from dlpctl.control.access import LOCAL
 from dlpctl.errors import ForbiddenError, LicenseError, QuotaError, UnauthorizedError
-from tests.remote.conftest import Clock, Service
+from tests.backend.conftest import Clock, Service
 
 Changes = Callable[[dict[str, Any]], object]
 
@@ -79,7 +79,9 @@ def test_without_the_server_a_token_is_good_until_its_end(client, service, clock
     assert client.grant() is not None
 
 
-def test_a_server_that_does_not_answer_is_not_asked_each_time(client, service, clock, monkeypatch) -> None:
+def test_a_server_that_does_not_answer_is_not_asked_each_time(
+    client, service, clock, monkeypatch
+) -> None:
     grant = client.grant()
     clock.forward(seconds=FRESH_SECONDS)
     monkeypatch.setattr(service.control.licenses, "validate", lambda key: 1 / 0)
@@ -98,7 +100,9 @@ def test_without_any_answer_there_is_no_grant(license_key, tmp_path) -> None:
 
 def test_a_license_that_is_none_any_more(client, service, acme, clock) -> None:
     client.grant()
-    service.control.licenses.revoke(LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id)
+    service.control.licenses.revoke(
+        LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id
+    )
     clock.forward(seconds=FRESH_SECONDS)
     for _ in range(2):
         with pytest.raises(ForbiddenError, match="was revoked"):
@@ -119,7 +123,9 @@ def test_a_license_that_has_ended(client, clock) -> None:
 
 def test_a_token_ends_with_its_license(client, service, acme, clock) -> None:
     (license_,) = service.control.licenses.list(LOCAL, acme)
-    service.control.licenses.extend(LOCAL, acme, license_.license_id, {"expires_at": "2026-03-10T13:00Z"})
+    service.control.licenses.extend(
+        LOCAL, acme, license_.license_id, {"expires_at": "2026-03-10T13:00Z"}
+    )
     client.grant()
     service.stop()
     try:
@@ -166,10 +172,14 @@ def _hs256(kept: dict[str, Any]) -> None:
     import hmac
 
     ((key_id, pem),) = kept["keys"].items()
-    header = urlsafe_b64encode(json.dumps({"alg": "HS256", "kid": key_id}).encode()).decode().rstrip("=")
+    header = (
+        urlsafe_b64encode(json.dumps({"alg": "HS256", "kid": key_id}).encode()).decode().rstrip("=")
+    )
     said = f"{header}.{kept['answer']['jwt_token'].split('.')[1]}"
     signature = (
-        urlsafe_b64encode(hmac.digest(pem.encode(), said.encode(), hashlib.sha256)).decode().rstrip("=")
+        urlsafe_b64encode(hmac.digest(pem.encode(), said.encode(), hashlib.sha256))
+        .decode()
+        .rstrip("=")
     )
     kept["answer"]["jwt_token"] = f"{said}.{signature}"
 
@@ -179,7 +189,9 @@ def _own_key(kept: dict[str, Any]) -> None:
 
     claims = jwt.decode(kept["answer"]["jwt_token"], options={"verify_signature": False})
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    kept["answer"]["jwt_token"] = jwt.encode(claims, key, "RS256", {"kid": next(iter(kept["keys"]))})
+    kept["answer"]["jwt_token"] = jwt.encode(
+        claims, key, "RS256", {"kid": next(iter(kept["keys"]))}
+    )
 
 
 def _longer(kept: dict[str, Any]) -> None:
@@ -260,9 +272,15 @@ def test_a_server_that_answers_what_its_key_has_not_signed(
         client.grant()
 
 
-@pytest.mark.parametrize(("seconds", "good"), [(-290, True), (-310, False), (30, True), (-7_200, False)])
-def test_clocks_that_differ(service, license_key, tmp_path, clock, seconds: int, good: bool) -> None:
-    client = LicenseClient(service.url, license_key, tmp_path / "data", now=lambda: clock.seconds() + seconds)
+@pytest.mark.parametrize(
+    ("seconds", "good"), [(-290, True), (-310, False), (30, True), (-7_200, False)]
+)
+def test_clocks_that_differ(
+    service, license_key, tmp_path, clock, seconds: int, good: bool
+) -> None:
+    client = LicenseClient(
+        service.url, license_key, tmp_path / "data", now=lambda: clock.seconds() + seconds
+    )
     if good:
         assert client.grant() is not None
     else:
@@ -304,7 +322,9 @@ def test_a_quota_that_is_used_up(client, service, clock) -> None:
     assert client.grant() is not None, "the server may have been told otherwise meanwhile"
 
 
-def test_a_place_that_cannot_be_written_only_costs_time(service, license_key, tmp_path, clock) -> None:
+def test_a_place_that_cannot_be_written_only_costs_time(
+    service, license_key, tmp_path, clock
+) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     client = LicenseClient(service.url, license_key, tmp_path / "data", now=clock.seconds)
     assert client.grant() == client.grant() is not None

@@ -1,11 +1,13 @@
-"""Whether a value that was found is one of ours: masked already, or a stand-in that nobody can hold."""
+"""Whether a value that was found is one of ours: masked already, or a stand-in that nobody can
+hold.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.masking import invented
+from dlpctl.masking import surrogate_vocabulary
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
@@ -27,11 +29,15 @@ _URL_HOST = lazy(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECAS
 _USERNAME = lazy(r"([a-z]+)[0-9]{2}")
 _PLACE = lazy(r"-48\.\d+\D+-123\.\d+")
 _MOST_KEPT = 6
-"""Letters and digits that `partial` leaves of an identifier, with the country code of a phone number."""
+"""Letters and digits that `partial` leaves of an identifier, with the country code of a phone
+number.
+"""
 
 
-def is_reserved(type_name: str, category: Category, value: str) -> bool:
-    """Such a value is no leak. One value in 10,000 is reserved by chance, a published test value never."""
+def is_already_masked(type_name: str, category: Category, value: str) -> bool:
+    """Such a value is no leak. One value in 10,000 is reserved by chance, a published test value
+    never.
+    """
     if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
         return True
     kind = kind_of(type_name, category)
@@ -54,7 +60,9 @@ def _mostly_stars(value: str) -> bool:
 def _is_initials(value: str) -> bool:
     if "." not in value and "*" not in value:
         return False
-    words = [word for word in _WORD.findall(value) if word.lower() not in invented.TITLES]
+    words = [
+        word for word in _WORD.findall(value) if word.lower() not in surrogate_vocabulary.TITLES
+    ]
     return (
         bool(words)
         and all(len(word) == 1 for word in words)
@@ -81,70 +89,81 @@ def _is_masked_ip(value: str) -> bool:
 def _email(value: str) -> bool:
     lowered = value.lower()
     match = _EMAIL.fullmatch(lowered) if lowered.endswith(".example") else None
-    return match is not None and all(map(invented.is_invented, [*match.group(1).split("."), match.group(2)]))
+    return match is not None and all(
+        map(surrogate_vocabulary.is_invented, [*match.group(1).split("."), match.group(2)])
+    )
 
 
 def _phone(value: str) -> bool:
     digits = "".join(_DIGIT.findall(value))
-    if invented.FICTIONAL_US_PHONE.fullmatch(digits):
+    if surrogate_vocabulary.FICTIONAL_US_PHONE.fullmatch(digits):
         return True
     plain = digits.startswith("00999") or ("+" in value and digits.startswith("999"))
-    return plain and invented.NOWHERE_PHONE.fullmatch(digits) is not None
+    return plain and surrogate_vocabulary.NOWHERE_PHONE.fullmatch(digits) is not None
 
 
 def _card(value: str) -> bool:
     digits = "".join(_DIGIT.findall(value))
-    if not 13 <= len(digits) <= 19 or digits[:6] not in invented.ALL_CARD_PREFIXES:
+    if not 13 <= len(digits) <= 19 or digits[:6] not in surrogate_vocabulary.ALL_CARD_PREFIXES:
         return False
-    body = digits[: -invented.MARK_LENGTH - 1]
-    marked = body + invented.mark(body, "9" * invented.MARK_LENGTH)
-    return digits == marked + invented.luhn_digit(marked)
+    body = digits[: -surrogate_vocabulary.MARK_LENGTH - 1]
+    marked = body + surrogate_vocabulary.mark(body, "9" * surrogate_vocabulary.MARK_LENGTH)
+    return digits == marked + surrogate_vocabulary.luhn_digit(marked)
 
 
 def _iban(value: str) -> bool:
     compact = "".join(_ALNUM.findall(value)).upper()
-    if len(compact) < 15 or not set(compact[4 : 4 + invented.IBAN_EMPTY_BANK]) <= {"0", "X"}:
+    if len(compact) < 15 or not set(compact[4 : 4 + surrogate_vocabulary.IBAN_EMPTY_BANK]) <= {
+        "0",
+        "X",
+    }:
         return False
-    return compact[2:4] == invented.iban_check(compact[:2], compact[4:])
+    return compact[2:4] == surrogate_vocabulary.iban_check(compact[:2], compact[4:])
 
 
 def _ssn(value: str) -> bool:
     digits = "".join(re.findall(r"\d", value))
-    return len(digits) == 9 and digits.startswith(invented.UNISSUED_SSN_AREA)
+    return len(digits) == 9 and digits.startswith(surrogate_vocabulary.UNISSUED_SSN_AREA)
 
 
 def _name(value: str) -> bool:
     words = [
-        word for word in _WORD.findall(value) if word.lower() not in invented.KEPT_IN_NAMES and len(word) > 1
+        word
+        for word in _WORD.findall(value)
+        if word.lower() not in surrogate_vocabulary.KEPT_IN_NAMES and len(word) > 1
     ]
-    return bool(words) and all(map(invented.is_invented, words))
+    return bool(words) and all(map(surrogate_vocabulary.is_invented, words))
 
 
 def _address(value: str) -> bool:
-    words = [word for word in _LONG_WORD.findall(value) if word.lower() not in invented.KEPT_IN_ADDRESSES]
-    return any(map(invented.is_invented, words)) and all(
-        invented.is_invented(word) or not word.strip("Z") for word in words
+    words = [
+        word
+        for word in _LONG_WORD.findall(value)
+        if word.lower() not in surrogate_vocabulary.KEPT_IN_ADDRESSES
+    ]
+    return any(map(surrogate_vocabulary.is_invented, words)) and all(
+        surrogate_vocabulary.is_invented(word) or not word.strip("Z") for word in words
     )
 
 
 def _ip(value: str) -> bool:
     first = re.split(r"[.:]", value, maxsplit=1)[0]
     if ":" in value:
-        return first.lower() == invented.DOCUMENTATION_IPV6
-    return first.isdecimal() and int(first) in invented.UNUSED_IPV4_FIRST
+        return first.lower() == surrogate_vocabulary.DOCUMENTATION_IPV6
+    return first.isdecimal() and int(first) in surrogate_vocabulary.UNUSED_IPV4_FIRST
 
 
 def _mac(value: str) -> bool:
-    return "".join(_ALNUM.findall(value)).lower().startswith(invented.LOCAL_MAC_PREFIX)
+    return "".join(_ALNUM.findall(value)).lower().startswith(surrogate_vocabulary.LOCAL_MAC_PREFIX)
 
 
 def _url(value: str) -> bool:
     match = _URL_HOST.fullmatch(value)
-    return match is not None and invented.is_invented(match.group(1))
+    return match is not None and surrogate_vocabulary.is_invented(match.group(1))
 
 
 def _date(value: str) -> bool:
-    return re.search(rf"(?<!\d){invented.UNLIVED_CENTURY}\d(?!\d)", value) is not None
+    return re.search(rf"(?<!\d){surrogate_vocabulary.UNLIVED_CENTURY}\d(?!\d)", value) is not None
 
 
 def _place(value: str) -> bool:
@@ -153,18 +172,21 @@ def _place(value: str) -> bool:
 
 def _username(value: str) -> bool:
     match = _USERNAME.fullmatch(value)
-    return match is not None and invented.is_invented(match.group(1))
+    return match is not None and surrogate_vocabulary.is_invented(match.group(1))
 
 
 def _number(value: str) -> bool:
     characters = "".join(_ALNUM.findall(value))
     if len(characters) < 8 or not value.isascii():
         return False
-    body, end = characters[: -invented.MARK_LENGTH], characters[-invented.MARK_LENGTH :]
+    body, end = (
+        characters[: -surrogate_vocabulary.MARK_LENGTH],
+        characters[-surrogate_vocabulary.MARK_LENGTH :],
+    )
     zeros = 1 if len(characters) < 10 else 2
     if body[:zeros].isdigit() and body[:zeros] != "0" * zeros:
         return False
-    return end == invented.mark(body, invented.classes(end))
+    return end == surrogate_vocabulary.mark(body, surrogate_vocabulary.classes(end))
 
 
 _IS_MASKED: dict[Kind, Callable[[str], bool]] = {

@@ -1,4 +1,6 @@
-"""`check` by the control plane: recorded, counted, and answered as the interface says; here and by a server."""
+"""`check` by the control plane: recorded, counted, and answered as the interface says; here and by
+a server.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.conftest import Result
+from tests.backend.conftest import Result
 
 NOTE = "write to jane.doe@corp.example.net\n"
 Run = Callable[..., Result]
@@ -68,10 +70,16 @@ def test_the_masked_copy_is_where_check_writes_it(asked: Run) -> None:
 def test_several_files_and_the_decision_alone(asked: Run) -> None:
     Path("none.txt").write_text("nothing")
     result = asked("check", "note.txt", "none.txt", "--org", "acme", "--decision-only")
-    assert (result.status, result.out) == (10, "ALLOWED_WITH_MASKING  note.txt\nALLOWED  none.txt\n")
+    assert (result.status, result.out) == (
+        10,
+        "ALLOWED_WITH_MASKING  note.txt\nALLOWED  none.txt\n",
+    )
     files = json.loads(asked("check", "note.txt", "none.txt", "--org", "acme", "-f", "json").out)
     assert [one["file"] for one in files] == ["note.txt", "none.txt"]
-    assert "ALLOWED_WITH_MASKING  note.txt  Masked 1 email" in asked("check", "note.txt", "--org", "acme").out
+    assert (
+        "ALLOWED_WITH_MASKING  note.txt  Masked 1 email"
+        in asked("check", "note.txt", "--org", "acme").out
+    )
 
 
 def test_a_policy_key_opens_checks_by_its_policy(asked: Run, key: str, monkeypatch) -> None:
@@ -92,7 +100,9 @@ def test_a_policy_key_opens_checks_by_its_policy(asked: Run, key: str, monkeypat
 def test_an_auditor_sees_no_key_to_check_with(asked: Run, monkeypatch) -> None:
     if "DLPCTL_SERVER" not in os.environ:
         pytest.skip("in this process everybody is an administrator")
-    made = json.loads(asked("token", "create", "--role", "auditor", "--org", "acme", "-f", "json").out)
+    made = json.loads(
+        asked("token", "create", "--role", "auditor", "--org", "acme", "-f", "json").out
+    )
     monkeypatch.setenv("DLPCTL_TOKEN", made["token"])
     result = asked("check", "note.txt", "--org", "acme")
     assert (result.status, result.err.count("\n")) == (1, 1)
