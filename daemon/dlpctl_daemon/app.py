@@ -11,11 +11,12 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
+from dlpctl.control.resources import OPERATIONS, RESOURCES
 from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
-from dlpctl_daemon.api import resources
+from dlpctl_daemon.api import HANDLERS
 from dlpctl_daemon.callers import Callers
-from dlpctl_daemon.endpoints import Resource, Service, answerer, json_response
+from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
 from dlpctl_daemon.limits import Allowance, Rate, RateLimiter
 from dlpctl_daemon.logs import Log, places
@@ -41,30 +42,29 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Application
         log,
         Readiness(control.ready),
         Callers(control.checks.owner),
+        HANDLERS,
     )
-    declared = list(resources())
-    app = Application(service, declared)
-    for resource in declared:
-        app.register_blueprint(resource.blueprint(service))
-    app.register_blueprint(docs.blueprint(declared))
+    app = Application(service)
+    for resource in RESOURCES:
+        app.register_blueprint(blueprint(resource, service))
+    app.register_blueprint(docs.blueprint())
     return app
 
 
 class _PreflightId(BaseConverter):
-    """Anything but `text`, which is an address of its own and takes no GET."""
+    """The id of a check: anything but `text`, which is an address of its own and takes no GET."""
 
     regex = "(?!text$)[^/]+"
 
 
 class Application(Flask):
-    def __init__(self, service: Service, declared: Iterable[Resource]) -> None:
+    def __init__(self, service: Service) -> None:
         super().__init__(__name__, static_folder=None)
         self.service = service
         direct = {
-            (endpoint.method, endpoint.path): answerer(endpoint, service)
-            for resource in declared
-            for endpoint in resource.endpoints
-            if endpoint.is_direct
+            (operation.method, operation.path): answerer(operation, service)
+            for operation in OPERATIONS.values()
+            if operation.is_direct
         }
         self._frame = Frame(super().wsgi_app, direct, service)
         self.url_map.merge_slashes = False
@@ -84,7 +84,7 @@ class Application(Flask):
         self,
         exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
     ) -> None:
-        """Where it failed; not what it says, which may hold content."""
+        """Log where it failed; not the message of the error, which may hold content."""
         error = exc_info[1]
         if error is not None:
             self.service.log.error(
@@ -108,9 +108,9 @@ class Application(Flask):
         if isinstance(error, RateLimitError):
             note().allowance = Allowance(error.limit, 0, error.retry_after)
             response.headers["Retry-After"] = str(error.retry_after)
-        guard = note().guard
-        if isinstance(error, UnauthorizedError) and guard is not None:
-            response.headers["WWW-Authenticate"] = guard.challenge
+        challenge = note().challenge
+        if isinstance(error, UnauthorizedError) and challenge:
+            response.headers["WWW-Authenticate"] = challenge
         return response
 
 

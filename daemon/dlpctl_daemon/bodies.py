@@ -1,5 +1,6 @@
-"""Reading what a request brings. What can be read in two ways is refused, lest what was checked is
-not what somebody else reads.
+"""Reads bodies and queries of requests.
+
+A body that can be read in two ways is refused: another program may read it the other way.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flask import Request
 from werkzeug.http import parse_options_header
 
+from dlpctl.control.resources.fields import Field
 from dlpctl.errors import DlpctlError, RequestError, TooLargeError
-from dlpctl_daemon.schemas import SCHEMAS, Schema
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -35,7 +36,7 @@ class MalformedError(DlpctlError):
 
 
 class MediaTypeError(DlpctlError):
-    """A body of a kind that is not taken here."""
+    """A body whose media type is not taken."""
 
     code = "media-type"
     http_status = 415
@@ -146,37 +147,16 @@ def body_length(environ: WSGIEnvironment) -> int:
     return int(given) if given.isdecimal() else 0
 
 
-def fits(name: str, value: Mapping[str, Any]) -> None:
-    """Raises where a request does not follow its schema; the message begins with the field."""
-    schema = SCHEMAS[name]
-    properties: Mapping[str, Schema] = schema["properties"]
-    for field in value:
-        if field not in properties:
-            raise RequestError(
-                f"{field[:60]!r}: is not a field here; there are {', '.join(properties)}"
-            )
-    for field in schema["required"]:
-        if field not in value:
-            raise RequestError(f"{field}: is missing")
-    for field, given in value.items():
-        expected = properties[field]
-        if given is None and "null" in expected["type"]:
-            continue
-        if not isinstance(given, str):
-            raise RequestError(f"{field}: must be text")
-        if "enum" in expected and given not in expected["enum"]:
-            raise RequestError(f"{field}: must be one of {', '.join(expected['enum'])}")
-
-
-def read_query(request: Request, wanted: Mapping[str, Schema]) -> dict[str, Any]:
-    """The parameters that are there, numbers as numbers."""
+def read_query(request: Request, wanted: Mapping[str, Field]) -> dict[str, Any]:
+    """Return the parameters that are there, numbers as numbers."""
     read: dict[str, Any] = {}
-    for name, schema in wanted.items():
+    for name, field in wanted.items():
         values = request.args.getlist(name)
         if not values:
             continue
         if len(values) > 1:
-            raise RequestError(f"{name}: stands there {len(values)} times; once is enough")
+            raise RequestError(f"{name}: is there {len(values)} times; once is enough")
+        schema = field.schema or {}
         if schema["type"] != "integer":
             read[name] = values[0]
         elif _WHOLE.fullmatch(values[0]):

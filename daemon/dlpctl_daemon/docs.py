@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
 from flask import Blueprint, Response
 
-from dlpctl_daemon.endpoints import Resource
+from dlpctl.control.resources import RESOURCES
 from dlpctl_daemon.notes import note
 from dlpctl_daemon.openapi import describe
 
@@ -24,12 +24,12 @@ _FILES = {
 }
 
 
-def blueprint(resources: Sequence[Resource]) -> Blueprint:
+def blueprint() -> Blueprint:
     made = Blueprint("docs", __name__)
 
     @cache
     def description() -> bytes:
-        return json.dumps(describe(resources), separators=(",", ":")).encode("ascii")
+        return json.dumps(describe(RESOURCES), separators=(",", ":")).encode("ascii")
 
     def openapi() -> Response:
         return Response(description(), content_type="application/json")

@@ -1,17 +1,21 @@
-"""An endpoint is declared once: where it is, who may call it, what it takes and gives. Its view and
-its part of the description come from that.
+"""Endpoints: the operations of the control plane over HTTP.
+
+An operation is declared in `dlpctl.control.resources`. Here its caller is let in, its request is
+read, and its answer is written. `api` has functions for the few that need more than that.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Blueprint, Response, request
 
 from dlpctl.control.access import Access, Role
+from dlpctl.control.resources.operations import Credential, Operation, Resource
+from dlpctl.control.resources.shapes import plain
 from dlpctl_daemon.bodies import (
     check_form,
     check_json,
@@ -22,7 +26,6 @@ from dlpctl_daemon.bodies import (
 )
 from dlpctl_daemon.callers import bearer_of
 from dlpctl_daemon.notes import HEADERS_ONLY, Note, note
-from dlpctl_daemon.schemas import Schema, ref
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Service(NamedTuple):
-    """What all endpoints stand on."""
+    """The parts of the service that all endpoints use."""
 
     control: ControlPlane
     options: Options
@@ -46,19 +49,8 @@ class Service(NamedTuple):
     log: Log
     readiness: Readiness
     callers: Callers
-
-
-class Guard(Enum):
-    """What opens an endpoint: the name of its scheme in the description."""
-
-    OPEN = None
-    POLICY_KEY = "PolicyKey"
-    LICENSE_KEY = "LicenseKey"
-    ADMIN = "AdminToken"
-
-    @property
-    def challenge(self) -> str:
-        return 'PolicyKey header="X-Service-API-Key"' if self is Guard.POLICY_KEY else "Bearer"
+    handlers: Mapping[str, Callable[..., object]]
+    """The functions of operations that no method of the control plane does alone, by name."""
 
 
 class Call(NamedTuple):
@@ -79,92 +71,7 @@ class Call(NamedTuple):
 
 
 Handler = Callable[..., object]
-
-
-class Endpoint(NamedTuple):
-    method: str
-    path: str
-    """As Flask has it: `/api/organizations/<org_id>`."""
-    handler: Handler
-    summary: str
-    guard: Guard
-    status: int
-    answer: Schema | None
-    """None is an answer without a body."""
-    body: str | None
-    """The name of the schema of a JSON body that the endpoint takes."""
-    form: str | None
-    """The same of a form."""
-    query: Mapping[str, Schema]
-    media: str
-    fails: tuple[int, ...]
-    """Statuses of errors that this endpoint has and others like it do not."""
-    is_direct: bool
-    """Asked so often that Flask is spared: its path has no parameters, and its answer is JSON."""
-
-
-class Resource:
-    """Endpoints that belong together."""
-
-    def __init__(self, name: str, about: str) -> None:
-        self.name = name
-        self.about = about
-        self.endpoints: list[Endpoint] = []
-
-    def endpoint(
-        self,
-        method: str,
-        path: str,
-        *,
-        answer: str | Schema | None = None,
-        guard: Guard = Guard.ADMIN,
-        status: int = 200,
-        body: str | None = None,
-        form: str | None = None,
-        query: Mapping[str, Schema] | None = None,
-        media: str = "application/json",
-        fails: tuple[int, ...] = (),
-        is_direct: bool = False,
-    ) -> Callable[[Handler], Handler]:
-        """The first line of the handler's docstring says what the endpoint does."""
-
-        def declare(handler: Handler) -> Handler:
-            summary = (handler.__doc__ or "").strip().partition("\n")[0]
-            schema = ref(answer) if isinstance(answer, str) else answer
-            self.endpoints.append(
-                Endpoint(
-                    method,
-                    path,
-                    handler,
-                    summary,
-                    guard,
-                    status,
-                    schema,
-                    body,
-                    form,
-                    query or {},
-                    media,
-                    fails,
-                    is_direct,
-                )
-            )
-            return handler
-
-        return declare
-
-    def blueprint(self, service: Service) -> Blueprint:
-        blueprint = Blueprint(self.name, __name__)
-        for endpoint in self.endpoints:
-            blueprint.add_url_rule(
-                endpoint.path,
-                f"{endpoint.method}-{endpoint.handler.__name__}",
-                _view(endpoint, service),
-                methods=[endpoint.method],
-                provide_automatic_options=False,
-            )
-        return blueprint
-
-
+"""Takes the call and the parameters of the path; returns an answer or a response."""
 Answerer = Callable[..., object]
 """Takes the environ, its note and the parameters of the path."""
 _FAILED = "dlpctl.failed"
@@ -172,23 +79,37 @@ _UNREAD_BODY = 1 << 10
 """Bytes of a body that an endpoint may get and does not look at."""
 
 
-def answerer(endpoint: Endpoint, service: Service) -> Answerer:
-    handler, guard = endpoint.handler, endpoint.guard
-    check_body, limit = _body_rules(endpoint, service.options)
-    read = read_texts if guard is Guard.POLICY_KEY else read_json
+def blueprint(resource: Resource, service: Service) -> Blueprint:
+    made = Blueprint(resource.name, __name__)
+    for operation in resource.operations:
+        made.add_url_rule(
+            operation.path,
+            f"{operation.method}-{operation.name}",
+            _view(operation, service),
+            methods=[operation.method],
+            provide_automatic_options=False,
+        )
+    return made
+
+
+def answerer(operation: Operation, service: Service) -> Answerer:
+    handler = service.handlers.get(operation.name) or _handler(operation)
+    check_body, limit = _body_rules(operation, service.options)
+    credential = operation.credential
+    read = read_texts if credential is Credential.POLICY_KEY else read_json
 
     def answer(environ: WSGIEnvironment, noted: Note, **path: str) -> object:
-        noted.route, noted.guard = endpoint.path, guard
-        access, key = _let_in(environ, noted, guard, service)
+        noted.route, noted.challenge = operation.path, credential.challenge
+        access, key = _let_in(environ, noted, credential, service)
         check_body(environ, limit)
         if HEADERS_ONLY in environ:
             noted.is_admitted, noted.body_limit = True, limit
             return {}
-        body = read(environ) if endpoint.body else {}
-        query = read_query(request, endpoint.query) if endpoint.query else {}
+        body = read(environ) if operation.body else {}
+        query = read_query(request, operation.query) if operation.query else {}
         if path:
             noted.asks_for(path)
-        answered = handler(Call(service, access, key, body, query, noted), **path)
+        answered = plain(handler(Call(service, access, key, body, query, noted), **path))
         if isinstance(answered, dict):
             noted.gives(answered)
         if path.get("org_id") and "org_id" not in noted.objects:
@@ -198,14 +119,31 @@ def answerer(endpoint: Endpoint, service: Service) -> Answerer:
     return answer
 
 
+def _handler(operation: Operation) -> Handler:
+    """Return what calls the method of the control plane that an operation names."""
+    method = attrgetter(operation.does)
+
+    def handle(call: Call, **path: str) -> object:
+        given: list[object] = [path[name] for name in operation.parameters]
+        if operation.credential is Credential.ADMIN_TOKEN:
+            given.insert(0, call.access)
+        elif operation.credential is not Credential.NONE:
+            given.insert(0, call.key)
+        if operation.body:
+            given.append(call.body)
+        return method(call.control)(*given, **call.query)
+
+    return handle
+
+
 def _body_rules(
-    endpoint: Endpoint, options: Options
+    operation: Operation, options: Options
 ) -> tuple[Callable[[WSGIEnvironment, int], None], int]:
-    """The check of a body by its headers, and the limit of its size."""
-    if endpoint.form:
+    """Return the check of a body by its headers, and the limit of its size."""
+    if operation.form:
         return check_form, options.file_body
-    if endpoint.body:
-        is_text = endpoint.guard is Guard.POLICY_KEY
+    if operation.body:
+        is_text = operation.credential is Credential.POLICY_KEY
         return check_json, options.text_body if is_text else options.json_body
     return refuse_larger, _UNREAD_BODY
 
@@ -217,8 +155,8 @@ def fail(environ: WSGIEnvironment, error: Exception) -> None:
     environ[_FAILED] = error
 
 
-def _view(endpoint: Endpoint, service: Service) -> Callable[..., Response]:
-    answer, status = answerer(endpoint, service), endpoint.status
+def _view(operation: Operation, service: Service) -> Callable[..., Response]:
+    answer, status = answerer(operation, service), operation.status
 
     def view(**path: str) -> Response:
         environ = request.environ
@@ -247,27 +185,23 @@ _NOBODY = Access(Role.AUDITOR, "")
 
 
 def _let_in(
-    environ: WSGIEnvironment, noted: Note, guard: Guard, service: Service
+    environ: WSGIEnvironment, noted: Note, credential: Credential, service: Service
 ) -> tuple[Access, str | None]:
-    if guard is Guard.POLICY_KEY:
+    if credential is Credential.POLICY_KEY:
         key = environ.get("HTTP_X_SERVICE_API_KEY")
         noted.caller = service.callers.policy_id(key)
         if noted.allowance is None:  # else the request was admitted by its headers
             noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
-    if guard is Guard.LICENSE_KEY:
-        key = _bearer(environ)
+    if credential is Credential.LICENSE_KEY:
+        key = bearer_of(environ.get("HTTP_AUTHORIZATION"))
         noted.caller = service.control.licenses.identify(key)
         noted.allowance = service.limiter.take(noted.caller)
         return _NOBODY, key
-    if guard is Guard.ADMIN:
-        token = _bearer(environ)
+    if credential is Credential.ADMIN_TOKEN:
+        token = bearer_of(environ.get("HTTP_AUTHORIZATION"))
         access = service.control.tokens.authenticate(token)
         noted.caller = access.token_id
         service.callers.remember(token, access)
         return access, None
     return _NOBODY, None
-
-
-def _bearer(environ: WSGIEnvironment) -> str | None:
-    return bearer_of(environ.get("HTTP_AUTHORIZATION"))

@@ -1,4 +1,4 @@
-"""What is noted of a request while it is answered: for its log line, its metrics and its headers."""
+"""Notes on a request while it is answered: for its log line, its metrics and its headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from flask import request
 
 if TYPE_CHECKING:
     from dlpctl.control.writer import Ticket
-    from dlpctl_daemon.endpoints import Guard
     from dlpctl_daemon.limits import Allowance
 
 KEY = "dlpctl.note"
@@ -32,9 +31,9 @@ class Note:
         "began",
         "body_limit",
         "caller",
+        "challenge",
         "client",
         "decision",
-        "guard",
         "is_admitted",
         "kind",
         "objects",
@@ -55,7 +54,8 @@ class Note:
         """The path as it is declared; a request that leads nowhere has none, since its path may
         hold anything.
         """
-        self.guard: Guard | None = None
+        self.challenge = ""
+        """How a client is told which credential opens the endpoint."""
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
         self.objects: dict[str, str] = {}

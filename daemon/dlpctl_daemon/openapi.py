@@ -1,24 +1,24 @@
-"""The description of the interface, made of the endpoints and the schemas."""
+"""The description of the interface, `/openapi.json`, made of the declared resources."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from dlpctl import __version__
-from dlpctl_daemon.endpoints import Endpoint, Guard, Resource
-from dlpctl_daemon.schemas import SCHEMAS, Schema, ref, text
+from dlpctl.control.resources.fields import Schema
+from dlpctl.control.resources.operation import Error
+from dlpctl.control.resources.operations import VARIABLE, Credential, Operation, Resource
+from dlpctl.control.resources.shapes import SHAPES, Shape
 
-_VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 _REASONS = {
     400: "The request cannot be read, or is for a host that the service does not serve",
     401: "No credential, or one that nobody knows",
     403: "The credential is known, but may not do this",
     404: "It does not exist, or not for this credential",
-    409: "It stands against something that is there",
+    409: "It conflicts with something that exists",
     413: "More than the limit",
-    415: "The body is of a kind that is not taken here",
+    415: "The media type of the body is not taken",
     422: "A field cannot be taken; the detail begins with it",
     429: "A limit is reached: the rate of the key, or the month's checks of the license",
     500: "The service failed; the detail has the request's id",
@@ -50,9 +50,9 @@ def describe(resources: Iterable[Resource]) -> dict[str, Any]:
     tags = []
     for resource in resources:
         tags.append({"name": resource.name, "description": resource.about})
-        for endpoint in resource.endpoints:
-            path = _VARIABLE.sub(r"{\1}", endpoint.path)
-            paths.setdefault(path, {})[endpoint.method.lower()] = _operation(resource, endpoint)
+        for operation in resource.operations:
+            path = VARIABLE.sub(r"{\1}", operation.path)
+            paths.setdefault(path, {})[operation.method.lower()] = _operation(resource, operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -66,66 +66,71 @@ def describe(resources: Iterable[Resource]) -> dict[str, Any]:
         "tags": tags,
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS,
+            "schemas": {name: shape.schema() for name, shape in SHAPES.items()},
             "securitySchemes": _SCHEMES,
             "responses": {str(status): _error(status) for status in _REASONS},
         },
     }
 
 
-def statuses(endpoint: Endpoint) -> list[int]:
-    """All errors that an endpoint answers with."""
-    fails = {400, 500, *endpoint.fails}
-    if endpoint.path != "/healthz":
+def statuses(operation: Operation) -> list[int]:
+    """Return all errors that an operation answers with."""
+    fails = {400, 500, *operation.fails}
+    if operation.path != "/healthz":
         fails.add(503)
-    if endpoint.guard is not Guard.OPEN:
+    if operation.credential is not Credential.NONE:
         fails |= {401, 403}
-    if "<" in endpoint.path:
+    if "<" in operation.path:
         fails.add(404)
-    if endpoint.body or endpoint.form:
+    if operation.body or operation.form:
         fails |= {413, 415, 422}
-    if endpoint.query:
+    if operation.query:
         fails.add(422)
     return sorted(fails)
 
 
-def _operation(resource: Resource, endpoint: Endpoint) -> dict[str, Any]:
+def _operation(resource: Resource, operation: Operation) -> dict[str, Any]:
     answer: dict[str, Any] = {"description": "Done"}
-    if endpoint.answer is not None:
-        answer["content"] = {endpoint.media: {"schema": endpoint.answer}}
-    if 429 in endpoint.fails:
+    if operation.answer is not None:
+        answer["content"] = {operation.media: {"schema": operation.answer}}
+    if 429 in operation.fails:
         answer["headers"] = _headers(_RATE_HEADERS)
-    operation: dict[str, Any] = {
-        "operationId": endpoint.handler.__name__,
-        "summary": endpoint.summary,
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
         "tags": [resource.name],
-        "parameters": [*_parameters(endpoint)],
+        "parameters": [*_parameters(operation)],
         "responses": {
-            str(endpoint.status): answer,
+            str(operation.status): answer,
             **{
                 str(status): {"$ref": f"#/components/responses/{status}"}
-                for status in statuses(endpoint)
+                for status in statuses(operation)
             },
         },
-        "security": [{endpoint.guard.value: []}] if endpoint.guard.value else [],
+        "security": [{operation.credential.value: []}] if operation.credential.value else [],
     }
-    for media, schema in (
-        ("application/json", endpoint.body),
-        ("multipart/form-data", endpoint.form),
+    for media, shape in (
+        ("application/json", operation.body),
+        ("multipart/form-data", operation.form),
     ):
-        if schema:
-            operation["requestBody"] = {
+        if shape:
+            described["requestBody"] = {
                 "required": True,
-                "content": {media: {"schema": ref(schema)}},
+                "content": {media: {"schema": _ref(shape)}},
             }
-    return operation
+    return described
 
 
-def _parameters(endpoint: Endpoint) -> Iterable[dict[str, Any]]:
-    for name in _VARIABLE.findall(endpoint.path):
-        yield {"name": name, "in": "path", "required": True, "schema": text(minLength=1)}
-    for name, schema in endpoint.query.items():
-        yield {"name": name, "in": "query", "required": False, "schema": schema}
+def _parameters(operation: Operation) -> Iterable[dict[str, Any]]:
+    for name in VARIABLE.findall(operation.path):
+        yield {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "minLength": 1},
+        }
+    for name, field in operation.query.items():
+        yield {"name": name, "in": "query", "required": False, "schema": field.schema}
 
 
 def _error(status: int) -> dict[str, Any]:
@@ -140,13 +145,20 @@ def _error(status: int) -> dict[str, Any]:
     return {
         "description": _REASONS[status],
         "headers": _headers(headers),
-        "content": {"application/json": {"schema": ref("Error")}},
+        "content": {"application/json": {"schema": _ref(Error)}},
     }
 
 
 def _headers(descriptions: dict[str, str]) -> dict[str, Any]:
-    numbers: Schema = {"type": "integer"}
     return {
-        name: {"description": said, "schema": text() if name.startswith("X-") else numbers}
-        for name, said in descriptions.items()
+        name: {"description": text, "schema": {"type": _type_of(name)}}
+        for name, text in descriptions.items()
     }
+
+
+def _type_of(header: str) -> str:
+    return "string" if header.startswith("X-") else "integer"
+
+
+def _ref(shape: type[Shape]) -> Schema:
+    return {"$ref": f"#/components/schemas/{shape.schema_name}"}

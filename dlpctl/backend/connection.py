@@ -104,15 +104,13 @@ class Connection:
         except (ValueError, RecursionError):
             raise self._stranger(answer) from None
 
-    def table(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self._stranger(Answer(200, _JSON, b""))
+    def conforming(self, value: Any, schema: Mapping[str, Any] | None) -> Any:
+        """Return an answer that is a list or an object, as its schema says, or nothing."""
+        if schema is not None:
+            items = value if schema.get("type") == "array" else [value]
+            if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+                raise self._stranger(Answer(200, _JSON, b""))
         return value
-
-    def tables(self, value: Any) -> list[dict[str, Any]]:
-        if not isinstance(value, list):
-            raise self._stranger(Answer(200, _JSON, b""))
-        return [self.table(one) for one in value]
 
     def send(
         self,
@@ -134,11 +132,12 @@ class Connection:
         with self._exchange("GET", path, headers, query, None) as response:
             for line in response:
                 try:
-                    yield self.table(json.loads(line))
+                    item = json.loads(line)
                 except ValueError:
-                    raise self._stranger(
-                        Answer(response.status, _content_type(response), b"")
-                    ) from None
+                    item = None
+                if not isinstance(item, dict):
+                    raise self._stranger(Answer(response.status, _content_type(response), b""))
+                yield item
 
     @contextmanager
     def _exchange(

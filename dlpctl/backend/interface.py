@@ -1,109 +1,85 @@
-"""The JSON of the service's interface, whoever answers: all that the commands of the control plane
-ask.
+"""Backends: what answers the operations of the control plane, be it this process or a server.
+
+Operations are declared in `dlpctl.control.resources`; a backend has each of them as a method of the
+same name. The answers are JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from dlpctl.control.access import SHORTENED
+from dlpctl.control.resources import OPERATIONS
+from dlpctl.control.resources.operations import Operation
+from dlpctl.control.resources.shapes import Json
 from dlpctl.errors import ForbiddenError, NotFoundError
-
-Json = dict[str, Any]
-Body = Mapping[str, Any]
 
 
 class EvidenceSource(Protocol):
     """A source of evidence that the audit log is complete."""
 
-    def audit_head(self) -> Json: ...
-    def verify_audit(self, head: str | None = None) -> Json: ...
+    @property
+    def get_head(self) -> Callable[[], Json]: ...
+    @property
+    def verify_audit(self) -> Callable[..., Json]: ...
 
 
-class Backend(EvidenceSource, Protocol):
-    """`org` is an id or a slug, a group an id or a name."""
+class Backend(ABC):
+    """All operations by their names: `backend.get_group(org, group)`.
 
-    def organizations(self) -> list[Json]: ...
-    def create_organization(self, body: Body) -> Json: ...
-    def organization(self, org: str) -> Json: ...
-    def update_organization(self, org: str, body: Body) -> Json: ...
-    def delete_organization(self, org: str) -> None: ...
+    They take the key that opens them unless that is an admin token, the parameters of the path, the
+    body, and the query by name. `org` is an id or a slug, a group an id or a name.
+    """
 
-    def policies(self, org: str) -> list[Json]: ...
-    def create_policy(self, org: str, body: Body) -> Json: ...
-    def policy(self, org: str, policy_id: str) -> Json: ...
-    def update_policy(self, org: str, policy_id: str, body: Body) -> Json: ...
-    def delete_policy(self, org: str, policy_id: str) -> None: ...
-    def regenerate_key(self, org: str, policy_id: str) -> Json: ...
-    def policy_versions(self, org: str, policy_id: str) -> list[Json]: ...
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operation = OPERATIONS.get(name)
+        if operation is None:
+            raise AttributeError(f"there is no operation {name}")
+        return partial(self.ask, operation)
 
-    def groups(self, org: str) -> list[Json]: ...
-    def create_group(self, org: str, body: Body) -> Json: ...
-    def group(self, org: str, group: str) -> Json: ...
-    def update_group(self, org: str, group: str, body: Body) -> Json: ...
-    def delete_group(self, org: str, group: str) -> None: ...
+    @abstractmethod
+    def ask(self, operation: Operation, *given: Any, **query: Any) -> Any:
+        """Return the answer to an operation."""
 
-    def licenses(self, org: str) -> list[Json]: ...
-    def create_license(self, org: str, body: Body) -> Json: ...
-    def extend_license(self, org: str, license_id: str, body: Body) -> Json: ...
-    def revoke_license(self, org: str, license_id: str) -> None: ...
-    def validate_license(self, license_key: str) -> Json: ...
-    def public_key(self, key_id: str | None = None) -> Json: ...
-    def rotate_keys(self) -> Json: ...
-
-    def tokens(self) -> list[Json]: ...
-    def create_token(self, body: Body) -> Json: ...
-    def revoke_token(self, token_id: str) -> None: ...
-
-    def analytics(self, org: str, period: str) -> Json: ...
-    def timeseries(self, org: str, period: str) -> Json: ...
-    def detections(self, org: str, period: str) -> Json: ...
-
-    def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json: ...
-    def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]: ...
-    def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json: ...
-
-    def check_text(
-        self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None
-    ) -> Json:
-        """By a policy's key; the other two are as in the interface of the service."""
-
+    @abstractmethod
     def check_file(
-        self,
-        key: str,
-        data: bytes,
-        name: str,
-        destination: str,
-        *,
-        org_id: str | None,
-        policy_id: str | None,
-    ) -> Json: ...
+        self, key: str, data: bytes, name: str, destination: str, **selection: str | None
+    ) -> Json:
+        """Check a file by a policy's key; `selection` is `org_id` and `policy_id`."""
 
+    @abstractmethod
+    def check_text(self, key: str, text: str, destination: str, **selection: str | None) -> Json:
+        """Check a text by a policy's key."""
+
+    @abstractmethod
     def masked_file(self, key: str, url: str) -> bytes:
-        """What stands behind the `masked_file_url` of an answer."""
+        """Return the file at the `masked_file_url` of an answer."""
 
+    @abstractmethod
     def close(self) -> None: ...
 
 
 def policy_key(backend: Backend, org: str, policy: str | None) -> str:
-    """The key that opens checks by a policy of an organization: one by its id or name, or the one
-    that the default group begins with.
+    """Return the key that opens checks by a policy of an organization, named by its id or name;
+    without one, the first active policy of the default group.
     """
-    policies = backend.policies(org)
-    if any(SHORTENED in one["api_key"] for one in policies):
+    policies = backend.list_policies(org)
+    if any(SHORTENED in each["api_key"] for each in policies):
         raise ForbiddenError(
             "an auditor's token shows no keys: set DLPCTL_API_KEY to a policy's key"
         )
     if policy is not None:
-        for one in policies:
-            if policy in (one["policy_id"], one["name"]):
-                return str(one["api_key"])
+        for each in policies:
+            if policy in (each["policy_id"], each["name"]):
+                return str(each["api_key"])
         raise NotFoundError(f"{org} has no policy {policy!r}; see 'dlpctl policy stored {org}'")
-    default = next(group for group in backend.groups(org) if group["is_default"])
-    for one in policies:
-        if one["is_active"] and one["policy_id"] in default["policy_ids"]:
-            return str(one["api_key"])
+    default = next(group for group in backend.list_groups(org) if group["is_default"])
+    for each in policies:
+        if each["is_active"] and each["policy_id"] in default["policy_ids"]:
+            return str(each["api_key"])
     raise NotFoundError(
         f"{org}: its default policy group holds no active policy; name one with --policy"
     )

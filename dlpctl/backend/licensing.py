@@ -134,7 +134,7 @@ class LicenseClient:
             keys = dict(_keys(kept))
             key_id = _token(answer).key_id
             if key_id not in keys:
-                keys[key_id] = str(server.public_key(key_id).get("public_key"))
+                keys[key_id] = str(server.get_public_key(key_id=key_id).get("public_key"))
         finally:
             server.close()
         fresh = {"answer": answer, "keys": keys, "fetched_at": self._now()}

@@ -1,4 +1,4 @@
-"""The control plane of a server, over HTTP."""
+"""The backend of a server: the operations of its control plane over HTTP."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from urllib.parse import urlsplit
 
 from dlpctl.backend.address import Address, segment
 from dlpctl.backend.connection import Connection
-from dlpctl.backend.interface import Body, Json
+from dlpctl.backend.interface import Backend
 from dlpctl.control.access import FIRST_ADMIN
-from dlpctl.errors import NotFoundError, UnauthorizedError
+from dlpctl.control.resources import OPERATIONS
+from dlpctl.control.resources.operations import LINES, VARIABLE, Credential, Operation
+from dlpctl.control.resources.shapes import Json
+from dlpctl.errors import UnauthorizedError
 
 _IN_A_FORM = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
-class RemoteBackend:
-    """Behind an address, with an admin token for all that needs one."""
+class RemoteBackend(Backend):
+    """A server, with an admin token for the operations that need one."""
 
     def __init__(self, connection: Connection, token: str | None) -> None:
         self._connection = connection
@@ -28,7 +31,7 @@ class RemoteBackend:
 
     @classmethod
     def open(cls, url: str, data_folder: Path) -> RemoteBackend:
-        """The token is the one in DLPCTL_TOKEN; for a server on this machine also the one that
+        """Use the token in DLPCTL_TOKEN; for a server on this machine also the one that
         `serve` and `init` left for this user.
         """
         address = Address.parse(url)
@@ -41,176 +44,39 @@ class RemoteBackend:
     def close(self) -> None:
         self._connection.close()
 
-    def organizations(self) -> list[Json]:
-        return self._list("/api/organizations")
-
-    def create_organization(self, body: Body) -> Json:
-        return self._one("POST", "/api/organizations", body)
-
-    def organization(self, org: str) -> Json:
-        return self._one("GET", f"/api/organizations/{segment(org)}")
-
-    def update_organization(self, org: str, body: Body) -> Json:
-        return self._one("PATCH", f"/api/organizations/{segment(org)}", body)
-
-    def delete_organization(self, org: str) -> None:
-        self._ask("DELETE", f"/api/organizations/{segment(org)}")
-
-    def policies(self, org: str) -> list[Json]:
-        return self._list(_of(org, "policies"))
-
-    def create_policy(self, org: str, body: Body) -> Json:
-        return self._one("POST", _of(org, "policies"), body)
-
-    def policy(self, org: str, policy_id: str) -> Json:
-        return self._one("GET", _of(org, "policies", policy_id))
-
-    def update_policy(self, org: str, policy_id: str, body: Body) -> Json:
-        return self._one("PATCH", _of(org, "policies", policy_id), body)
-
-    def delete_policy(self, org: str, policy_id: str) -> None:
-        self._ask("DELETE", _of(org, "policies", policy_id))
-
-    def regenerate_key(self, org: str, policy_id: str) -> Json:
-        return self._one("POST", _of(org, "policies", policy_id, "regenerate-key"))
-
-    def policy_versions(self, org: str, policy_id: str) -> list[Json]:
-        return self._list(_of(org, "policies", policy_id, "versions"))
-
-    def groups(self, org: str) -> list[Json]:
-        return self._list(_of(org, "groups"))
-
-    def create_group(self, org: str, body: Body) -> Json:
-        return self._one("POST", _of(org, "groups"), body)
-
-    def group(self, org: str, group: str) -> Json:
-        return self._one("GET", self._group(org, group))
-
-    def update_group(self, org: str, group: str, body: Body) -> Json:
-        return self._one("PATCH", self._group(org, group), body)
-
-    def delete_group(self, org: str, group: str) -> None:
-        self._ask("DELETE", self._group(org, group))
-
-    def _group(self, org: str, group: str) -> str:
-        """A name may hold a slash, which no part of a path can: such a group goes by its id."""
-        if "/" in group:
-            named = [one["group_id"] for one in self.groups(org) if one["name"] == group]
-            if not named:
-                raise NotFoundError("there is no such policy group")
-            group = named[0]
-        return _of(org, "groups", group)
-
-    def licenses(self, org: str) -> list[Json]:
-        return self._list(_of(org, "licenses"))
-
-    def create_license(self, org: str, body: Body) -> Json:
-        return self._one("POST", _of(org, "licenses"), body)
-
-    def extend_license(self, org: str, license_id: str, body: Body) -> Json:
-        return self._one("PATCH", _of(org, "licenses", license_id), body)
-
-    def revoke_license(self, org: str, license_id: str) -> None:
-        self._ask("DELETE", _of(org, "licenses", license_id))
-
-    def validate_license(self, license_key: str) -> Json:
-        return self._connection.table(
-            self._connection.json("GET", "/v1/license/validate", credential=bearer(license_key))
-        )
-
-    def public_key(self, key_id: str | None = None) -> Json:
-        return self._connection.table(
-            self._connection.json("GET", "/v1/license/public-key", query={"key_id": key_id})
-        )
-
-    def report_usage(self, license_key: str, checks: list[Json]) -> Json:
-        """Checks that this client has made by itself; each counts once, however often it is told."""
-        return self._connection.table(
-            self._connection.json(
-                "POST", "/v1/license/usage", credential=bearer(license_key), body={"checks": checks}
+    def ask(self, operation: Operation, *given: Any, **query: Any) -> Any:
+        arguments = list(given)
+        headers = self._headers(operation, arguments)
+        path = VARIABLE.sub(lambda _: segment(arguments.pop(0)), operation.path)
+        if operation.media == LINES:
+            return self._lines(path, headers, query)
+        body = arguments.pop(0) if operation.body else None
+        with self._explained(operation):
+            answer = self._connection.json(
+                operation.method, path, credential=headers, query=query, body=body
             )
-        )
+        return self._connection.conforming(answer, operation.answer)
 
-    def rotate_keys(self) -> Json:
-        return self._one("POST", "/v1/license/rotate-keys")
-
-    def tokens(self) -> list[Json]:
-        return self._list("/api/tokens")
-
-    def create_token(self, body: Body) -> Json:
-        return self._one("POST", "/api/tokens", body)
-
-    def revoke_token(self, token_id: str) -> None:
-        self._ask("DELETE", f"/api/tokens/{segment(token_id)}")
-
-    def analytics(self, org: str, period: str) -> Json:
-        return self._connection.table(
-            self._ask("GET", _of(org, "analytics"), query={"period": period})
-        )
-
-    def timeseries(self, org: str, period: str) -> Json:
-        return self._connection.table(
-            self._ask("GET", _of(org, "analytics", "timeseries"), query={"period": period})
-        )
-
-    def detections(self, org: str, period: str) -> Json:
-        return self._connection.table(
-            self._ask("GET", _of(org, "analytics", "detections"), query={"period": period})
-        )
-
-    def audit(self, *, limit: int, offset: int, org_id: str | None, search: str | None) -> Json:
-        query = {"limit": limit, "offset": offset, "org_id": org_id, "search": search}
-        return self._connection.table(self._ask("GET", "/api/audit", query=query))
-
-    def export_audit(self, *, org_id: str | None, search: str | None) -> Iterator[Json]:
-        query = {"org_id": org_id, "search": search}
+    def _lines(
+        self, path: str, headers: Mapping[str, str], query: Mapping[str, Any]
+    ) -> Iterator[Json]:
         with self._explained():
-            yield from self._connection.lines("/api/audit/export", self._credential, query=query)
+            yield from self._connection.lines(path, headers, query=query)
 
-    def audit_events(self, *, limit: int, offset: int, org_id: str | None) -> Json:
-        query = {"limit": limit, "offset": offset, "org_id": org_id}
-        return self._connection.table(self._ask("GET", "/api/audit/events", query=query))
-
-    def audit_head(self) -> Json:
-        return self._one("GET", "/api/audit/head")
-
-    def verify_audit(self, head: str | None = None) -> Json:
-        return self._connection.table(self._ask("GET", "/api/audit/verify", query={"head": head}))
-
-    def check_text(
-        self, key: str, text: str, destination: str, *, org_id: str | None, policy_id: str | None
-    ) -> Json:
-        fields = {
-            "text": text,
-            "destination": destination,
-            "org_id": org_id,
-            "policy_id": policy_id,
-        }
+    def check_text(self, key: str, text: str, destination: str, **selection: str | None) -> Json:
+        fields = {"text": text, "destination": destination, **selection}
         body = {name: value for name, value in fields.items() if value is not None}
-        return self._connection.table(
-            self._connection.json(
-                "POST", "/api/preflight/text", credential=service_key(key), body=body
-            )
-        )
+        answer: Json = self.ask(OPERATIONS["check_text"], key, body)
+        return answer
 
     def check_file(
-        self,
-        key: str,
-        data: bytes,
-        name: str,
-        destination: str,
-        *,
-        org_id: str | None,
-        policy_id: str | None,
+        self, key: str, data: bytes, name: str, destination: str, **selection: str | None
     ) -> Json:
-        fields = {"destination": destination, "org_id": org_id, "policy_id": policy_id}
-        content_type, body = _multipart(name, data, fields)
+        operation = OPERATIONS["check_file"]
+        content_type, body = _multipart(name, data, {"destination": destination, **selection})
         headers = service_key(key) | {"Content-Type": content_type}
-        answer = self._connection.table(
-            self._connection.read(
-                self._connection.send("POST", "/api/preflight", headers, content=body)
-            )
-        )
+        sent = self._connection.send(operation.method, operation.path, headers, content=body)
+        answer: Json = self._connection.conforming(self._connection.read(sent), operation.answer)
         if url := answer.get("masked_file_url"):
             answer["masked_file_url"] = _path_of(url)
         return answer
@@ -218,37 +84,32 @@ class RemoteBackend:
     def masked_file(self, key: str, url: str) -> bytes:
         return self._connection.send("GET", url, service_key(key)).data
 
-    def _ask(
-        self, method: str, path: str, body: Body | None = None, query: Body | None = None
-    ) -> Any:
-        with self._explained():
-            return self._connection.json(
-                method, path, credential=self._credential, query=query, body=body
-            )
+    def _headers(self, operation: Operation, arguments: list[Any]) -> dict[str, str]:
+        """Return the credential of an operation; a key that is no admin token is an argument."""
+        if operation.credential is Credential.ADMIN_TOKEN:
+            return self._credential
+        if operation.credential is Credential.LICENSE_KEY:
+            return bearer(arguments.pop(0))
+        if operation.credential is Credential.POLICY_KEY:
+            return service_key(arguments.pop(0))
+        return {}
 
     @property
     def _credential(self) -> dict[str, str]:
         return bearer(self._token) if self._token else {}
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self, operation: Operation | None = None) -> Iterator[None]:
+        """Say what to do where an admin token is not accepted."""
         try:
             yield
         except UnauthorizedError as error:
+            if operation is not None and operation.credential is not Credential.ADMIN_TOKEN:
+                raise
             what = "another one" if self._token else "an admin token of that server"
             raise UnauthorizedError(
                 f"{self._connection.address}: {error.message}; set DLPCTL_TOKEN to {what}"
             ) from None
-
-    def _one(self, method: str, path: str, body: Body | None = None) -> Json:
-        return self._connection.table(self._ask(method, path, body))
-
-    def _list(self, path: str) -> list[Json]:
-        return self._connection.tables(self._ask("GET", path))
-
-
-def _of(org: str, *parts: str) -> str:
-    return "/".join(("/api/orgs", *map(segment, (org, *parts))))
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -262,7 +123,7 @@ def service_key(key: str) -> dict[str, str]:
 def _sendable(key: str) -> str:
     if not key.isascii() or not key.isprintable():
         raise UnauthorizedError(
-            "the key holds characters that no key has; look at where it comes from"
+            "the key holds characters that no key has; check where it comes from"
         )
     return key
 
@@ -285,8 +146,8 @@ def _multipart(name: str, data: bytes, fields: Mapping[str, str | None]) -> tupl
 
 
 def _path_of(url: str) -> str:
-    """What is under the server's address: who asks knows the way to the server, which may be
-    another than it thinks.
+    """Return the path below the server's address: the client may reach the server by another
+    address than the server gives.
     """
     parts = urlsplit(url)
     return f"/api/{parts.path.partition('/api/')[2]}?{parts.query}"

@@ -55,7 +55,8 @@ def _report(
 ) -> dict[str, Any] | None:
     """Report checks; where they are refused, split them until the guilty ones are alone."""
     try:
-        return server.report_usage(license_key, list(checks.values()))
+        told: dict[str, Any] = server.report_usage(license_key, {"checks": list(checks.values())})
+        return told
     except (InputError, RequestError, TooLargeError) as error:
         if len(checks) == 1:
             refused |= dict.fromkeys(checks, error)

@@ -57,7 +57,7 @@ def apply(
     for wanted in organizations:
         slug = wanted["slug"]
         try:
-            found: Table | None = backend.organization(slug)
+            found: Table | None = backend.get_organization(slug)
         except NotFoundError:
             found = None
         body = {key: wanted[key] for key in ("name", "settings") if key in wanted}
@@ -77,7 +77,7 @@ def apply(
 def _groups(
     backend: Backend, slug: str, wanted: Table, *, exists: bool, dry_run: bool
 ) -> Iterator[str]:
-    existing = {group["name"]: group for group in backend.groups(slug)} if exists else {}
+    existing = {group["name"]: group for group in backend.list_groups(slug)} if exists else {}
     for group in wanted.get("group", ()):
         name = group["name"]
         if name not in existing:
@@ -100,8 +100,8 @@ def _policies(
     exists: bool,
     dry_run: bool,
 ) -> Iterator[str]:
-    existing = {policy["name"]: policy for policy in backend.policies(slug)} if exists else {}
-    groups = backend.groups(slug) if exists else []
+    existing = {policy["name"]: policy for policy in backend.list_policies(slug)} if exists else {}
+    groups = backend.list_groups(slug) if exists else []
     for table in wanted.get("policy", ()):
         name = table["name"]
         try:

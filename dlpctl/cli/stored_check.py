@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.backend.interface import Json as Answer
 from dlpctl.backend.interface import policy_key
 from dlpctl.cli import documents, inputs
 from dlpctl.cli.stored import backend
+from dlpctl.control.resources.shapes import Json as Answer
 from dlpctl.errors import InputError, UsageError
 from dlpctl.preflight import parse_destination
 from dlpctl.regular import read_secret

@@ -45,9 +45,9 @@ def stored(
     """List the policies of an organization."""
     with backend(server) as control:
         if policy_id is not None:
-            show_one(control.policy(org, policy_id), form)
+            show_one(control.get_policy(org, policy_id), form)
             return
-        rows = control.policies(org)
+        rows = control.list_policies(org)
     show_list(rows, ("policy_id", "name", "version", "is_active", "api_key"), form, "no policy")
 
 
@@ -92,7 +92,7 @@ def versions(
 ) -> None:
     """List what a stored policy said before, the newest first."""
     with backend(server) as control:
-        rows = control.policy_versions(org, policy_id)
+        rows = control.list_versions(org, policy_id)
     show_list(rows, ("version", "created_at"), form, "no version")
 
 

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core, find_organization
-from dlpctl.control.records import (
+from dlpctl.control.resources.analytics import (
+    DEFAULT_PERIOD,
+    PERIOD,
+    PERIODS,
     Day,
     DetectedType,
     DetectionBreakdown,
@@ -17,11 +20,9 @@ from dlpctl.control.records import (
 )
 from dlpctl.control.store import Row
 from dlpctl.detect.catalogue import labels as type_labels
-from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER
 
-PERIODS = {"7d": 7, "30d": 30, "90d": 90}
 _TENTHS = 1_000
 """Of a percent in the whole."""
 
@@ -35,7 +36,9 @@ class Analytics:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def organization(self, access: Access, org: str, period: str = "30d") -> OrganizationAnalytics:
+    def organization(
+        self, access: Access, org: str, period: str = DEFAULT_PERIOD
+    ) -> OrganizationAnalytics:
         span = self._span(period)
         with self._core.store.reading() as connection:
             row = find_organization(connection, access, org)
@@ -62,7 +65,7 @@ class Analytics:
             *map(str, span),
         )
 
-    def timeseries(self, access: Access, org: str, period: str = "30d") -> TimeSeries:
+    def timeseries(self, access: Access, org: str, period: str = DEFAULT_PERIOD) -> TimeSeries:
         span = self._span(period)
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
@@ -74,7 +77,9 @@ class Analytics:
         days = [str(span.first + timedelta(days=number)) for number in range(PERIODS[period])]
         return TimeSeries(org_id, period, tuple(_day(day, by_day.get(day)) for day in days))
 
-    def detections(self, access: Access, org: str, period: str = "30d") -> DetectionBreakdown:
+    def detections(
+        self, access: Access, org: str, period: str = DEFAULT_PERIOD
+    ) -> DetectionBreakdown:
         span = self._span(period)
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
@@ -95,8 +100,7 @@ class Analytics:
         )
 
     def _span(self, period: str) -> _Span:
-        if period not in PERIODS:
-            raise RequestError(f"period: must be one of {', '.join(PERIODS)}")
+        PERIOD.read(period, "period")
         today = self._core.clock().astimezone(UTC).date()
         return _Span(today - timedelta(days=PERIODS[period] - 1), today)
 

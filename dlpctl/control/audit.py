@@ -11,7 +11,10 @@ from dlpctl.control.access import Access
 from dlpctl.control.chain import Ends
 from dlpctl.control.core import Core
 from dlpctl.control.heads import SignedHead
-from dlpctl.control.records import (
+from dlpctl.control.resources.audit import (
+    LIMIT,
+    MAX_SEARCH,
+    OFFSET,
     AuditEvent,
     AuditHead,
     AuditItem,
@@ -19,14 +22,11 @@ from dlpctl.control.records import (
     ChainReport,
     EventPage,
 )
+from dlpctl.control.resources.fields import fail
 from dlpctl.control.store import Row
 from dlpctl.control.verify import Verifier
-from dlpctl.errors import RequestError
 from dlpctl.regex import lazy
-from dlpctl.types import LARGEST_NUMBER
 
-MAX_LIMIT = 1_000
-_MAX_SEARCH = 500
 _GRAM = 3
 """Characters of the shortest word that the index knows."""
 _WORDS = lazy(r"\w+(?:[-./]\w+)*")
@@ -142,15 +142,12 @@ class Audit:
         self,
         access: Access,
         *,
-        limit: int = 50,
-        offset: int = 0,
+        limit: int = LIMIT.default,
+        offset: int = OFFSET.default,
         org_id: str | None = None,
         search: str | None = None,
     ) -> AuditPage:
-        if not 1 <= limit <= MAX_LIMIT:
-            raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
-        if not 0 <= offset <= LARGEST_NUMBER:
-            raise RequestError(f"offset: must be from 0 to {LARGEST_NUMBER:,}")
+        limit, offset = LIMIT.read(limit, "limit"), OFFSET.read(offset, "offset")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, search)
             if wanted is None:
@@ -178,7 +175,7 @@ class Audit:
         report = verify_here(self._core, noted)
         if access.org_id is None or report.intact:
             return report
-        return report._replace(broken_at=None, reason=_SOMETHING, problems=(_SOMETHING,))
+        return report.replaced(broken_at=None, reason=_SOMETHING, problems=(_SOMETHING,))
 
     def head(self, access: Access) -> AuditHead:
         """Return the signed head, which tells of no content."""
@@ -188,13 +185,15 @@ class Audit:
         return AuditHead(str(head), ends.last_seq, ends.last_event, self._core.now())
 
     def events(
-        self, access: Access, *, limit: int = 50, offset: int = 0, org_id: str | None = None
+        self,
+        access: Access,
+        *,
+        limit: int = LIMIT.default,
+        offset: int = OFFSET.default,
+        org_id: str | None = None,
     ) -> EventPage:
         """Return the newest events first: administrative changes and uses of keys."""
-        if not 1 <= limit <= MAX_LIMIT:
-            raise RequestError(f"limit: must be from 1 to {MAX_LIMIT:,}")
-        if not 0 <= offset <= LARGEST_NUMBER:
-            raise RequestError(f"offset: must be from 0 to {LARGEST_NUMBER}")
+        limit, offset = LIMIT.read(limit, "limit"), OFFSET.read(offset, "offset")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, None)
             if wanted is None:
@@ -214,15 +213,8 @@ def verify_here(core: Core, heads: Mapping[str, SignedHead]) -> ChainReport:
 
 
 def _event(row: Row) -> AuditEvent:
-    return AuditEvent(
-        row["number"],
-        row["created_at"],
-        row["actor"],
-        row["action"],
-        row["org_id"],
-        row["subject"],
-        json.loads(row["details"]),
-    )
+    values = {name: row[name] for name in AuditEvent.fields}
+    return AuditEvent(**values | {"details": json.loads(row["details"])})
 
 
 def _filter(
@@ -245,8 +237,8 @@ def _filter(
             return None
         org_id = access.org_id
     text = (search or "").strip()
-    if len(text) > _MAX_SEARCH:
-        raise RequestError(f"search: is longer than {_MAX_SEARCH} characters")
+    if len(text) > MAX_SEARCH:
+        fail("search", f"is longer than {MAX_SEARCH} characters")
     if _AN_ID.fullmatch(text):
         return _Filter(org_id, "", (), text)
     words = _WORDS.findall(text)

@@ -14,16 +14,15 @@ from dlpctl.control.directory import Directory, Standing, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
 from dlpctl.control.filecheck import check_file
-from dlpctl.control.files import MaskedFiles
+from dlpctl.control.files import MaskedFile, MaskedFiles
 from dlpctl.control.inspection import Inspector, StoredPolicy
 from dlpctl.control.ledger import Entry, Ledger, checks_of_month
-from dlpctl.control.records import CheckedDetection, CheckResult, MaskedFile
+from dlpctl.control.resources.preflight import DESTINATION, CheckedDetection, CheckResult
 from dlpctl.control.seals import check_rows
 from dlpctl.errors import (
     ForbiddenError,
     NotFoundError,
     QuotaError,
-    RequestError,
     TooLargeError,
     UnauthorizedError,
 )
@@ -109,7 +108,7 @@ class Checks:
     ) -> Submitted:
         """For who has many checks under way and wants them recorded together."""
         standing = self._authorize(api_key, org_id, policy_id)
-        to = _destination(destination)
+        to = Destination(DESTINATION.read(destination, "destination"))
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > self._limits.text_bytes:
             raise TooLargeError(
@@ -132,7 +131,7 @@ class Checks:
         policy_id: str | None = None,
     ) -> CheckResult:
         standing = self._authorize(api_key, org_id, policy_id)
-        to = _destination(destination)
+        to = Destination(DESTINATION.read(destination, "destination"))
         if len(data) > self._limits.file_bytes:
             raise TooLargeError(
                 f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
@@ -358,10 +357,3 @@ def _may_go_on(standing: Standing, now: datetime, used: Callable[[str, str], int
     except (ForbiddenError, QuotaError):
         return False
     return True
-
-
-def _destination(name: str) -> Destination:
-    try:
-        return Destination(name)
-    except ValueError:
-        raise RequestError(f"destination: must be one of {', '.join(Destination)}") from None

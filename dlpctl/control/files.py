@@ -8,11 +8,10 @@ import secrets
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
-from dlpctl.control.records import MaskedFile
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
@@ -22,6 +21,13 @@ if TYPE_CHECKING:
 LIFETIME = timedelta(minutes=15)
 _NONCE_BYTES = 12
 _NAME_BYTES = 255
+
+
+class MaskedFile(NamedTuple):
+    """A masked copy, as its signed URL gives it."""
+
+    name: str
+    data: bytes
 
 
 class MaskedFiles:

@@ -9,8 +9,8 @@ from typing import Any
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
 from dlpctl.control.events import record
-from dlpctl.control.fields import Fields, fail
-from dlpctl.control.records import Group
+from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.groups import Group, GroupChange, GroupRequest
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError
@@ -39,18 +39,15 @@ class Groups:
 
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> Group:
         access.require(Role.EDITOR)
-        fields = Fields(body, ("name", "description", "policy_ids"))
-        name, description, policies = (
-            fields.name(),
-            fields.text("description"),
-            fields.texts("policy_ids"),
-        )
+        given = GroupRequest.read(body)
 
         def job(batch: Batch) -> Group:
             org_id = find_organization(batch.connection, access, org)["org_id"]
-            _refuse_taken(batch, org_id, name)
-            group_id = insert_group(batch, org_id, name, description, now=self._core.now())
-            _set_policies(batch, org_id, group_id, policies)
+            _refuse_taken(batch, org_id, given.name)
+            group_id = insert_group(
+                batch, org_id, given.name, given.description, now=self._core.now()
+            )
+            _set_policies(batch, org_id, group_id, given.policy_ids)
             record(batch, self._core, access, "group.created", group_id, org_id)
             return _group(batch.connection, _find(batch.connection, access, org_id, group_id))
 
@@ -58,27 +55,24 @@ class Groups:
 
     def update(self, access: Access, org: str, group: str, body: Mapping[str, Any]) -> Group:
         access.require(Role.EDITOR)
-        fields = Fields(body, ("name", "description", "policy_ids"))
-        name = fields.name() if "name" in fields else None
-        description = fields.text("description") if "description" in fields else None
-        policies = fields.texts("policy_ids") if "policy_ids" in fields else None
+        given = GroupChange.read(body)
 
         def job(batch: Batch) -> Group:
             row = _find(batch.connection, access, org, group)
-            if name is not None and name != row["name"]:
-                _refuse_taken(batch, row["org_id"], name)
+            if given.name not in (None, row["name"]):
+                _refuse_taken(batch, row["org_id"], given.name)
             batch.execute(
                 "UPDATE policy_groups SET name = ?, description = ?, updated_at = ? WHERE group_id = ?",
                 (
-                    row["name"] if name is None else name,
-                    row["description"] if description is None else description,
+                    given.name or row["name"],
+                    row["description"] if given.description is None else given.description,
                     self._core.now(),
                     row["group_id"],
                 ),
             )
-            if policies is not None:
+            if given.policy_ids is not None:
                 batch.execute("DELETE FROM group_policies WHERE group_id = ?", (row["group_id"],))
-                _set_policies(batch, row["org_id"], row["group_id"], policies)
+                _set_policies(batch, row["org_id"], row["group_id"], given.policy_ids)
             record(batch, self._core, access, "group.updated", row["group_id"], row["org_id"])
             return _group(
                 batch.connection, _find(batch.connection, access, row["org_id"], row["group_id"])
@@ -138,7 +132,7 @@ def _find(connection: sqlite3.Connection, access: Access, org: str, group: str) 
     return find(connection, _FIND, org_id, group, "policy group")
 
 
-def _refuse_taken(batch: Batch, org_id: str, name: str) -> None:
+def _refuse_taken(batch: Batch, org_id: str, name: str | None) -> None:
     taken = batch.execute(
         "SELECT 1 FROM policy_groups WHERE org_id = ? AND name = ?", (org_id, name)
     )

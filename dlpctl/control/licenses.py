@@ -11,10 +11,17 @@ from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core, find, find_organization, new_id
 from dlpctl.control.events import note_use, record
-from dlpctl.control.fields import Fields, fail
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened, well_formed
-from dlpctl.control.records import UNLIMITED, License, PublicKey, Validation
+from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.licenses import (
+    UNLIMITED,
+    License,
+    LicenseChange,
+    LicenseRequest,
+    PublicKey,
+    Validation,
+)
 from dlpctl.control.seals import check_rows
 from dlpctl.control.signing import PolicyConfig, Signer, policy_config
 from dlpctl.control.store import Row
@@ -59,19 +66,16 @@ class Licenses:
 
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> License:
         access.require_everywhere(Role.ADMIN)
-        fields = Fields(
-            body, ("license_type", "expires_at", "max_checks_per_month", "policy_groups")
-        )
-        plan = Plan.of(fields.choice("license_type", PLANS))
-        if "max_checks_per_month" in fields:
-            plan = plan._replace(checks=fields.whole("max_checks_per_month", 0, UNLIMITED))
-        expires = self._future(fields) if "expires_at" in fields else None
-        groups = fields.texts("policy_groups")
+        given = LicenseRequest.read(body)
+        plan = Plan.of(given.license_type)
+        if given.max_checks_per_month is not None:
+            plan = plan._replace(checks=given.max_checks_per_month)
+        self._refuse_past(given)
 
         def job(batch: Batch) -> License:
             org_id = find_organization(batch.connection, access, org)["org_id"]
-            covered = group_ids(batch, org_id, groups, "policy_groups")
-            made = insert_license(batch, self._core, org_id, plan, covered, expires)
+            covered = group_ids(batch, org_id, given.policy_groups, "policy_groups")
+            made = insert_license(batch, self._core, org_id, plan, covered, given.expires_at)
             record(batch, self._core, access, "license.created", made.license_id, org_id)
             return made
 
@@ -79,23 +83,23 @@ class Licenses:
 
     def extend(self, access: Access, org: str, license_id: str, body: Mapping[str, Any]) -> License:
         access.require_everywhere(Role.ADMIN)
-        fields = Fields(body, ("license_type", "expires_at", "max_checks_per_month"))
-        expires = self._future(fields) if "expires_at" in fields else None
-        plan = PLANS[fields.choice("license_type", PLANS)] if "license_type" in fields else None
-        checks = plan.checks if plan else None
-        if "max_checks_per_month" in fields:
-            checks = fields.whole("max_checks_per_month", 0, UNLIMITED)
+        given = LicenseChange.read(body)
+        self._refuse_past(given)
+        checks = given.max_checks_per_month
+        if checks is None and given.license_type is not None:
+            checks = Plan.of(given.license_type).checks
 
         def job(batch: Batch) -> License:
             row = _find(batch.connection, access, org, license_id)
             if row["revoked_at"]:
                 raise ConflictError("the license is revoked; create another one")
+            expires = given.expires_at or row["expires_at"]
             batch.execute(
                 "UPDATE licenses SET license_type = ?, expires_at = ?, max_checks_per_month = ?, updated_at = ?"
                 " WHERE license_id = ?",
                 (
-                    plan.license_type if plan else row["license_type"],
-                    expires or row["expires_at"],
+                    given.license_type or row["license_type"],
+                    expires,
                     row["max_checks_per_month"] if checks is None else checks,
                     self._core.now(),
                     license_id,
@@ -108,7 +112,7 @@ class Licenses:
                 "license.updated",
                 license_id,
                 row["org_id"],
-                expires_at=expires or row["expires_at"],
+                expires_at=expires,
             )
             again = _find(batch.connection, access, org, license_id)
             return stored_license(batch.connection, self._core, access, again)
@@ -175,11 +179,9 @@ class Licenses:
         access.require_everywhere(Role.ADMIN)
         return self._signer.rotate(access)
 
-    def _future(self, fields: Fields) -> str:
-        moment = fields.moment("expires_at")
-        if moment <= self._core.now():
+    def _refuse_past(self, given: LicenseChange) -> None:
+        if given.expires_at is not None and given.expires_at <= self._core.now():
             fail("expires_at", "must be in the future")
-        return moment
 
 
 def insert_license(
@@ -253,18 +255,12 @@ def stored_license(connection: sqlite3.Connection, core: Core, access: Access, r
     key = core.ring.open(row["key_sealed"], row["license_id"]).decode()
     status = "revoked" if row["revoked_at"] else "expired" if row["expires_at"] <= now else "active"
     return License(
-        row["license_id"],
-        row["org_id"],
-        key if access.sees_keys else shortened(key),
-        row["license_type"],
-        status,
-        row["expires_at"],
-        row["max_checks_per_month"],
-        groups[0]["name"] if groups else "",
-        row["created_at"],
-        row["updated_at"],
-        tuple(group["name"] for group in groups),
-        used["checks"] if used else 0,
+        **{name: row[name] for name in License.fields if name in row.keys()},  # noqa: SIM118
+        license_key=key if access.sees_keys else shortened(key),
+        status=status,
+        default_policy_group=groups[0]["name"] if groups else "",
+        policy_groups=tuple(group["name"] for group in groups),
+        checks_this_month=used["checks"] if used else 0,
     )
 
 

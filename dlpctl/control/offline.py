@@ -14,7 +14,7 @@ from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.records import AuditHead, ChainReport
+from dlpctl.control.resources.audit import AuditHead, ChainReport
 from dlpctl.control.verify import Verifier
 from dlpctl.errors import StoreError
 

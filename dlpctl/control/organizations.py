@@ -12,11 +12,17 @@ from typing import Any
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find_organization, new_id
 from dlpctl.control.events import record
-from dlpctl.control.fields import Fields, fail
 from dlpctl.control.groups import insert_group
 from dlpctl.control.licenses import Plan, insert_license
 from dlpctl.control.policies import insert_policy
-from dlpctl.control.records import CreatedOrganization, Organization
+from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.organizations import (
+    MAX_SETTINGS,
+    CreatedOrganization,
+    Organization,
+    OrganizationChange,
+    OrganizationRequest,
+)
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError, PolicyError, RequestError
@@ -24,14 +30,8 @@ from dlpctl.policy.model import Policy
 from dlpctl.policy.tables import plain
 from dlpctl.regex import lazy
 
-_SLUG = lazy(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NOT_IN_SLUGS = lazy(r"[^a-z0-9]+")
-_COLOUR = lazy(r"#[0-9a-fA-F]{6}")
-EMAIL = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63}){1,8}"
-_EMAIL = lazy(EMAIL)
-MAX_SETTINGS = 64
 _MAX_SETTINGS_BYTES = 16_384
-RETENTION_MODES = ("METADATA", "NONE")
 
 
 class Organizations:
@@ -48,10 +48,9 @@ class Organizations:
 
     def create(self, access: Access, body: Mapping[str, Any]) -> CreatedOrganization:
         access.require_everywhere(Role.ADMIN)
-        fields = Fields(body, ("name", "slug", "settings"))
-        name = fields.name()
-        slug = _slug(fields.text("slug")) if "slug" in fields else _slug_from(name)
-        settings = _settings(fields.given("settings") if "settings" in fields else {}, {})
+        given = OrganizationRequest.read(body)
+        slug = given.slug if given.slug is not None else _slug_from(given.name)
+        settings = _settings(given.settings or {}, {})
 
         def job(batch: Batch) -> CreatedOrganization:
             if batch.execute("SELECT 1 FROM organizations WHERE slug = ?", (slug,)).fetchone():
@@ -61,15 +60,18 @@ class Organizations:
             batch.execute(
                 "INSERT INTO organizations (org_id, name, slug, settings, created_at, updated_at)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
-                (org_id, name, slug, json.dumps(settings), now, now),
+                (org_id, given.name, slug, json.dumps(settings), now, now),
             )
             group_id = insert_group(batch, org_id, "default", "", is_default=True, now=now)
             policy = Policy.builtin()
             insert_policy(batch, self._core, org_id, policy, [group_id], is_active=True)
             licensed = insert_license(batch, self._core, org_id, Plan.of("trial"), [group_id])
             record(batch, self._core, access, "organization.created", org_id, org_id)
-            made = Organization(org_id, name, slug, settings, now, now)
-            return CreatedOrganization(made, licensed)
+            return CreatedOrganization(
+                *(org_id, given.name, slug, settings, now, now),
+                *(licensed.license_id, licensed.license_key),
+                *(licensed.license_type, licensed.expires_at),
+            )
 
         return self._core.store.run(job)
 
@@ -79,18 +81,17 @@ class Organizations:
 
     def update(self, access: Access, org: str, body: Mapping[str, Any]) -> Organization:
         access.require(Role.EDITOR)
-        fields = Fields(body, ("name", "settings"))
-        name = fields.name() if "name" in fields else None
+        given = OrganizationChange.read(body)
 
         def job(batch: Batch) -> Organization:
             row = find_organization(batch.connection, access, org)
             settings = json.loads(row["settings"])
-            if "settings" in fields:
-                settings = _settings(fields.given("settings"), settings)
+            if given.settings is not None:
+                settings = _settings(given.settings, settings)
             now = self._core.now()
             batch.execute(
                 "UPDATE organizations SET name = ?, settings = ?, updated_at = ? WHERE org_id = ?",
-                (name or row["name"], json.dumps(settings), now, row["org_id"]),
+                (given.name or row["name"], json.dumps(settings), now, row["org_id"]),
             )
             record(batch, self._core, access, "organization.updated", row["org_id"], row["org_id"])
             return _organization(find_organization(batch.connection, access, row["org_id"]))
@@ -120,12 +121,6 @@ def _organization(row: Row) -> Organization:
     )
 
 
-def _slug(given: str) -> str:
-    if not _SLUG.fullmatch(given):
-        fail("slug", "must be 1 to 63 lower-case letters, digits and inner hyphens")
-    return given
-
-
 def _slug_from(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = _NOT_IN_SLUGS.sub("-", plain).strip("-")[:63].strip("-")
@@ -134,21 +129,13 @@ def _slug_from(name: str) -> str:
     return slug
 
 
-def _settings(given: Any, before: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        fail("settings", "must be an object")
+def _settings(given: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings after a change: null removes a key."""
     try:
         given = {key: plain(f"settings.{key}", value) for key, value in given.items()}
     except PolicyError as error:
         raise RequestError(error.message) from None
     merged = {key: value for key, value in {**before, **given}.items() if value is not None}
-    for key, value in merged.items():
-        if key == "primary_color" and not (isinstance(value, str) and _COLOUR.fullmatch(value)):
-            fail("settings.primary_color", 'must be a colour such as "#3366cc"')
-        if key == "admin_email" and not (isinstance(value, str) and _EMAIL.fullmatch(value)):
-            fail("settings.admin_email", "must be an e-mail address")
-        if key == "retention" and value not in RETENTION_MODES:
-            fail("settings.retention", f"must be one of {', '.join(RETENTION_MODES)}")
     if len(merged) > MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
         fail("settings", f"must have at most {MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
     return merged

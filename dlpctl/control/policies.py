@@ -11,10 +11,16 @@ from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
-from dlpctl.control.fields import MAX_NAME, Fields, fail
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import Kind, mint, shortened
-from dlpctl.control.records import PolicyKey, PolicyVersion, StoredPolicy
+from dlpctl.control.resources.fields import MAX_NAME, fail
+from dlpctl.control.resources.policies import (
+    PolicyChange,
+    PolicyKey,
+    PolicyRequest,
+    PolicyVersion,
+    StoredPolicy,
+)
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.policy.model import Policy
@@ -29,9 +35,6 @@ _CONTENT = (
     "defaultAction",
     "customPatterns",
 )
-_ANSWERED = ("policy_id", "org_id", "api_key", "created_at", "updated_at")
-"""What an answer holds besides; ignored, so that an answer can be sent back changed."""
-_KNOWN = (*_CONTENT, "is_active", "groups", *_ANSWERED)
 _DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
 """The fields that a new policy without rules inherits from its organization's default policy."""
 _DEFAULT = """
@@ -61,12 +64,12 @@ class Policies:
 
     def create(self, access: Access, org: str, body: Mapping[str, Any]) -> StoredPolicy:
         access.require(Role.EDITOR)
-        fields = Fields(body, _KNOWN)
+        given = PolicyRequest.read(body)
+        is_active, groups = given.is_active is not False, given.groups or ()
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             before = _default_content(connection, org_id) if body.get("rules") is None else {}
         policy = self._policy(before | _merged({}, body), org_id)
-        is_active, groups = fields.flag("is_active", True), fields.texts("groups")
 
         def job(batch: Batch) -> Row:
             find_organization(batch.connection, access, org_id)
@@ -94,10 +97,10 @@ class Policies:
         Null takes a key back.
         """
         access.require(Role.EDITOR)
-        fields = Fields(body, _KNOWN)
-        groups = fields.texts("groups") if "groups" in fields else None
+        given = PolicyChange.read(body)
+        groups = given.groups
         stored = self.get(access, org, policy_id)
-        if any(field in fields for field in _CONTENT):
+        if any(field in body for field in _CONTENT):
             # Patterns are compiled here, so that nobody waits for them with the write lock, or at a
             # check.
             self._policy(_merged(stored.policy.to_dict(), body), stored.org_id)
@@ -106,7 +109,7 @@ class Policies:
             row = _find(batch.connection, access, org, policy_id)
             before = _stored(row)
             after = Policy.from_dict(_merged(before.to_dict(), body))
-            is_active = fields.flag("is_active", bool(row["is_active"]))
+            is_active = bool(row["is_active"]) if given.is_active is None else given.is_active
             if after._replace(version="") == before._replace(version=""):
                 after = before
             elif _number(after.version) <= _number(before.version):
@@ -186,14 +189,14 @@ class Policies:
 
     def _answer(self, access: Access, row: Row) -> StoredPolicy:
         key = self._core.ring.open(row["key_sealed"], row["policy_id"]).decode()
+        policy = _stored(row)
+        content: dict[str, Any] = policy.to_dict()
         return StoredPolicy(
-            row["policy_id"],
-            row["org_id"],
-            _stored(row),
-            bool(row["is_active"]),
-            key if access.sees_keys else shortened(key),
-            row["created_at"],
-            row["updated_at"],
+            **{name: row[name] for name in ("policy_id", "org_id", "created_at", "updated_at")},
+            **content,
+            is_active=bool(row["is_active"]),
+            api_key=key if access.sees_keys else shortened(key),
+            policy=policy,
         )
 
 

@@ -17,7 +17,7 @@ from dlpctl.control.clock import written
 from dlpctl.control.core import Core, new_id
 from dlpctl.control.events import record
 from dlpctl.control.keys import Secrets
-from dlpctl.control.records import PublicKey
+from dlpctl.control.resources.licenses import PublicKey
 from dlpctl.control.seals import check_rows
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch

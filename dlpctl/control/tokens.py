@@ -9,9 +9,9 @@ from typing import Any
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.core import OVERLAP, Core, find_organization, new_id
 from dlpctl.control.events import note_use, record
-from dlpctl.control.fields import Fields, fail
 from dlpctl.control.keys import Kind, mint, well_formed
-from dlpctl.control.records import Token
+from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
@@ -72,20 +72,14 @@ class Tokens:
     def create(self, access: Access, body: Mapping[str, Any]) -> Token:
         """An administrator of one organization makes tokens for that one."""
         access.require(Role.ADMIN)
-        fields = Fields(body, ("role", "org_id", "name", "expires_at"))
-        role = fields.choice("role", Role)
-        org = fields.given("org_id")
-        if org is not None and not isinstance(org, str):
-            fail("org_id", "must be text")
-        if org is None and access.org_id is not None:
+        given = TokenRequest.read(body)
+        if given.org_id is None and access.org_id is not None:
             raise ForbiddenError(
                 "org_id: this token makes tokens for its own organization only; name it"
             )
-        name = fields.name() if "name" in fields else ""
-        expires = fields.moment("expires_at") if fields.given("expires_at") is not None else None
-        if expires and expires <= self._core.now():
+        if given.expires_at and given.expires_at <= self._core.now():
             fail("expires_at", "must be in the future")
-        return self._make(access, role, org, name, expires)
+        return self._make(access, given.role, given.org_id, given.name, given.expires_at)
 
     def revoke(self, access: Access, token_id: str) -> None:
         access.require(Role.ADMIN)
@@ -136,14 +130,7 @@ class Tokens:
 
 
 def _token(row: Row) -> Token:
-    return Token(
-        row["token_id"],
-        row["name"],
-        row["role"],
-        row["org_id"],
-        row["created_at"],
-        row["expires_at"],
-    )
+    return Token(**{name: row[name] for name in Token.fields if name != "token"})
 
 
 def _write_privately(file: Path, text: str) -> None:

@@ -4,7 +4,6 @@ and never what was checked.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
-from dlpctl.control.fields import Fields, fail
 from dlpctl.control.ledger import Entry, Ledger
 from dlpctl.control.licenses import licensed
-from dlpctl.control.records import UsageReceipt
+from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.usage import ReportedCheck, UsageReceipt, UsageReport
 from dlpctl.control.signing import TOKEN_LIFETIME
 from dlpctl.control.store import Row
-from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
-from dlpctl.regex import lazy
-from dlpctl.types import Decision, Destination
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
@@ -30,30 +27,12 @@ if TYPE_CHECKING:
 CLOCK_TOLERANCE = TOKEN_LIFETIME
 """The time that a client may go on after a license was revoked, and that its clock may be wrong by.
 """
-MAX_CHECKS = 500
-MAX_TYPES = 200
-MAX_FINDINGS = 1_000_000_000
 _LISTED_TYPES = 4
 _WORDS = {
     Decision.ALLOWED: "Allowed",
     Decision.ALLOWED_WITH_MASKING: "Allowed with masking",
     Decision.BLOCKED: "Blocked",
 }
-_PREFLIGHT_ID = lazy(r"pf_[0-9a-f]{24}")
-_POLICY_ID = lazy(r"pol_[0-9a-f]{24}")
-TYPE_NAME = lazy(r"[A-Z][A-Z0-9_]{0,63}")
-_VERSION = lazy(r"[0-9]{1,9}\.[0-9]{1,9}")
-_FIELDS = (
-    "preflight_id",
-    "created_at",
-    "destination",
-    "decision",
-    "policy_id",
-    "policy_version",
-    "bytes",
-    "is_file",
-    "detected",
-)
 
 
 class Usage:
@@ -70,12 +49,10 @@ class Usage:
         """
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
-        checks = Fields(body, ("checks",)).given("checks")
-        if not isinstance(checks, list) or not 1 <= len(checks) <= MAX_CHECKS:
-            fail("checks", f"must be a list of 1 to {MAX_CHECKS} checks")
         now = self._core.clock()
         life = life_of(row, now)
-        entries = [_entry(f"checks[{place}]", check, life) for place, check in enumerate(checks)]
+        checks = UsageReport.read(body).checks
+        entries = [_entry(f"checks[{index}]", check, life) for index, check in enumerate(checks)]
 
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
@@ -101,15 +78,13 @@ class Life(NamedTuple):
     last: datetime
     now: datetime
 
-    def moment(self, fields: Fields, field: str) -> datetime:
-        """Return a moment of the license's life; one in the future, by a fast clock, is now."""
-        return min(self.checked(field, datetime.fromisoformat(fields.moment(field))), self.now)
-
-    def checked(self, field: str, moment: datetime) -> datetime:
+    def checked(self, path: str, given: str) -> datetime:
+        """Return a moment of the license's life; another one is refused."""
+        moment = datetime.fromisoformat(given)
         if not self.first - CLOCK_TOLERANCE <= moment <= self.last + CLOCK_TOLERANCE:
             hours = int(CLOCK_TOLERANCE.total_seconds()) // 3600
             fail(
-                field,
+                path,
                 f"must be between {written(self.first)} and {written(self.last)}, when the license could be used,"
                 f" with a tolerance of {hours} hours; see to the clock of the client",
             )
@@ -142,57 +117,29 @@ def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequen
             )
 
 
-def _entry(place: str, check: object, life: Life) -> Entry:
-    fields = Fields(check, _FIELDS, place)
-    try:
-        moment = life.moment(fields, "created_at")
-        detected = _detected(fields.given("detected"))
-        decision = Decision(fields.choice("decision", Decision))
-        destination = Destination(fields.choice("destination", Destination))
-        return Entry(
-            _like(fields, "policy_id", _POLICY_ID, "the id of a policy"),
-            _like(fields, "preflight_id", _PREFLIGHT_ID, "'pf_' and 24 hexadecimal digits"),
-            moment,
-            written(moment),
-            destination.value,
-            decision.value,
-            _summary(decision, destination, detected),
-            detected,
-            _like(fields, "policy_version", _VERSION, "a version such as 1.0"),
-            fields.whole("bytes", 0),
-            fields.flag("is_file", False),
-        )
-    except RequestError as error:
-        raise RequestError(f"{place}.{error.message}") from None
+def _entry(path: str, check: ReportedCheck, life: Life) -> Entry:
+    """Return a reported check; one in the future, by a fast clock, is of now."""
+    moment = min(life.checked(f"{path}.created_at", check.created_at), life.now)
+    detected = tuple((each.type, each.count, None) for each in check.detected)
+    return Entry(
+        check.policy_id,
+        check.preflight_id,
+        moment,
+        written(moment),
+        check.destination,
+        check.decision,
+        _summary(check.decision, check.destination, detected),
+        detected,
+        check.policy_version,
+        check.bytes,
+        check.is_file,
+    )
 
 
-def _like(fields: Fields, field: str, shape: re.Pattern[str], wanted: str) -> str:
-    value = fields.text(field)
-    if not shape.fullmatch(value):
-        fail(field, f"must be {wanted}")
-    return value
-
-
-def _detected(given: object) -> tuple[tuple[str, int, None], ...]:
-    if not isinstance(given, list) or len(given) > MAX_TYPES:
-        fail("detected", f"must be a list of at most {MAX_TYPES} types")
-    detected = []
-    for place, one in enumerate(given):
-        fields = Fields(one, ("type", "count"), f"detected[{place}]")
-        try:
-            name = _like(fields, "type", TYPE_NAME, "the name of a type such as EMAIL")
-            detected.append((name, fields.whole("count", 1, MAX_FINDINGS), None))
-        except RequestError as error:
-            raise RequestError(f"detected[{place}].{error.message}") from None
-    return tuple(detected)
-
-
-def _summary(
-    decision: Decision, to: Destination, detected: tuple[tuple[str, int, None], ...]
-) -> str:
-    """What can be said of a check that another program has made."""
+def _summary(decision: str, to: str, detected: tuple[tuple[str, int, None], ...]) -> str:
+    """Return the summary of a check that another program has made."""
     parts = [counted(name, count, {}) for name, count, _ in detected[:_LISTED_TYPES]]
     if len(detected) > _LISTED_TYPES:
         parts.append(f"{len(detected) - _LISTED_TYPES} other types")
     found = f"found {', '.join(parts)}" if parts else "nothing sensitive found"
-    return f"{_WORDS[decision]} for {to} by a client; {found}"
+    return f"{_WORDS[Decision(decision)]} for {to} by a client; {found}"

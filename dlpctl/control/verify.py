@@ -17,7 +17,7 @@ from dlpctl.control.chain import Ends, link, read_ends
 from dlpctl.control.clock import ClockHistory
 from dlpctl.control.heads import SignedHead
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.records import ChainReport
+from dlpctl.control.resources.audit import ChainReport
 from dlpctl.control.seals import SEALED, all_rows, moved_root, row_key, row_mac, usage_mac
 from dlpctl.errors import StoreError
 

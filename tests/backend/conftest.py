@@ -224,7 +224,7 @@ def server(service: Service) -> Iterator[RemoteBackend]:
 
 @pytest.fixture
 def acme(service: Service) -> str:
-    return service.control.organizations.create(LOCAL, {"name": "Acme"}).organization.org_id
+    return service.control.organizations.create(LOCAL, {"name": "Acme"}).org_id
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def asking(url: str, token: str | None, **seconds: float) -> closing[RemoteBacke
 
 def _said(url: str, **seconds: float) -> str:
     with asking(url, None, **seconds) as backend, pytest.raises(DlpctlError) as caught:
-        backend.organizations()
+        backend.list_organizations()
     assert "\n" not in caught.value.message
     assert caught.value.exit_status == 1
     return caught.value.message
@@ -89,7 +89,7 @@ def _failure(status: int, headers: str = "", detail: str = "why") -> DlpctlError
         asking(url, "t") as backend,
         pytest.raises(DlpctlError) as caught,
     ):
-        backend.organizations()
+        backend.list_organizations()
     return caught.value
 
 
@@ -210,17 +210,17 @@ def test_a_refusal_is_read_though_the_server_did_not_take_the_whole_request() ->
 
 def test_a_connection_serves_again(daemon: Daemon) -> None:
     with closing(RemoteBackend.open(daemon.url, daemon.home / "data" / "dlpctl")) as backend:
-        backend.organizations()
+        backend.list_organizations()
         before = backend._connection._open
         assert before is not None
-        backend.organizations()
+        backend.list_organizations()
         assert backend._connection._open is before
 
 
 def test_one_that_the_server_has_closed_is_made_anew(wait_for: Callable[..., None]) -> None:
     with answering(_ORGANIZATIONS, _ORGANIZATIONS) as (url, asked), asking(url, None) as backend:
         for _ in range(2):
-            assert backend.organizations() == []
+            assert backend.list_organizations() == []
             connection = backend._connection._open
             assert connection is not None
             wait_for(
@@ -242,7 +242,7 @@ def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(
     items.close()
     assert len(list(server.export_audit(org_id=None, search=None))) == 3
     with pytest.raises(NotFoundError):
-        server.organization("none")
+        server.get_organization("none")
 
 
 def test_the_token_of_this_machine_goes_to_no_other(
@@ -301,5 +301,5 @@ def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         answering(_ORGANIZATIONS, context=context) as (url, asked),
         asking(f"{url}/dlp", None) as backend,
     ):
-        assert backend.organizations() == []
+        assert backend.list_organizations() == []
         assert asked[0].startswith(b"GET /dlp/api/organizations HTTP/1.1")

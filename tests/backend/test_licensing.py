@@ -262,7 +262,7 @@ def test_a_server_that_answers_what_its_key_has_not_signed(
     def forged(key: str | None) -> Any:
         table = {"answer": validate(key).to_dict(), "keys": keys}
         forge(table)
-        return validate(key)._replace(
+        return validate(key).replaced(
             jwt_token=table["answer"]["jwt_token"], policy_config=table["answer"]["policy_config"]
         )
 

@@ -117,7 +117,7 @@ def test_an_answer_that_was_lost_does_not_count_twice(
 ) -> None:
     spool.put(_check(1))
     with closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server:
-        server.report_usage(license_key, list(spool.waiting(10).values()))
+        server.report_usage(license_key, {"checks": list(spool.waiting(10).values())})
         receipt = sending.send(spool, server, license_key)
     assert receipt is not None
     assert (receipt["recorded"], receipt["known"]) == (0, 1)

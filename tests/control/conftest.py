@@ -72,7 +72,7 @@ def control(tmp_path: Path, detector: Detector, clock: SetClock) -> Iterator[Con
 @pytest.fixture
 def acme(control: ControlPlane) -> str:
     """An organization's id."""
-    return control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"}).organization.org_id
+    return control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"}).org_id
 
 
 @pytest.fixture

@@ -90,9 +90,7 @@ def test_search(control, acme, some_checks, search, found):
 
 
 def test_an_organization_is_found_by_a_part_of_its_slug(control, acme, some_checks):
-    other = control.organizations.create(
-        LOCAL, {"name": "Umbrella", "slug": "raincoat-3"}
-    ).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Umbrella", "slug": "raincoat-3"}).org_id
     key = control.policies.list(LOCAL, other)[0].api_key
     control.checks.check_text(key, EMAIL, "VENDOR")
     for search, found in (

@@ -50,7 +50,7 @@ def test_an_unknown_key_is_unauthorized(control, acme, bad):
 def test_the_key_chooses_the_policy_and_policy_id_another_of_its_organization(control, acme, key):
     rule = {"name": "r", "dataTypes": ["EMAIL"], "destinations": ["VENDOR"], "action": "BLOCK"}
     strict = control.policies.create(LOCAL, acme, {"name": "strict", "rules": [rule]})
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     (foreign,) = control.policies.list(LOCAL, other)
     check = control.checks.check_text
     assert check(key, EMAIL, "VENDOR", org_id=acme).decision == "ALLOWED_WITH_MASKING"
@@ -79,7 +79,7 @@ def test_a_changed_policy_holds_for_the_next_check(control, acme, key):
 
 def test_another_organizations_check_is_not_found(control, acme, key):
     made = control.checks.check_text(key, EMAIL, "VENDOR")
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     foreign = control.policies.list(LOCAL, other)[0].api_key
     for given, preflight_id in ((foreign, made.preflight_id), (key, "pf_none"), (key, "\ud800")):
         with pytest.raises(NotFoundError):

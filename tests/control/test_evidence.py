@@ -173,7 +173,7 @@ def test_every_change_from_outside_is_named(control, acme, key, statement, named
 
 
 def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key, reopen):
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     (policy,) = control.policies.list(LOCAL, other)
     change(control.folder, f"{_ALLOW} WHERE org_id = '{acme}'")
     again = reopen()
@@ -282,7 +282,7 @@ def test_a_revoked_token_that_is_put_back_with_its_seal_is_named(control):
 def test_every_change_is_an_event_and_leaves_an_intact_log(control, clock):
     organizations, policies, groups = control.organizations, control.policies, control.groups
     licenses, tokens = control.licenses, control.tokens
-    org = organizations.create(LOCAL, {"name": "Acme"}).organization.org_id
+    org = organizations.create(LOCAL, {"name": "Acme"}).org_id
     rule = {"name": "r", "dataTypes": ["EMAIL"], "destinations": ["VENDOR"], "action": "BLOCK"}
     steps = {
         "organization.updated": lambda: organizations.update(LOCAL, org, {"name": "New"}),

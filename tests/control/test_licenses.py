@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from dlpctl.control.access import LOCAL
-from dlpctl.control.records import UNLIMITED
+from dlpctl.control.resources.licenses import UNLIMITED
 from dlpctl.errors import (
     ConflictError,
     ForbiddenError,

@@ -136,7 +136,7 @@ def test_groups_hold_policies(control, acme):
 
 
 def test_a_policy_of_another_organization_is_not_found(control, acme):
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     (policy,) = control.policies.list(LOCAL, acme)
     for call in (control.policies.get, control.policies.delete, control.policies.versions):
         with pytest.raises(NotFoundError):

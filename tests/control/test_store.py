@@ -273,7 +273,7 @@ def test_jobs_beside_checks_see_them(control, acme, key, clock):
 
 def test_an_organization_that_is_deleted_beside_its_checks(control, acme, key):
     submitted = [control.checks.submit_text(key, EMAIL, "VENDOR")]
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     control.organizations.delete(LOCAL, acme)
     submitted[0].recorded()
     assert control.audit.verify(LOCAL).checked == 1

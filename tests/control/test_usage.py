@@ -126,7 +126,7 @@ def test_clocks_may_differ_by_a_day(report, created_at):
 
 
 def test_a_check_is_by_a_policy_of_the_organization(control, acme, report, deleted):
-    other = control.organizations.create(LOCAL, {"name": "Other"}).organization.org_id
+    other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     foreign = control.policies.list(LOCAL, other)[0].policy_id
     for policy_id in ("pol_" + 24 * "0", foreign):
         with pytest.raises(

@@ -18,8 +18,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from dlpctl.config.settings import Serve
-from dlpctl_daemon.api import resources
-from dlpctl_daemon.openapi import statuses
 
 _ALWAYS = [
     not_a_server_error,
@@ -63,15 +61,15 @@ def test_it_is_valid_and_complete(caller):
     )
 
 
-def test_every_error_is_described():
+def test_every_error_is_described(caller):
     described = {
-        endpoint.handler.__name__: statuses(endpoint)
-        for resource in resources()
-        for endpoint in resource.endpoints
+        operation["operationId"]: [int(status) for status in operation["responses"]]
+        for methods in caller.client.get("/openapi.json").json["paths"].values()
+        for operation in methods.values()
     }
-    assert described["check_text"] == [400, 401, 403, 404, 413, 415, 422, 429, 500, 503]
-    assert described["list_organizations"] == [400, 401, 403, 500, 503]
-    assert described["healthz"] == [400, 500]
+    assert described["check_text"] == [200, 400, 401, 403, 404, 413, 415, 422, 429, 500, 503]
+    assert described["list_organizations"] == [200, 400, 401, 403, 500, 503]
+    assert described["healthz"] == [200, 400, 500]
 
 
 @pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])

@@ -282,19 +282,19 @@ def test_the_answers_are_those_of_the_command_line(caller, control, clock):
     caller("GET", "/api/organizations")  # the first use of the token is an event
     policy_id = control.policies.list(LOCAL, "acme")[0].policy_id
     for path, expected in (
-        ("/api/organizations", local.organizations()),
-        ("/api/organizations/acme", local.organization("acme")),
-        ("/api/orgs/acme/policies", local.policies("acme")),
-        (f"/api/orgs/acme/policies/{policy_id}/versions", local.policy_versions("acme", policy_id)),
-        ("/api/orgs/acme/groups", local.groups("acme")),
-        ("/api/orgs/acme/licenses", local.licenses("acme")),
-        ("/api/tokens", local.tokens()),
-        ("/api/orgs/acme/analytics", local.analytics("acme", "30d")),
-        ("/api/orgs/acme/analytics/timeseries", local.timeseries("acme", "30d")),
-        ("/api/orgs/acme/analytics/detections", local.detections("acme", "30d")),
-        ("/api/audit", local.audit(limit=50, offset=0, org_id=None, search=None)),
-        ("/api/audit/events", local.audit_events(limit=50, offset=0, org_id=None)),
-        ("/api/audit/head", local.audit_head()),
+        ("/api/organizations", local.list_organizations()),
+        ("/api/organizations/acme", local.get_organization("acme")),
+        ("/api/orgs/acme/policies", local.list_policies("acme")),
+        (f"/api/orgs/acme/policies/{policy_id}/versions", local.list_versions("acme", policy_id)),
+        ("/api/orgs/acme/groups", local.list_groups("acme")),
+        ("/api/orgs/acme/licenses", local.list_licenses("acme")),
+        ("/api/tokens", local.list_tokens()),
+        ("/api/orgs/acme/analytics", local.get_analytics("acme", period="30d")),
+        ("/api/orgs/acme/analytics/timeseries", local.get_timeseries("acme", period="30d")),
+        ("/api/orgs/acme/analytics/detections", local.get_detections("acme", period="30d")),
+        ("/api/audit", local.search_audit(limit=50, offset=0, org_id=None, search=None)),
+        ("/api/audit/events", local.list_events(limit=50, offset=0, org_id=None)),
+        ("/api/audit/head", local.get_head()),
         ("/api/audit/verify", local.verify_audit()),
     ):
         assert json.dumps(json.loads(caller("GET", path).data)) == json.dumps(expected)

@@ -1,28 +1,16 @@
-"""The endpoints: a module a resource."""
+"""Functions for the operations whose requests or answers are more than JSON: files, streams, health.
+
+All others call a method of the control plane, which their declaration names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
+from dlpctl_daemon.api import audit, operation, preflight
+from dlpctl_daemon.endpoints import Handler
 
-from dlpctl_daemon.endpoints import Resource
-
-_MODULES = (
-    "preflight",
-    "organizations",
-    "policies",
-    "groups",
-    "licenses",
-    "usage",
-    "tokens",
-    "analytics",
-    "audit",
-    "operation",
-)
-
-
-def resources() -> Iterator[Resource]:
-    """In the order in which the description shows them."""
-    for name in _MODULES:
-        resource: Resource = import_module(f"dlpctl_daemon.api.{name}").resource
-        yield resource
+HANDLERS: dict[str, Handler] = {
+    handler.__name__: handler
+    for module in (preflight, audit, operation)
+    for handler in module.HANDLERS
+}
+"""By the names of their operations."""

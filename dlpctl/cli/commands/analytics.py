@@ -29,9 +29,9 @@ def analytics(
 ) -> None:
     """Show the checks of an organization by outcome, day and type."""
     with backend(server) as control:
-        sums = control.analytics(org, period)
-        series = control.timeseries(org, period)
-        types = control.detections(org, period)
+        sums = control.get_analytics(org, period=period)
+        series = control.get_timeseries(org, period=period)
+        types = control.get_detections(org, period=period)
     printer = Printer()
     if form is options.Output.JSON:
         printer.json({"analytics": sums, "timeseries": series, "detections": types})

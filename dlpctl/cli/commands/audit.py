@@ -57,7 +57,7 @@ def list_items(
 ) -> None:
     """List checks, the newest first."""
     with backend(server) as control:
-        page = control.audit(limit=limit, offset=offset, org_id=org, search=search)
+        page = control.search_audit(limit=limit, offset=offset, org_id=org, search=search)
     printer = Printer()
     if form is options.Output.JSON:
         printer.json(page)
@@ -106,7 +106,7 @@ def events(
 ) -> None:
     """List administrative changes and the first use of each key on a day, the newest first."""
     with backend(server) as control:
-        page = control.audit_events(limit=limit, offset=offset, org_id=org)
+        page = control.list_events(limit=limit, offset=offset, org_id=org)
     if form is options.Output.JSON:
         Printer().json(page)
         return
@@ -123,7 +123,7 @@ def head(
 ) -> None:
     """Print the signed end of the log, to be noted elsewhere for 'audit verify --head'."""
     with evidence(server, database, key) as source:
-        answer = source.audit_head()
+        answer = source.get_head()
     if form is options.Output.JSON:
         show_one(answer, form)
     else:
@@ -150,7 +150,7 @@ def verify(
     """
     noted = None if head is None else _noted_head(head)
     with evidence(server, database, key) as source:
-        report = source.verify_audit(noted)
+        report = source.verify_audit(head=noted)
     printer = Printer()
     if form is options.Output.JSON:
         show_one(report, form)

@@ -32,7 +32,7 @@ def list_groups(
 ) -> None:
     """List those of an organization."""
     with backend(server) as control:
-        rows = control.groups(org)
+        rows = control.list_groups(org)
     show_list(rows, ("name", "group_id", "is_default", "policy_ids"), form, "no policy group")
 
 
@@ -60,7 +60,7 @@ def show(
 ) -> None:
     """Print one."""
     with backend(server) as control:
-        show_one(control.group(org, group), form)
+        show_one(control.get_group(org, group), form)
 
 
 @app.command()

@@ -31,7 +31,7 @@ def init(
             token = control.control.tokens.first()
             made = {"folder": str(control.control.folder), "token_file": str(token)}
         else:
-            made = {"organizations": str(len(control.organizations()))}
+            made = {"organizations": str(len(control.list_organizations()))}
         if org is not None:
             organization = control.create_organization(given(name=org, slug=slug))
             made |= {

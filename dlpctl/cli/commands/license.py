@@ -38,7 +38,7 @@ def list_licenses(
 ) -> None:
     """List those of an organization."""
     with backend(server) as control:
-        rows = control.licenses(org)
+        rows = control.list_licenses(org)
     show_list(rows, _COLUMNS, form, "no license; see 'dlpctl license create'")
 
 
@@ -129,7 +129,7 @@ def public_key(
 ) -> None:
     """Print the key that verifies license tokens."""
     with backend(server) as control:
-        show_one(control.public_key(key_id), form)
+        show_one(control.get_public_key(key_id=key_id), form)
 
 
 @app.command("rotate-keys")

@@ -34,7 +34,7 @@ def list_organizations(
 ) -> None:
     """List them."""
     with backend(server) as control:
-        rows = control.organizations()
+        rows = control.list_organizations()
     show_list(
         rows,
         ("slug", "name", "org_id", "created_at"),
@@ -67,7 +67,7 @@ def show(
 ) -> None:
     """Print one."""
     with backend(server) as control:
-        show_one(control.organization(org), form)
+        show_one(control.get_organization(org), form)
 
 
 @app.command()

@@ -21,7 +21,7 @@ def _group() -> None:
 def list_tokens(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
     """List them, without the tokens themselves."""
     with backend(server) as control:
-        rows = control.tokens()
+        rows = control.list_tokens()
     show_list(rows, ("token_id", "name", "role", "org_id", "expires_at"), form, "no token")
 
 

@@ -1,0 +1,149 @@
+"""The log of checks and events: the answers and operations of the resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dlpctl.control.resources.fields import (
+    Field,
+    any_value,
+    array,
+    flag,
+    integer,
+    moment,
+    one_of,
+    text,
+)
+from dlpctl.control.resources.operations import LINES, Resource
+from dlpctl.control.resources.shapes import Answer
+from dlpctl.types import Decision, Destination
+
+MAX_SEARCH = 500
+LIMIT: Field = integer(low=1, high=1_000, default=50)
+OFFSET: Field = integer(default=0)
+
+
+class AuditItem(Answer):
+    """A check, without what was checked."""
+
+    preflight_id: str = text()
+    created_at: str = moment()
+    destination: str = one_of(Destination, "where the content is to go")
+    decision: str = one_of(Decision)
+    summary: str = text()
+    policy_version: str = text()
+    policy_name: str = text()
+    org_id: str = text()
+    org_name: str = text()
+
+
+class AuditPage(Answer):
+    """Some checks, the newest first."""
+
+    items: Sequence[AuditItem] = array(AuditItem)
+    limit: int = integer(low=1)
+    offset: int = integer()
+    total: int = integer()
+
+
+class AuditEvent(Answer):
+    """An administrative change, or the first use of a key on a day."""
+
+    number: int = integer(low=1)
+    created_at: str = moment()
+    actor: str = text("the id of a token or key, `local` or `service`")
+    action: str = text("such as policy.updated")
+    org_id: str = text("empty where it concerns no organization alone")
+    subject: str = text("the id of what it happened to")
+    details: Mapping[str, Any] = any_value({"type": "object", "additionalProperties": True})
+
+
+class EventPage(Answer):
+    """Some events, the newest first."""
+
+    items: Sequence[AuditEvent] = array(AuditEvent)
+    limit: int = integer(low=1)
+    offset: int = integer()
+    total: int = integer()
+
+
+class ChainReport(Answer):
+    """The result of verifying the audit log, and what the database holds beside it."""
+
+    intact: bool = flag()
+    checked: int = integer("checks whose links were followed")
+    events: int = integer("events whose links were followed")
+    head: str = text("the signed end of the log; note it elsewhere")
+    broken_at: str | None = any_value(
+        {
+            "type": ["string", "null"],
+            "description": "the first check or event whose link does not hold",
+        }
+    )
+    reason: str = text("the first problem")
+    problems: Sequence[str] = array(text(), default=())
+
+
+class AuditHead(Answer):
+    """The signed end of the audit log."""
+
+    head: str = text("one line, for the query `head` of /api/audit/verify")
+    checks: int = integer("the number of the last check")
+    events: int = integer("the number of the last event")
+    created_at: str = text()
+
+
+resource = Resource(
+    "Audit", "The log of all checks: what was decided, by which policy, and never what was checked."
+)
+_OF_ORG = {"org_id": text("of this organization alone, by id or slug")}
+_FILTER = {
+    **_OF_ORG,
+    "search": text(
+        "words, or parts of them, in summary, policy, organization and destination; or the start of an id",
+        longest=MAX_SEARCH,
+    ),
+}
+_PAGE = {"limit": LIMIT, "offset": OFFSET}
+
+resource.operation(
+    "search_audit",
+    "GET /api/audit",
+    "audit.search",
+    AuditPage,
+    "Search the log, the newest checks first",
+    query=_PAGE | _FILTER,
+)
+resource.operation(
+    "export_audit",
+    "GET /api/audit/export",
+    "audit.export",
+    text("an AuditItem a line"),
+    "Give the whole log, one JSON object a line",
+    query=_FILTER,
+    media=LINES,
+)
+resource.operation(
+    "list_events",
+    "GET /api/audit/events",
+    "audit.events",
+    EventPage,
+    "List administrative changes and the first use of each key on a day, the newest first",
+    query=_PAGE | _OF_ORG,
+)
+resource.operation(
+    "get_head",
+    "GET /api/audit/head",
+    "audit.head",
+    AuditHead,
+    "Give the signed end of the log, to be noted elsewhere",
+)
+resource.operation(
+    "verify_audit",
+    "GET /api/audit/verify",
+    "audit.verify",
+    ChainReport,
+    "Verify the log, and the policies, licenses, tokens and counters beside it",
+    query={"head": text("a head noted earlier, which must be in the log", longest=300)},
+)

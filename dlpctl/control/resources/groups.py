@@ -1,0 +1,91 @@
+"""Policy groups: the requests, answers and operations of the resource."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlpctl.control.resources.fields import (
+    MAX_DESCRIPTION,
+    array,
+    flag,
+    line,
+    missing,
+    moment,
+    text,
+    texts,
+)
+from dlpctl.control.resources.operations import Resource
+from dlpctl.control.resources.shapes import Answer, Request
+
+
+class Group(Answer):
+    """A named set of policies, which licenses cover."""
+
+    group_id: str = text()
+    org_id: str = text()
+    name: str = text()
+    description: str = text()
+    is_default: bool = flag()
+    """New policies join it, and new licenses cover it, where nothing else is said."""
+    policy_ids: Sequence[str] = array(text())
+    created_at: str = moment()
+    updated_at: str = moment()
+
+
+class GroupRequest(Request):
+    """A policy group."""
+
+    name: str = line()
+    description: str = missing(text(longest=MAX_DESCRIPTION), "")
+    policy_ids: Sequence[str] = texts()
+
+
+class GroupChange(Request):
+    """What is to change; policies replace those that it holds."""
+
+    name: str | None = missing(line())
+    description: str | None = missing(text(longest=MAX_DESCRIPTION))
+    policy_ids: Sequence[str] | None = missing(texts())
+
+
+resource = Resource(
+    "Policy groups", "Named sets of policies, which licenses cover. `group_id` is an id or a name."
+)
+_ALL = "/api/orgs/<org_id>/groups"
+_ONE = f"{_ALL}/<path:group_id>"  # a name may hold a slash
+
+resource.operation(
+    "list_groups",
+    f"GET {_ALL}",
+    "groups.list",
+    array(Group),
+    "List an organization's policy groups",
+)
+resource.operation(
+    "create_group",
+    f"POST {_ALL}",
+    "groups.create",
+    Group,
+    "Create a policy group",
+    body=GroupRequest,
+    status=201,
+    fails=(409,),
+)
+resource.operation("get_group", f"GET {_ONE}", "groups.get", Group, "Show a policy group")
+resource.operation(
+    "update_group",
+    f"PATCH {_ONE}",
+    "groups.update",
+    Group,
+    "Change a policy group, or the policies that it holds",
+    body=GroupChange,
+    fails=(409,),
+)
+resource.operation(
+    "delete_group",
+    f"DELETE {_ONE}",
+    "groups.delete",
+    None,
+    "Delete a policy group; its policies stay",
+    fails=(409,),
+)

@@ -1,0 +1,153 @@
+"""Licenses, and the keys that sign their tokens: requests, answers and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dlpctl.control.resources.fields import (
+    any_value,
+    array,
+    flag,
+    given_moment,
+    integer,
+    missing,
+    moment,
+    one_of,
+    text,
+    texts,
+)
+from dlpctl.control.resources.operations import Credential, Resource
+from dlpctl.control.resources.shapes import Answer, Request
+from dlpctl.types import LARGEST_NUMBER
+
+LICENSE_TYPES = ("trial", "standard", "enterprise")
+UNLIMITED = LARGEST_NUMBER
+"""Stands for no limit, so that a client that compares needs no special case."""
+MAX_CHECKS = integer(f"{UNLIMITED} is no limit")
+_FUTURE = given_moment("a day or a moment in the future, ISO 8601")
+
+
+class License(Answer):
+    """A license."""
+
+    license_id: str = text()
+    org_id: str = text()
+    license_key: str = text("cut down to its end for auditors")
+    license_type: str = one_of(LICENSE_TYPES)
+    status: str = one_of(("active", "expired", "revoked"))
+    expires_at: str = moment()
+    max_checks_per_month: int = MAX_CHECKS
+    default_policy_group: str = text()
+    created_at: str = moment()
+    updated_at: str = moment()
+    policy_groups: Sequence[str] = array(text())
+    checks_this_month: int = integer()
+
+
+class LicenseChange(Request):
+    """What is to change."""
+
+    license_type: str | None = missing(one_of(LICENSE_TYPES))
+    expires_at: str | None = missing(_FUTURE)
+    max_checks_per_month: int | None = missing(MAX_CHECKS)
+
+
+class LicenseRequest(LicenseChange):
+    """A license."""
+
+    license_type: str = one_of(LICENSE_TYPES)
+    policy_groups: Sequence[str] = texts(
+        description="ids or names; the default group where none is said"
+    )
+
+
+class Validation(Answer):
+    """What a license key is good for."""
+
+    valid: bool = flag()
+    expires: str = moment()
+    org_id: str = text()
+    policy_version: str = text()
+    policy_config: Mapping[str, Any] = any_value(
+        {
+            "type": "object",
+            "description": "the policies of the license's groups: default_policy_id, groups, policies",
+        }
+    )
+    policy_groups: Sequence[str] = array(text())
+    default_policy_group: str = text()
+    jwt_token: str = text("RS256; verify it by the public key")
+
+
+class PublicKey(Answer):
+    """A key that verifies license tokens."""
+
+    key_id: str = text()
+    public_key: str = text("PEM")
+    algorithm: str = text()
+
+
+resource = Resource("Licenses", "What an organization may check, how often and until when.")
+_ALL = "/api/orgs/<org_id>/licenses"
+_ONE = f"{_ALL}/<license_id>"
+
+resource.operation(
+    "list_licenses",
+    f"GET {_ALL}",
+    "licenses.list",
+    array(License),
+    "List an organization's licenses",
+)
+resource.operation(
+    "create_license",
+    f"POST {_ALL}",
+    "licenses.create",
+    License,
+    "Create a license",
+    body=LicenseRequest,
+    status=201,
+    fails=(409,),
+)
+resource.operation(
+    "extend_license",
+    f"PATCH {_ONE}",
+    "licenses.extend",
+    License,
+    "Let a license last longer, or allow more",
+    body=LicenseChange,
+    fails=(409,),
+)
+resource.operation(
+    "revoke_license",
+    f"DELETE {_ONE}",
+    "licenses.revoke",
+    None,
+    "Revoke a license, which deactivates the policies of its groups at once",
+)
+resource.operation(
+    "validate_license",
+    "GET /v1/license/validate",
+    "licenses.validate",
+    Validation,
+    "Say what a license key is good for, and sign that",
+    credential=Credential.LICENSE_KEY,
+    fails=(429,),
+)
+resource.operation(
+    "get_public_key",
+    "GET /v1/license/public-key",
+    "licenses.public_key",
+    PublicKey,
+    "Give the key that verifies license tokens",
+    query={"key_id": text("an older key; the one that signs now where it is missing")},
+    credential=Credential.NONE,
+    fails=(404,),
+)
+resource.operation(
+    "rotate_keys",
+    "POST /v1/license/rotate-keys",
+    "licenses.rotate_keys",
+    PublicKey,
+    "Sign license tokens with a new key; those that are out stay good until they expire",
+)

@@ -1,0 +1,129 @@
+"""Organizations: the requests, answers and operations of the resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dlpctl.control.resources.fields import (
+    Schema,
+    any_value,
+    array,
+    checked,
+    like,
+    line,
+    missing,
+    moment,
+    one_of,
+    optional,
+    text,
+)
+from dlpctl.control.resources.operations import Resource
+from dlpctl.control.resources.shapes import Answer, Request
+
+MAX_SETTINGS = 64
+RETENTION_MODES = ("METADATA", "NONE")
+_EMAIL = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63}){1,8}"
+_SLUG = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
+
+class Organization(Answer):
+    """An organization."""
+
+    org_id: str = text()
+    name: str = text()
+    slug: str = text()
+    settings: Mapping[str, Any] = any_value({"type": "object"})
+    created_at: str = moment()
+    updated_at: str = moment()
+
+
+class CreatedOrganization(Organization):
+    """An organization, and the license that was made with it."""
+
+    license_id: str = text()
+    license_key: str = text()
+    license_type: str = text()
+    license_expires_at: str = moment()
+
+
+class Settings(Request):
+    """null removes a key; there may be others, with 16,384 bytes in all"""
+
+    is_open = True
+    limits: ClassVar[Schema] = {"maxProperties": MAX_SETTINGS}
+
+    primary_color: str | None = optional(
+        like("#[0-9a-fA-F]{6}", 'a colour such as "#3366cc"', "such as #3366cc")
+    )
+    admin_email: str | None = optional(like(_EMAIL, "an e-mail address", "an e-mail address"))
+    retention: str | None = one_of(
+        RETENTION_MODES,
+        "METADATA keeps partly masked samples of what was found, NONE counts alone",
+        or_null=True,
+    )
+
+
+class OrganizationRequest(Request):
+    """A new organization. It gets a trial license, a policy group and a policy."""
+
+    name: str = line()
+    slug: str | None = missing(
+        like(
+            _SLUG,
+            "1 to 63 lower-case letters, digits and inner hyphens",
+            "made from the name where it is missing",
+        )
+    )
+    settings: Mapping[str, Any] | None = missing(checked(Settings))
+
+
+class OrganizationChange(Request):
+    """What is to change."""
+
+    name: str | None = missing(line())
+    settings: Mapping[str, Any] | None = missing(checked(Settings))
+
+
+resource = Resource(
+    "Organizations",
+    "Each has policies, licenses and an audit log of its own. `org_id` is an id or a slug.",
+)
+_ALL = "/api/organizations"
+_ONE = f"{_ALL}/<org_id>"
+
+resource.operation(
+    "list_organizations",
+    f"GET {_ALL}",
+    "organizations.list",
+    array(Organization),
+    "List organizations",
+)
+resource.operation(
+    "create_organization",
+    f"POST {_ALL}",
+    "organizations.create",
+    CreatedOrganization,
+    "Create an organization, with a trial license and a default policy",
+    body=OrganizationRequest,
+    status=201,
+    fails=(409,),
+)
+resource.operation(
+    "get_organization", f"GET {_ONE}", "organizations.get", Organization, "Show an organization"
+)
+resource.operation(
+    "update_organization",
+    f"PATCH {_ONE}",
+    "organizations.update",
+    Organization,
+    "Change an organization's name and settings",
+    body=OrganizationChange,
+)
+resource.operation(
+    "delete_organization",
+    f"DELETE {_ONE}",
+    "organizations.delete",
+    None,
+    "Delete an organization and all that it has, save its audit log",
+)

@@ -1,0 +1,145 @@
+"""The shapes of requests and answers: classes whose attributes are fields.
+
+`SHAPES` has all of them by the names that the description of the interface gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, dataclass_transform
+
+from dlpctl.control.resources.fields import REQUIRED, Field, Schema, fail, inside, shown
+from dlpctl.errors import RequestError, did_you_mean
+
+Json = dict[str, Any]
+SHAPES: dict[str, type[Shape]] = {}
+
+
+@dataclass_transform(frozen_default=True)
+class Shape:
+    """An object with declared fields. Its values are set once, and no repr shows them."""
+
+    schema_name: ClassVar[str]
+    fields: ClassVar[dict[str, Field]] = {}
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        own = {key: field for key, field in vars(cls).items() if isinstance(field, Field)}
+        cls.fields = {**cls.fields, **own}
+        cls.schema_name = name or cls.__name__
+        if cls.fields:
+            SHAPES[cls.schema_name] = cls
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(self.fields, values, strict=False)) | named
+        for name, field in self.fields.items():
+            if name not in given:
+                if field.default is REQUIRED:
+                    raise TypeError(f"{type(self).__name__} needs {name}")
+                given[name] = field.default
+        self.__dict__.update(given)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} is read-only")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def properties(cls) -> dict[str, Schema]:
+        return {
+            name: field.schema for name, field in cls.fields.items() if field.schema is not None
+        }
+
+    @classmethod
+    def schema(cls) -> Schema:
+        raise NotImplementedError
+
+
+class Answer(Shape):
+    """An object that the service gives: all its fields are there, save those that are omitted."""
+
+    @classmethod
+    def schema(cls) -> Schema:
+        properties = cls.properties()
+        return {
+            "type": "object",
+            "description": _summary(cls),
+            "properties": properties,
+            "required": [name for name in properties if not cls.fields[name].is_omitted],
+        }
+
+    def to_dict(self) -> Json:
+        """Return the JSON of the interface, key for key and in its order."""
+        return {
+            name: plain(value)
+            for name, field in self.fields.items()
+            if field.schema is not None
+            and not ((value := self.__dict__[name]) is None and field.is_omitted)
+        }
+
+    def replaced(self, **changes: Any) -> Self:
+        return type(self)(**(self.__dict__ | changes))
+
+
+class Request(Shape):
+    """An object that the service takes: it may hold no other field, unless it is open."""
+
+    is_open: ClassVar[bool] = False
+    limits: ClassVar[Schema] = {}
+    """Further keywords of its schema."""
+
+    @classmethod
+    def schema(cls) -> Schema:
+        needed = [name for name, field in cls.fields.items() if field.default is REQUIRED]
+        closed: Schema = {} if cls.is_open else {"required": needed, "additionalProperties": False}
+        return {
+            "type": "object",
+            "description": _summary(cls),
+            "properties": cls.properties(),
+            **closed,
+            **cls.limits,
+        }
+
+    @classmethod
+    def read(cls, body: object, path: str = "") -> Self:
+        """Read an object of a request; `path` is empty for the request itself."""
+        if not isinstance(body, Mapping):
+            if path:
+                fail(path, "must be an object")
+            raise RequestError("the request must be a JSON object")
+        for key in body:
+            if key not in cls.fields and not cls.is_open:
+                problem = f"is not a field here{did_you_mean(str(key), cls.fields)}"
+                fail(inside(path, shown(str(key))), problem)
+        return cls(
+            *(
+                field.read(body[name], inside(path, name))
+                if name in body
+                else _default(field, inside(path, name))
+                for name, field in cls.fields.items()
+            )
+        )
+
+
+def plain(value: Any) -> Any:
+    """Return an answer as JSON has it."""
+    if isinstance(value, tuple | list) and not hasattr(value, "to_dict"):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def _default(field: Field, path: str) -> Any:
+    if field.default is REQUIRED:
+        fail(path, "is missing")
+    return field.default
+
+
+def _summary(cls: type[Shape]) -> str:
+    return (cls.__doc__ or "").partition("\n\n")[0].replace("\n    ", " ").strip()
