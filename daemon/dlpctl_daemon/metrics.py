@@ -1,4 +1,4 @@
-"""What Prometheus asks for, in its text format."""
+"""Metrics of the service in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Metrics:
         self._buckets: dict[tuple[str, str], list[int]] = {}
         self._seconds: dict[tuple[str, str], float] = {}
         self._decisions: Counter[tuple[str, str]] = Counter()
+        self._housekeeping_failures = 0
         self._queued: dict[str, list[int]] = {}
         self._queued_seconds: dict[str, float] = {}
 
@@ -61,6 +62,10 @@ class Metrics:
         with self._lock:
             self._decisions[kind, decision] += 1
 
+    def housekeeping_failed(self) -> None:
+        with self._lock:
+            self._housekeeping_failures += 1
+
     def text(self) -> str:
         with self._lock:
             return "".join(f"{line}\n" for line in self._lines())
@@ -90,6 +95,9 @@ class Metrics:
         yield "# TYPE dlpctl_checks_total counter"
         for (kind, decision), number in sorted(self._decisions.items()):
             yield f'dlpctl_checks_total{{kind="{kind}",decision="{decision}"}} {number}'
+        yield "# HELP dlpctl_housekeeping_failures_total Tasks of housekeeping that have failed."
+        yield "# TYPE dlpctl_housekeeping_failures_total counter"
+        yield f"dlpctl_housekeeping_failures_total {self._housekeeping_failures}"
         yield "# HELP process_start_time_seconds When the process began."
         yield "# TYPE process_start_time_seconds gauge"
         yield f"process_start_time_seconds {self._began:.3f}"

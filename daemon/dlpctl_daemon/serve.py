@@ -1,8 +1,9 @@
-"""From settings to a running service, and to its end."""
+"""Starts the service from its settings, and ends it."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -47,15 +48,22 @@ def serve(
                 limits=options.limits,
                 issuer=options.settings.issuer,
                 inspector=inspectors,
+                environ=os.environ,
             ) as control,
         ):
             token_file = control.tokens.first()
-            server = Server(create_app(control, options, log), listening)
+            app = create_app(control, options, log)
+            server = Server(app, listening)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)
             gc.freeze()  # what is there now stays, and need not be looked through for garbage
-            housekeeping = Housekeeping(control.maintenance, options.settings.keep_days, log)
+            housekeeping = Housekeeping(
+                control.maintenance,
+                options.settings.keep_days,
+                log,
+                metrics=app.service.metrics,
+            )
             housekeeping.start()
             where = address(listening)
             log.info(

@@ -13,7 +13,7 @@ from dlpctl.control.resources.operations import LINES, Credential, Operation
 from dlpctl.control.resources.shapes import Json, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from dlpctl.control.offline import Evidence
@@ -49,11 +49,18 @@ class LocalBackend(Backend):
         self.control = control
 
     @classmethod
-    def open(cls, folder: Path, make_detector: Callable[[], Detector], issuer: str) -> LocalBackend:
+    def open(
+        cls,
+        folder: Path,
+        make_detector: Callable[[], Detector],
+        issuer: str,
+        environ: Mapping[str, str],
+    ) -> LocalBackend:
         """`issuer` is the name of the issuer in license tokens."""
         from dlpctl.control.service import ControlPlane
 
-        return cls(ControlPlane.open(folder, make_detector, issuer=issuer))
+        control = ControlPlane.open(folder, make_detector, issuer=issuer, environ=environ)
+        return cls(control)
 
     def close(self) -> None:
         self.control.close()

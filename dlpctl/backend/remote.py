@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,12 +29,12 @@ class RemoteBackend(Backend):
         self._token = token
 
     @classmethod
-    def open(cls, url: str, data_folder: Path) -> RemoteBackend:
-        """Use the token in DLPCTL_TOKEN; for a server on this machine also the one that
-        `serve` and `init` left for this user.
+    def open(cls, url: str, data_folder: Path, environ: Mapping[str, str]) -> RemoteBackend:
+        """Use the token in DLPCTL_TOKEN; for a server on this machine also the token that `serve`
+        and `init` left for this user.
         """
         address = Address.parse(url)
-        token = os.environ.get("DLPCTL_TOKEN", "").strip()
+        token = environ.get("DLPCTL_TOKEN", "").strip()
         if not token and address.is_local:
             with suppress(OSError, UnicodeDecodeError):
                 token = (data_folder / FIRST_ADMIN).read_text("ascii").strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,7 +37,7 @@ def local() -> Iterator[LocalBackend]:
     session = Session.begin()
     config = session.config
     with closing(
-        LocalBackend.open(config.data_folder, session.detector, config.serve.issuer)
+        LocalBackend.open(config.data_folder, session.detector, config.serve.issuer, os.environ)
     ) as opened:
         yield opened
 
@@ -53,7 +54,7 @@ def backend(server: str | None) -> Iterator[Backend]:
         return
     from dlpctl.backend.remote import RemoteBackend
 
-    with closing(RemoteBackend.open(config.server, config.data_folder)) as asked:
+    with closing(RemoteBackend.open(config.server, config.data_folder, os.environ)) as asked:
         yield asked
 
 

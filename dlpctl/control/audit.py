@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
-from dlpctl.control.chain import Ends
 from dlpctl.control.core import Core
 from dlpctl.control.heads import SignedHead
+from dlpctl.control.links import Ends
 from dlpctl.control.resources.audit import (
     LIMIT,
     MAX_SEARCH,

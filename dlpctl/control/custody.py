@@ -10,10 +10,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.control.chain import START, Ends, read_ends
 from dlpctl.control.events import LOCAL_ACTOR, Event, insert
 from dlpctl.control.heads import NotedHead
 from dlpctl.control.keys import KeyRing, RetiredKey, Secrets
+from dlpctl.control.links import START, Ends, read_ends
 from dlpctl.control.seals import seal_all
 from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError

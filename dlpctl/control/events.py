@@ -15,9 +15,10 @@ from dlpctl.control.seals import Mention, seal_touched
 from dlpctl.control.writer import Batch, changed
 
 if TYPE_CHECKING:
-    from dlpctl.control.chain import Chain, Ends
+    from dlpctl.control.chain import Chain
     from dlpctl.control.core import Core
     from dlpctl.control.keys import Secrets
+    from dlpctl.control.links import Ends
 
 LOCAL_ACTOR = "local"
 """Who can read the key file needs no token."""

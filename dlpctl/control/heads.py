@@ -11,15 +11,13 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.control.clock import utc_now, written
 from dlpctl.control.keys import KeyRing, Secrets
+from dlpctl.control.links import Ends
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from dlpctl.control.chain import Ends
 
 PREFIX = "dlpctl-head"
 _FORM = lazy(

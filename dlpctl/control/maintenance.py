@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from dlpctl.control import custody
-from dlpctl.control.chain import read_ends
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.events import LOCAL_ACTOR, SERVICE_ACTOR, Event, append
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.heads import SignedHead
+from dlpctl.control.links import read_ends
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.rotation import KeyRotation, rotate
 from dlpctl.control.writer import Batch

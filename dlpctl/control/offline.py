@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dlpctl.control.chain import read_ends
 from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
+from dlpctl.control.links import read_ends
 from dlpctl.control.resources.audit import AuditHead, ChainReport
 from dlpctl.control.verify import Verifier
 from dlpctl.errors import StoreError

@@ -8,8 +8,7 @@ methods may be called from any thread, and by several processes on one database.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -90,10 +89,12 @@ class ControlPlane:
         limits: Limits | None = None,
         issuer: str = ISSUER,
         inspector: Inspector | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> ControlPlane:
-        """Open the one in a folder, or create it. The detector is made at its first use.
+        """Open the control plane in a folder, or create it. The detector is made at its first use.
 
-        An `inspector` takes large texts and files off this process.
+        An `inspector` takes large texts and files off this process. `environ` may hold the key that
+        operators and exceptions use.
         """
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
@@ -108,11 +109,11 @@ class ControlPlane:
             store.close()
             raise
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
-        engine = Engine(make_detector, lambda: _mask_key(folder))
+        engine = Engine(make_detector, lambda: _mask_key(folder, environ or {}))
         return cls(core, engine, folder, limits or Limits(), issuer, inspector)
 
     def ready(self) -> None:
-        """Raises `StoreError` where a check could not be made and recorded now."""
+        """Raise `StoreError` where a check could not be made and recorded now."""
         self._engine.ready()
         self.maintenance.ready()
 
@@ -132,8 +133,8 @@ class ControlPlane:
         self.close()
 
 
-def _mask_key(folder: Path) -> bytes:
-    """The same key as the command line masks with, so that fingerprints and pseudonyms agree."""
+def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
+    """Return the key that the command line masks with, so that fingerprints and pseudonyms agree."""
     from dlpctl.masking.vault import vault_key
 
-    return vault_key(folder / "mask.key", os.environ, create=True)
+    return vault_key(folder / "mask.key", environ, create=True)

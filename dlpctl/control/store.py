@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from dlpctl.control import seals
 from dlpctl.control.migrations import STEPS
-from dlpctl.control.writer import Batch, Ticket, Writer
+from dlpctl.control.writer import Batch, Observer, Ticket, Writer
 from dlpctl.errors import StoreError
 
 BUSY_SECONDS = 15.0
@@ -28,13 +28,6 @@ _PRAGMAS = (
 _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _T = TypeVar("_T")
 Row = sqlite3.Row
-
-
-class Observer(Protocol):
-    """Hears of transactions."""
-
-    def begun(self, connection: sqlite3.Connection) -> None: ...
-    def committed(self) -> None: ...
 
 
 class Store:

@@ -13,10 +13,10 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dlpctl.control.chain import Ends, link, read_ends
 from dlpctl.control.clock import ClockHistory
 from dlpctl.control.heads import SignedHead
 from dlpctl.control.keys import KeyRing
+from dlpctl.control.links import Ends, link, read_ends
 from dlpctl.control.resources.audit import ChainReport
 from dlpctl.control.seals import SEALED, all_rows, moved_root, row_key, row_mac, usage_mac
 from dlpctl.errors import StoreError

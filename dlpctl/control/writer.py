@@ -17,12 +17,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from dlpctl.errors import ConflictError, DlpctlError, StoreError
-
-if TYPE_CHECKING:
-    from dlpctl.control.store import Observer
 
 _T = TypeVar("_T")
 
@@ -104,6 +101,13 @@ class Ticket(Generic[_T]):
         if self.error is not None:
             raise self.error
         return cast("_T", self.value)
+
+
+class Observer(Protocol):
+    """Is told of transactions."""
+
+    def begun(self, connection: sqlite3.Connection) -> None: ...
+    def committed(self) -> None: ...
 
 
 class Writer:

@@ -245,17 +245,15 @@ def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(
         server.get_organization("none")
 
 
-def test_the_token_of_this_machine_goes_to_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_token_of_this_machine_goes_to_no_other(tmp_path: Path) -> None:
     (tmp_path / FIRST_ADMIN).write_text("secret\n")
-    assert RemoteBackend.open("http://127.0.0.1:1", tmp_path)._credential == {
+    assert RemoteBackend.open("http://127.0.0.1:1", tmp_path, {})._credential == {
         "Authorization": "Bearer secret"
     }
-    assert RemoteBackend.open("unix:/s", tmp_path)._credential
-    assert RemoteBackend.open("https://dlp.example.com", tmp_path)._credential == {}
-    monkeypatch.setenv("DLPCTL_TOKEN", "mine")
-    assert RemoteBackend.open("https://dlp.example.com", tmp_path)._credential == {
+    assert RemoteBackend.open("unix:/s", tmp_path, {})._credential
+    assert RemoteBackend.open("https://dlp.example.com", tmp_path, {})._credential == {}
+    environ = {"DLPCTL_TOKEN": "mine"}
+    assert RemoteBackend.open("https://dlp.example.com", tmp_path, environ)._credential == {
         "Authorization": "Bearer mine"
     }
 

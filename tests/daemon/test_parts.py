@@ -17,6 +17,7 @@ from dlpctl_daemon.housekeeping import Housekeeping
 from dlpctl_daemon.limits import Rate, RateLimiter
 from dlpctl_daemon.listening import address, listen
 from dlpctl_daemon.logs import Log
+from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options, is_loopback
 from dlpctl_daemon.readiness import Readiness
 
@@ -109,6 +110,25 @@ def test_housekeeping_goes_on_after_a_failure(control, wait_for, monkeypatch):
     housekeeping.start()
     wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
     housekeeping.end()
+
+
+def test_housekeeping_goes_on_after_a_failure_of_the_disk(control, monkeypatch, wait_for):
+    rounds = []
+
+    def sweep():
+        rounds.append(1)
+        raise OSError(5, "Input/output error", "/secret/place")
+
+    log, metrics = io.StringIO(), Metrics()
+    monkeypatch.setattr("dlpctl_daemon.housekeeping._SWEEP_SECONDS", 0.001)
+    monkeypatch.setattr(control.maintenance, "sweep", sweep)
+    housekeeping = Housekeeping(control.maintenance, 0, Log(log), metrics=metrics)
+    housekeeping.start()
+    wait_for(lambda: len(rounds) >= 3)
+    housekeeping.end()
+    assert "ERROR failed error=OSError" in log.getvalue()
+    assert "secret" not in log.getvalue()
+    assert f"dlpctl_housekeeping_failures_total {len(rounds)}" in metrics.text()
 
 
 def test_checks_are_kept_unless_said_otherwise(caller, control, clock):
