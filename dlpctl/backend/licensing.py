@@ -1,12 +1,12 @@
-"""The client of a license: asks the server once in five minutes, believes what its key has signed,
-and works on without it.
+"""The client of a license: asks the server once in five minutes, and works without it meanwhile.
 
-What is kept of the last answer lies in a file of this user. It is verified each time it is read,
-since what stands in it decides.
+The last answer is kept in a file of this user. Its signature was verified when it arrived; a seal,
+keyed with the license key, shows later that the file is as this client has written it.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import time
@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.backend.signature import Token
+from dlpctl.backend.signature import key_id_of, verified_claims
 from dlpctl.errors import (
     ForbiddenError,
     LicenseError,
@@ -42,7 +42,7 @@ _ANSWER_SECONDS = 10.0
 
 
 class Grant(NamedTuple):
-    """What a license allows, as the server has signed it."""
+    """The policies that a license covers, as the server has signed them."""
 
     org_id: str
     license_id: str
@@ -50,8 +50,8 @@ class Grant(NamedTuple):
     """The policies of the license's groups."""
 
     def policy(self, name: str | None) -> tuple[str, Policy] | None:
-        """One of the organization's, by its id or name, with its id; without a name the one that
-        the license begins with.
+        """Return a policy of the organization by its id or name, with its id; without a name the
+        default policy of the license.
         """
         wanted = name or self.config.get("default_policy_id")
         for one in self.config["policies"]:
@@ -71,14 +71,16 @@ class LicenseClient:
         self.url = url
         self._key = license_key
         self._now = now
+        self._seal_key = sha256(f"license-seal\0{license_key}".encode("utf-8", "replace")).digest()
         folder = data_folder / "license"
         digest = sha256(f"{url}\0{license_key}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
         self._file = folder / f"{digest}.json"
         self.spool = folder / f"{digest}.spool"
 
     def grant(self) -> Grant | None:
-        """None where there is neither a server nor a token that is still good. Raises where the
-        server says that the license is none.
+        """Return what the license allows; None without a server and a token that is still good.
+
+        Raises where the server says that the license is invalid.
         """
         kept = self._read()
         now = self._now()
@@ -100,9 +102,7 @@ class LicenseClient:
             return grant
 
     def spent(self, until: datetime, limit: int) -> None:
-        """The server has said that the month's checks are used up. The next answer of it takes that
-        back.
-        """
+        """Note that the month's checks are used up, until the next answer of the server."""
         self._write(self._read() | {"spent_until": until.timestamp(), "limit": limit})
 
     def _refuse_spent(self, kept: dict[str, Any], now: float) -> None:
@@ -132,44 +132,33 @@ class LicenseClient:
         try:
             answer = server.validate_license(self._key)
             keys = dict(_keys(kept))
-            key_id = _token(answer).key_id
+            token = _token(answer)
+            key_id = key_id_of(token)
             if key_id not in keys:
                 keys[key_id] = str(server.get_public_key(key_id=key_id).get("public_key"))
         finally:
             server.close()
-        fresh = {"answer": answer, "keys": keys, "fetched_at": self._now()}
-        grant = self._verified(fresh)
+        claims = _verified(answer, token, keys[key_id])
+        fresh = {"answer": answer, "claims": claims, "keys": keys, "fetched_at": self._now()}
+        grant = self._timely(fresh)
         self._write(fresh)
         return grant
 
     def _kept_grant(self, kept: dict[str, Any]) -> Grant | None:
         try:
-            return self._verified(kept) if "answer" in kept else None
-        except LicenseError:  # too old, or somebody was at the file: the server is asked again
+            return self._timely(kept) if "answer" in kept else None
+        except LicenseError:  # too old: the server is asked again
             return None
 
-    def _verified(self, known: dict[str, Any]) -> Grant:
-        """Raises `LicenseError` where anything is not as the server's key has signed it for now.
-
-        The key, which is pinned, says who issued a token; the issuer's name is a setting of the
-        server.
-        """
-        answer = known["answer"]
-        token = _token(answer)
-        pinned = _keys(known).get(token.key_id)
-        if not isinstance(pinned, str):
-            raise LicenseError("the license token was signed by a key that nobody has vouched for")
-        claims = token.claims(pinned)
-        now = self._now()
+    def _timely(self, known: dict[str, Any]) -> Grant:
+        """Return what a verified answer grants; raise `LicenseError` unless it is good for now."""
+        claims, now = known["claims"], self._now()
         # A clock that was set back since the server was last tried does not revive a token.
         if _number(claims, "exp") + GRACE_SECONDS <= max(now, _number(known, "tried_at")):
             raise LicenseError("the license token has expired; check this machine's clock")
         if _number(claims, "iat") > now + SKEW_SECONDS:
             raise LicenseError("the license token is from the future; set this machine's clock")
-        config = answer.get("policy_config")
-        canonical = json.dumps(config, sort_keys=True, separators=(",", ":"))
-        if claims.get("policy_hash") != sha256(canonical.encode()).hexdigest():
-            raise LicenseError("the policies are not those that the license token was signed for")
+        config = known["answer"]["policy_config"]
         return Grant(str(claims.get("org_id")), str(claims.get("license_id")), config)
 
     def _read(self) -> dict[str, Any]:
@@ -180,31 +169,55 @@ class LicenseClient:
                 kept = json.load(opened)
         except (OSError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        if not isinstance(kept, dict) or not isinstance(seal := kept.pop("seal", None), str):
+            return {}
+        is_sealed = hmac.compare_digest(seal.encode("utf-8", "replace"), self._seal(kept).encode())
+        return kept if is_sealed else {}
 
     def _write(self, known: dict[str, Any]) -> None:
-        """Where it cannot be kept, the server is asked each time."""
+        """Write the file; where that is not possible, the server is asked each time."""
         with suppress(OSError):
-            write_privately(self._file, json.dumps(known).encode())
+            sealed = known | {"seal": self._seal(known)}
+            write_privately(self._file, json.dumps(sealed).encode())
+
+    def _seal(self, known: dict[str, Any]) -> str:
+        return hmac.digest(self._seal_key, _canonical(known), "sha256").hex()
 
 
 def write_privately(file: Path, data: bytes) -> None:
-    """The whole file or none of it, for this user alone."""
+    """Write a file that only this user can read, completely or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with replacing(file) as opened:
         opened.write(data)
 
 
-def _token(answer: object) -> Token:
+def _token(answer: object) -> str:
     token = answer.get("jwt_token") if isinstance(answer, dict) else None
     if not isinstance(token, str):
         raise LicenseError("the license token is missing in what the server answered")
-    return Token.parse(token)
+    return token
+
+
+def _verified(answer: dict[str, Any], token: str, public_key: object) -> dict[str, Any]:
+    """Return the claims of an answer; raise `LicenseError` where the key has not signed it.
+
+    The key, which is pinned, says who issued a token; the issuer's name is a setting of the server.
+    """
+    if not isinstance(public_key, str):
+        raise LicenseError("the license token was signed by a key that nobody has vouched for")
+    claims = verified_claims(token, public_key)
+    if claims.get("policy_hash") != sha256(_canonical(answer.get("policy_config"))).hexdigest():
+        raise LicenseError("the policies are not those that the license token was signed for")
+    return claims
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _keys(known: dict[str, Any]) -> dict[str, Any]:
-    """The public keys that the server has vouched for, by id. One that is known is never asked for
-    again, and so never replaced.
+    """Return the public keys that the server has vouched for, by id. A key that is known is never
+    asked for again, and so never replaced.
     """
     keys = known.get("keys")
     return keys if isinstance(keys, dict) else {}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import jwt
 import pytest
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.backend.signature import Token
+from dlpctl.backend.signature import key_id_of, verified_claims
 from dlpctl.errors import LicenseError
 
 
@@ -37,15 +37,15 @@ def _made(header: object, signature: bytes = b"", claims: object = CLAIMS) -> st
 
 
 def test_what_the_key_has_signed() -> None:
-    token = Token.parse(TOKEN)
-    assert token.key_id == "key_1"
-    assert token.claims(PUBLIC) == CLAIMS
+    assert key_id_of(TOKEN) == "key_1"
+    assert verified_claims(TOKEN, PUBLIC) == CLAIMS
 
 
 @pytest.mark.parametrize("bits", [2049, 3072])
 def test_keys_of_other_sizes(bits: int) -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=bits)
-    assert Token.parse(jwt.encode(CLAIMS, key, "RS256", {"kid": "k"})).claims(_pem(key)) == CLAIMS
+    token = jwt.encode(CLAIMS, key, "RS256", {"kid": "k"})
+    assert verified_claims(token, _pem(key)) == CLAIMS
 
 
 @pytest.mark.parametrize(
@@ -54,23 +54,24 @@ def test_keys_of_other_sizes(bits: int) -> None:
 )
 def test_other_algorithms_are_refused_before_anything_is_verified(algorithm: object) -> None:
     with pytest.raises(LicenseError, match="RS256"):
-        Token.parse(_made({"alg": algorithm, "kid": "key_1"}))
+        key_id_of(_made({"alg": algorithm, "kid": "key_1"}))
 
 
 def test_a_token_that_is_signed_with_the_public_key_as_a_secret() -> None:
     head = f"{_encoded({'alg': 'HS256', 'kid': 'key_1'})}.{_encoded(CLAIMS)}"
     forged = hmac.digest(PUBLIC.encode(), head.encode(), hashlib.sha256)
     with pytest.raises(LicenseError, match="RS256"):
-        Token.parse(f"{head}.{_encoded(forged)}")
+        verified_claims(f"{head}.{_encoded(forged)}", PUBLIC)
     with pytest.raises(LicenseError, match="was not signed"):
-        Token.parse(_made({"alg": "RS256", "kid": "key_1"}, forged)).claims(PUBLIC)
+        verified_claims(_made({"alg": "RS256", "kid": "key_1"}, forged), PUBLIC)
 
 
 def test_signatures_of_others_and_of_other_kinds() -> None:
     other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     with pytest.raises(LicenseError):
-        Token.parse(jwt.encode(CLAIMS, other, "RS256", {"kid": "key_1"})).claims(PUBLIC)
-    signed = Token.parse(TOKEN).signed
+        verified_claims(jwt.encode(CLAIMS, other, "RS256", {"kid": "key_1"}), PUBLIC)
+    said, _, own = TOKEN.rpartition(".")
+    signed = said.encode()
     from cryptography.hazmat.primitives import hashes
 
     pss = padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.MAX_LENGTH)
@@ -78,13 +79,13 @@ def test_signatures_of_others_and_of_other_kinds() -> None:
         KEY.sign(signed, padding.PKCS1v15(), hashes.SHA512()),
         KEY.sign(signed, pss, hashes.SHA256()),
         b"",
-        b"\0" + Token.parse(TOKEN).signature,
+        b"\0" + urlsafe_b64decode(own + "=="),
         b"\xff" * 256,
         bytes(256),
         bytes(255) + b"\1",
     ):
         with pytest.raises(LicenseError, match="was not signed"):
-            Token.parse(TOKEN)._replace(signature=signature).claims(PUBLIC)
+            verified_claims(f"{said}.{_encoded(signature)}", PUBLIC)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_signatures_of_others_and_of_other_kinds() -> None:
 )
 def test_what_is_no_token(text: str) -> None:
     with pytest.raises(LicenseError):
-        Token.parse(text)
+        verified_claims(text, PUBLIC)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +117,6 @@ def test_what_is_no_token(text: str) -> None:
     [
         "",
         "x",
-        PUBLIC.replace("PUBLIC", "RSA PUBLIC"),
-        PUBLIC.replace("\n", " "),
         PUBLIC[:200] + PUBLIC[-30:],
         _pem(ec.generate_private_key(ec.SECP256R1())),
         _pem(rsa.generate_private_key(public_exponent=65537, key_size=1024)),
@@ -126,13 +125,13 @@ def test_what_is_no_token(text: str) -> None:
 )
 def test_what_is_no_key_to_trust(pem: str) -> None:
     with pytest.raises(LicenseError, match="public key"):
-        Token.parse(TOKEN).claims(pem)
+        verified_claims(TOKEN, pem)
 
 
 def test_claims_that_are_no_claims() -> None:
     signed = jwt.api_jws.encode(b"[1]", KEY, "RS256", {"kid": "k"})
     with pytest.raises(LicenseError, match="no claims"):
-        Token.parse(signed).claims(PUBLIC)
+        verified_claims(signed, PUBLIC)
 
 
 @settings(deadline=None, max_examples=80)
@@ -141,4 +140,4 @@ def test_any_change_is_refused(place: int, character: str) -> None:
     changed = TOKEN[:place] + character + TOKEN[place + 1 :]
     if changed != TOKEN:
         with pytest.raises(LicenseError):
-            Token.parse(changed).claims(PUBLIC)
+            verified_claims(changed, PUBLIC)
