@@ -10,7 +10,6 @@ import threading
 from contextlib import closing
 
 import pytest
-from sqlite_utils import Database
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.keys import KeyRing
@@ -486,7 +485,7 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
     seal = hmac.digest(ring.key_for("chain-seal"), ends.encode(), "sha256")
     with closing(sqlite3.connect(tmp_path / "control.db", isolation_level=None)) as old:
         for number, step in enumerate(STEPS[:7], 1):  # before there was evidence
-            step(Database(old))
+            step.apply(old)
             old.execute(f"PRAGMA user_version = {number}")
         old.execute("INSERT INTO state VALUES ('key', ?)", (ring.key_for("check"),))
         old.execute(

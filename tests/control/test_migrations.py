@@ -4,13 +4,12 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from sqlite_utils import Database
 
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.store import Store
 from dlpctl.errors import StoreError
 
-_OWNED = [step.__name__ for step in STEPS].index("_policy_owners")
+_OWNED = [step.name for step in STEPS].index("policy_owners")
 _ORGANIZATION = "INSERT INTO organizations VALUES ('org_1', 'Acme', 'acme', '{}', '2026', '2026')"
 _PHRASE = (
     "INSERT INTO phrases (phrase_id, digest, org_id, org_name, policy_id, policy_name, policy_version,"
@@ -32,7 +31,7 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
     file = tmp_path / "old.db"
     with closing(sqlite3.connect(file, isolation_level=None)) as old:
         for step in STEPS[:version]:
-            step(Database(old))
+            step.apply(old)
         old.execute(f"PRAGMA user_version = {version}")
         old.execute(_ORGANIZATION)
         if version >= 4:
@@ -54,13 +53,14 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):
-    def fails(db):
-        db.execute("CREATE TABLE half (x)")
-        db.execute("CREATE TABLE half (x)")
+    class Failing:
+        def apply(self, connection):
+            connection.execute("CREATE TABLE half (x)")
+            connection.execute("CREATE TABLE half (x)")
 
     Store(tmp_path / "a.db").close()
     before = _schema(tmp_path / "a.db")
-    monkeypatch.setattr("dlpctl.control.store.STEPS", (*STEPS, fails))
+    monkeypatch.setattr("dlpctl.control.store.STEPS", (*STEPS, Failing()))
     with pytest.raises(StoreError, match="half"):
         Store(tmp_path / "a.db")
     assert _schema(tmp_path / "a.db") == before
@@ -81,10 +81,10 @@ def test_what_is_no_database_is_refused(tmp_path):
 
 
 def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
-    before = [step.__name__ for step in STEPS].index("_bounded_sums")
+    before = [step.name for step in STEPS].index("bounded_sums")
     with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as database:
         for step in STEPS[:before]:
-            step(Database(database))
+            step.apply(database)
         database.execute(_ORGANIZATION)
         database.execute(
             "INSERT INTO daily VALUES ('org_1', '2026-03-10', 1, 2, 3, ?1, ?1, ?1)", (2**63 - 1,)
