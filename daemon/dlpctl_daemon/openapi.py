@@ -7,7 +7,7 @@ from typing import Any
 
 from dlpctl import __version__
 from dlpctl.control.resources.fields import Schema
-from dlpctl.control.resources.operation import Error
+from dlpctl.control.resources.health import Error
 from dlpctl.control.resources.operations import VARIABLE, Credential, Operation, Resource
 from dlpctl.control.resources.shapes import SHAPES, Shape
 

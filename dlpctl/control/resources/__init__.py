@@ -10,8 +10,8 @@ from dlpctl.control.resources import (
     analytics,
     audit,
     groups,
+    health,
     licenses,
-    operation,
     organizations,
     policies,
     preflight,
@@ -32,7 +32,7 @@ RESOURCES: tuple[Resource, ...] = tuple(
         tokens,
         analytics,
         audit,
-        operation,
+        health,
     )
 )
 """In the order in which the description shows them."""

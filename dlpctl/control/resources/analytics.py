@@ -4,67 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlpctl.control.resources.fields import Field, array, day, integer, number, one_of, text
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer
 
 PERIODS = {"7d": 7, "30d": 30, "90d": 90}
 DEFAULT_PERIOD = "30d"
-PERIOD: Field = one_of(PERIODS, default=DEFAULT_PERIOD)
+PERIOD: fields.Field = fields.one_of(PERIODS, default=DEFAULT_PERIOD)
 
 
 class OrganizationAnalytics(Answer):
     """Sums over a period."""
 
-    org_id: str = text()
-    org_name: str = text()
-    total_checks: int = integer()
-    bytes_protected: int = integer("of checks that were masked or blocked")
-    allowed: int = integer()
-    masked: int = integer()
-    blocked: int = integer()
-    safe_share_rate: float = number(100, "percent")
-    prevented_exposures: int = integer("findings in checks that were masked or blocked")
-    from_date: str = day()
-    to_date: str = day()
+    org_id: str = fields.text()
+    org_name: str = fields.text()
+    total_checks: int = fields.integer()
+    bytes_protected: int = fields.integer("of checks that were masked or blocked")
+    allowed: int = fields.integer()
+    masked: int = fields.integer()
+    blocked: int = fields.integer()
+    safe_share_rate: float = fields.number(100, "percent")
+    prevented_exposures: int = fields.integer("findings in checks that were masked or blocked")
+    from_date: str = fields.day()
+    to_date: str = fields.day()
 
 
 class Day(Answer):
     """A day."""
 
-    date: str = day()
-    checks_total: int = integer()
-    allowed: int = integer()
-    masked: int = integer()
-    blocked: int = integer()
-    bytes_processed: int = integer()
+    date: str = fields.day()
+    checks_total: int = fields.integer()
+    allowed: int = fields.integer()
+    masked: int = fields.integer()
+    blocked: int = fields.integer()
+    bytes_processed: int = fields.integer()
 
 
 class TimeSeries(Answer):
     """Sums by day."""
 
-    org_id: str = text()
-    period: str = text()
-    data: Sequence[Day] = array(Day)
+    org_id: str = fields.text()
+    period: str = fields.text()
+    data: Sequence[Day] = fields.array(Day)
 
 
 class DetectedType(Answer):
     """All findings of one type."""
 
-    type: str = text()
-    label: str = text("for people")
-    count: int = integer()
-    percentage: float = number(100)
+    type: str = fields.text()
+    label: str = fields.text("for people")
+    count: int = fields.integer()
+    percentage: float = fields.number(100)
 
 
 class DetectionBreakdown(Answer):
     """Findings by type."""
 
-    org_id: str = text()
-    total_detections: int = integer()
-    types: Sequence[DetectedType] = array(DetectedType)
-    from_date: str = day()
-    to_date: str = day()
+    org_id: str = fields.text()
+    total_detections: int = fields.integer()
+    types: Sequence[DetectedType] = fields.array(DetectedType)
+    from_date: str = fields.day()
+    to_date: str = fields.day()
 
 
 resource = Resource(

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlpctl.control.resources.fields import (
-    MAX_DESCRIPTION,
-    array,
-    flag,
-    line,
-    missing,
-    moment,
-    text,
-    texts,
-)
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer, Request
 
@@ -21,31 +12,31 @@ from dlpctl.control.resources.shapes import Answer, Request
 class Group(Answer):
     """A named set of policies, which licenses cover."""
 
-    group_id: str = text()
-    org_id: str = text()
-    name: str = text()
-    description: str = text()
-    is_default: bool = flag()
+    group_id: str = fields.text()
+    org_id: str = fields.text()
+    name: str = fields.text()
+    description: str = fields.text()
+    is_default: bool = fields.flag()
     """New policies join it, and new licenses cover it, where nothing else is said."""
-    policy_ids: Sequence[str] = array(text())
-    created_at: str = moment()
-    updated_at: str = moment()
+    policy_ids: Sequence[str] = fields.array(fields.text())
+    created_at: str = fields.moment()
+    updated_at: str = fields.moment()
 
 
 class GroupRequest(Request):
     """A policy group."""
 
-    name: str = line()
-    description: str = missing(text(longest=MAX_DESCRIPTION), "")
-    policy_ids: Sequence[str] = texts()
+    name: str = fields.line()
+    description: str = fields.missing(fields.text(longest=fields.MAX_DESCRIPTION), "")
+    policy_ids: Sequence[str] = fields.texts()
 
 
 class GroupChange(Request):
     """What is to change; policies replace those that it holds."""
 
-    name: str | None = missing(line())
-    description: str | None = missing(text(longest=MAX_DESCRIPTION))
-    policy_ids: Sequence[str] | None = missing(texts())
+    name: str | None = fields.missing(fields.line())
+    description: str | None = fields.missing(fields.text(longest=fields.MAX_DESCRIPTION))
+    policy_ids: Sequence[str] | None = fields.missing(fields.texts())
 
 
 resource = Resource(
@@ -58,7 +49,7 @@ resource.operation(
     "list_groups",
     f"GET {_ALL}",
     "groups.list",
-    array(Group),
+    fields.array(Group),
     "List an organization's policy groups",
 )
 resource.operation(

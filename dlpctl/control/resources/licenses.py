@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dlpctl.control.resources.fields import (
-    any_value,
-    array,
-    flag,
-    given_moment,
-    integer,
-    missing,
-    moment,
-    one_of,
-    text,
-    texts,
-)
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Credential, Resource
 from dlpctl.control.resources.shapes import Answer, Request
 from dlpctl.types import LARGEST_NUMBER
@@ -24,40 +13,40 @@ from dlpctl.types import LARGEST_NUMBER
 LICENSE_TYPES = ("trial", "standard", "enterprise")
 UNLIMITED = LARGEST_NUMBER
 """Stands for no limit, so that a client that compares needs no special case."""
-MAX_CHECKS = integer(f"{UNLIMITED} is no limit")
-_FUTURE = given_moment("a day or a moment in the future, ISO 8601")
+MAX_CHECKS = fields.integer(f"{UNLIMITED} is no limit")
+_FUTURE = fields.given_moment("a day or a moment in the future, ISO 8601")
 
 
 class License(Answer):
     """A license."""
 
-    license_id: str = text()
-    org_id: str = text()
-    license_key: str = text("cut down to its end for auditors")
-    license_type: str = one_of(LICENSE_TYPES)
-    status: str = one_of(("active", "expired", "revoked"))
-    expires_at: str = moment()
+    license_id: str = fields.text()
+    org_id: str = fields.text()
+    license_key: str = fields.text("cut down to its end for auditors")
+    license_type: str = fields.one_of(LICENSE_TYPES)
+    status: str = fields.one_of(("active", "expired", "revoked"))
+    expires_at: str = fields.moment()
     max_checks_per_month: int = MAX_CHECKS
-    default_policy_group: str = text()
-    created_at: str = moment()
-    updated_at: str = moment()
-    policy_groups: Sequence[str] = array(text())
-    checks_this_month: int = integer()
+    default_policy_group: str = fields.text()
+    created_at: str = fields.moment()
+    updated_at: str = fields.moment()
+    policy_groups: Sequence[str] = fields.array(fields.text())
+    checks_this_month: int = fields.integer()
 
 
 class LicenseChange(Request):
     """What is to change."""
 
-    license_type: str | None = missing(one_of(LICENSE_TYPES))
-    expires_at: str | None = missing(_FUTURE)
-    max_checks_per_month: int | None = missing(MAX_CHECKS)
+    license_type: str | None = fields.missing(fields.one_of(LICENSE_TYPES))
+    expires_at: str | None = fields.missing(_FUTURE)
+    max_checks_per_month: int | None = fields.missing(MAX_CHECKS)
 
 
 class LicenseRequest(LicenseChange):
     """A license."""
 
-    license_type: str = one_of(LICENSE_TYPES)
-    policy_groups: Sequence[str] = texts(
+    license_type: str = fields.one_of(LICENSE_TYPES)
+    policy_groups: Sequence[str] = fields.texts(
         description="ids or names; the default group where none is said"
     )
 
@@ -65,27 +54,27 @@ class LicenseRequest(LicenseChange):
 class Validation(Answer):
     """What a license key is good for."""
 
-    valid: bool = flag()
-    expires: str = moment()
-    org_id: str = text()
-    policy_version: str = text()
-    policy_config: Mapping[str, Any] = any_value(
+    valid: bool = fields.flag()
+    expires: str = fields.moment()
+    org_id: str = fields.text()
+    policy_version: str = fields.text()
+    policy_config: Mapping[str, Any] = fields.any_value(
         {
             "type": "object",
             "description": "the policies of the license's groups: default_policy_id, groups, policies",
         }
     )
-    policy_groups: Sequence[str] = array(text())
-    default_policy_group: str = text()
-    jwt_token: str = text("RS256; verify it by the public key")
+    policy_groups: Sequence[str] = fields.array(fields.text())
+    default_policy_group: str = fields.text()
+    jwt_token: str = fields.text("RS256; verify it by the public key")
 
 
 class PublicKey(Answer):
     """A key that verifies license tokens."""
 
-    key_id: str = text()
-    public_key: str = text("PEM")
-    algorithm: str = text()
+    key_id: str = fields.text()
+    public_key: str = fields.text("PEM")
+    algorithm: str = fields.text()
 
 
 resource = Resource("Licenses", "What an organization may check, how often and until when.")
@@ -96,7 +85,7 @@ resource.operation(
     "list_licenses",
     f"GET {_ALL}",
     "licenses.list",
-    array(License),
+    fields.array(License),
     "List an organization's licenses",
 )
 resource.operation(
@@ -140,7 +129,7 @@ resource.operation(
     "licenses.public_key",
     PublicKey,
     "Give the key that verifies license tokens",
-    query={"key_id": text("an older key; the one that signs now where it is missing")},
+    query={"key_id": fields.text("an older key; the one that signs now where it is missing")},
     credential=Credential.NONE,
     fails=(404,),
 )

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from dlpctl.control.resources.fields import (
-    Schema,
-    any_value,
-    array,
-    checked,
-    like,
-    line,
-    missing,
-    moment,
-    one_of,
-    optional,
-    text,
-)
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer, Request
 
@@ -30,34 +18,36 @@ _SLUG = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 class Organization(Answer):
     """An organization."""
 
-    org_id: str = text()
-    name: str = text()
-    slug: str = text()
-    settings: Mapping[str, Any] = any_value({"type": "object"})
-    created_at: str = moment()
-    updated_at: str = moment()
+    org_id: str = fields.text()
+    name: str = fields.text()
+    slug: str = fields.text()
+    settings: Mapping[str, Any] = fields.any_value({"type": "object"})
+    created_at: str = fields.moment()
+    updated_at: str = fields.moment()
 
 
 class CreatedOrganization(Organization):
     """An organization, and the license that was made with it."""
 
-    license_id: str = text()
-    license_key: str = text()
-    license_type: str = text()
-    license_expires_at: str = moment()
+    license_id: str = fields.text()
+    license_key: str = fields.text()
+    license_type: str = fields.text()
+    license_expires_at: str = fields.moment()
 
 
 class Settings(Request):
     """null removes a key; there may be others, with 16,384 bytes in all"""
 
     is_open = True
-    limits: ClassVar[Schema] = {"maxProperties": MAX_SETTINGS}
+    limits: ClassVar[fields.Schema] = {"maxProperties": MAX_SETTINGS}
 
-    primary_color: str | None = optional(
-        like("#[0-9a-fA-F]{6}", 'a colour such as "#3366cc"', "such as #3366cc")
+    primary_color: str | None = fields.optional(
+        fields.like("#[0-9a-fA-F]{6}", 'a colour such as "#3366cc"', "such as #3366cc")
     )
-    admin_email: str | None = optional(like(_EMAIL, "an e-mail address", "an e-mail address"))
-    retention: str | None = one_of(
+    admin_email: str | None = fields.optional(
+        fields.like(_EMAIL, "an e-mail address", "an e-mail address")
+    )
+    retention: str | None = fields.one_of(
         RETENTION_MODES,
         "METADATA keeps partly masked samples of what was found, NONE counts alone",
         or_null=True,
@@ -67,22 +57,22 @@ class Settings(Request):
 class OrganizationRequest(Request):
     """A new organization. It gets a trial license, a policy group and a policy."""
 
-    name: str = line()
-    slug: str | None = missing(
-        like(
+    name: str = fields.line()
+    slug: str | None = fields.missing(
+        fields.like(
             _SLUG,
             "1 to 63 lower-case letters, digits and inner hyphens",
             "made from the name where it is missing",
         )
     )
-    settings: Mapping[str, Any] | None = missing(checked(Settings))
+    settings: Mapping[str, Any] | None = fields.missing(fields.checked(Settings))
 
 
 class OrganizationChange(Request):
     """What is to change."""
 
-    name: str | None = missing(line())
-    settings: Mapping[str, Any] | None = missing(checked(Settings))
+    name: str | None = fields.missing(fields.line())
+    settings: Mapping[str, Any] | None = fields.missing(fields.checked(Settings))
 
 
 resource = Resource(
@@ -96,7 +86,7 @@ resource.operation(
     "list_organizations",
     f"GET {_ALL}",
     "organizations.list",
-    array(Organization),
+    fields.array(Organization),
     "List organizations",
 )
 resource.operation(

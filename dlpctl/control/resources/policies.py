@@ -9,44 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dlpctl.control.resources.fields import (
-    MAX_ITEMS,
-    MAX_NAME,
-    Schema,
-    any_value,
-    array,
-    described,
-    flag,
-    integer,
-    internal,
-    line,
-    missing,
-    moment,
-    omitted,
-    one_of,
-    optional,
-    text,
-    texts,
-)
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer, Json, Request
 from dlpctl.policy.model import Policy
 from dlpctl.types import Action, Category, Destination
 
 _WHERE = "where the content is to go"
-_ANSWERED = any_value(
+_ANSWERED = fields.any_value(
     {"description": "of an answer that is sent back; not looked at"}, default=None
 )
-_SCORE = any_value({"type": "number", "minimum": 0, "maximum": 1})
-_OBJECT: Schema = {"type": "object"}
+_SCORE = fields.any_value({"type": "number", "minimum": 0, "maximum": 1})
+_OBJECT: fields.Schema = {"type": "object"}
 
 
-_DATA_TYPES = array(
-    text(),
+_DATA_TYPES = fields.array(
+    fields.text(),
     description=f"categories ({', '.join(Category)}), detection types and pattern ids",
     least=1,
 )
-_MASKING = any_value(
+_MASKING = fields.any_value(
     {
         "description": "an operator, or operators by data type",
         "anyOf": [
@@ -55,7 +37,7 @@ _MASKING = any_value(
         ],
     }
 )
-_EXCEPTION = any_value(
+_EXCEPTION = fields.any_value(
     _OBJECT | {"description": "values that pass: owner, reason, expires, and hmac or pattern"}
 )
 
@@ -63,68 +45,78 @@ _EXCEPTION = any_value(
 class RuleRequest(Request):
     """A rule."""
 
-    id: Any = optional(text("made from the name where it is missing"))
-    name: Any = optional(text())
-    enabled: Any = optional(flag(default=True))
-    minScore: Any = optional(_SCORE)
-    minCount: Any = optional(integer(low=1))
-    minDistinct: Any = optional(integer(low=1))
-    masking: Any = optional(_MASKING)
-    exceptions: Any = optional(array(_EXCEPTION))
+    id: Any = fields.optional(fields.text("made from the name where it is missing"))
+    name: Any = fields.optional(fields.text())
+    enabled: Any = fields.optional(fields.flag(default=True))
+    minScore: Any = fields.optional(_SCORE)
+    minCount: Any = fields.optional(fields.integer(low=1))
+    minDistinct: Any = fields.optional(fields.integer(low=1))
+    masking: Any = fields.optional(_MASKING)
+    exceptions: Any = fields.optional(fields.array(_EXCEPTION))
     dataTypes: Any = _DATA_TYPES
-    destinations: Any = array(one_of(Destination, _WHERE, any_case=True), least=1)
-    action: Any = one_of(Action, "the strictest that covers a finding wins", any_case=True)
+    destinations: Any = fields.array(fields.one_of(Destination, _WHERE, any_case=True), least=1)
+    action: Any = fields.one_of(Action, "the strictest that covers a finding wins", any_case=True)
 
 
 class Rule(Answer):
     """A rule."""
 
-    id: str = text("made from the name where it is missing")
-    name: str = text()
-    enabled: bool = flag(default=True)
+    id: str = fields.text("made from the name where it is missing")
+    name: str = fields.text()
+    enabled: bool = fields.flag(default=True)
     dataTypes: Sequence[str] = _DATA_TYPES
-    destinations: Sequence[str] = array(one_of(Destination, _WHERE), least=1)
-    action: str = one_of(
+    destinations: Sequence[str] = fields.array(fields.one_of(Destination, _WHERE), least=1)
+    action: str = fields.one_of(
         Action, "the strictest one that covers a finding wins: BLOCK, then MASK, then ALLOW"
     )
-    minScore: float | None = omitted(_SCORE)
-    minCount: int | None = omitted(integer(low=1))
-    minDistinct: int | None = omitted(integer(low=1))
-    masking: Any = omitted(_MASKING)
-    exceptions: Any = omitted(array(_EXCEPTION))
+    minScore: float | None = fields.omitted(_SCORE)
+    minCount: int | None = fields.omitted(fields.integer(low=1))
+    minDistinct: int | None = fields.omitted(fields.integer(low=1))
+    masking: Any = fields.omitted(_MASKING)
+    exceptions: Any = fields.omitted(fields.array(_EXCEPTION))
 
 
 class PolicyChange(Request):
     """What is to change. A change of what it says makes a new version."""
 
-    name: Any = described(line())
-    description: Any = described(optional(text()))
-    version: Any = described(
-        optional(
-            text(
+    name: Any = fields.described(fields.line())
+    description: Any = fields.described(fields.optional(fields.text()))
+    version: Any = fields.described(
+        fields.optional(
+            fields.text(
                 "two numbers; a change that names none newer counts up by itself",
                 pattern=r"^[0-9]{1,9}\.[0-9]{1,9}$",
             )
         )
     )
-    tags: Any = described(optional(array(text(maxLength=MAX_NAME))))
-    is_active: bool | None = missing(flag())
-    groups: Sequence[str] | None = missing(
-        texts(description="ids or names of policy groups; the default one where none is said")
+    tags: Any = fields.described(
+        fields.optional(fields.array(fields.text(maxLength=fields.MAX_NAME)))
     )
-    rules: Any = described(
-        optional(
-            array(
+    is_active: bool | None = fields.missing(fields.flag())
+    groups: Sequence[str] | None = fields.missing(
+        fields.texts(
+            description="ids or names of policy groups; the default one where none is said"
+        )
+    )
+    rules: Any = fields.described(
+        fields.optional(
+            fields.array(
                 RuleRequest,
-                most=MAX_ITEMS,
+                most=fields.MAX_ITEMS,
                 description="those of the organization's default policy where a new one has none",
             )
         )
     )
-    minScore: Any = described(optional(_SCORE))
-    defaultAction: Any = described(one_of(Action, "for what no rule covers", or_null=True))
-    customPatterns: Any = described(
-        optional(array(any_value(_OBJECT | {"description": "a pattern, as pattern files have it"})))
+    minScore: Any = fields.described(fields.optional(_SCORE))
+    defaultAction: Any = fields.described(
+        fields.one_of(Action, "for what no rule covers", or_null=True)
+    )
+    customPatterns: Any = fields.described(
+        fields.optional(
+            fields.array(
+                fields.any_value(_OBJECT | {"description": "a pattern, as pattern files have it"})
+            )
+        )
     )
     policy_id: Any = _ANSWERED
     org_id: Any = _ANSWERED
@@ -136,43 +128,43 @@ class PolicyChange(Request):
 class PolicyRequest(PolicyChange):
     """A policy."""
 
-    name: Any = any_value(line().schema)
+    name: Any = fields.any_value(fields.line().schema)
 
 
 class StoredPolicy(Answer, name="Policy"):
     """A policy."""
 
-    policy_id: str = text()
-    org_id: str = text()
-    name: str = text()
-    description: str = text()
-    version: str = text()
-    tags: Sequence[str] = array(text())
-    is_active: bool = flag()
-    api_key: str = text("opens checks by this policy; cut down to its end for auditors")
-    rules: Sequence[Json] = array(Rule)
-    created_at: str = moment()
-    updated_at: str = moment()
-    minScore: float | None = omitted(_SCORE)
-    defaultAction: str | None = omitted(one_of(Action))
-    customPatterns: Sequence[Json] | None = omitted(array(any_value(_OBJECT)))
-    policy: Policy = internal()
+    policy_id: str = fields.text()
+    org_id: str = fields.text()
+    name: str = fields.text()
+    description: str = fields.text()
+    version: str = fields.text()
+    tags: Sequence[str] = fields.array(fields.text())
+    is_active: bool = fields.flag()
+    api_key: str = fields.text("opens checks by this policy; cut down to its end for auditors")
+    rules: Sequence[Json] = fields.array(Rule)
+    created_at: str = fields.moment()
+    updated_at: str = fields.moment()
+    minScore: float | None = fields.omitted(_SCORE)
+    defaultAction: str | None = fields.omitted(fields.one_of(Action))
+    customPatterns: Sequence[Json] | None = fields.omitted(fields.array(fields.any_value(_OBJECT)))
+    policy: Policy = fields.internal()
 
 
 class PolicyVersion(Answer):
     """What a policy said at some time."""
 
-    policy_id: str = text()
-    version: str = text()
-    created_at: str = moment()
-    policy: Policy = any_value(_OBJECT | {"description": "as a policy file has it"})
+    policy_id: str = fields.text()
+    version: str = fields.text()
+    created_at: str = fields.moment()
+    policy: Policy = fields.any_value(_OBJECT | {"description": "as a policy file has it"})
 
 
 class PolicyKey(Answer):
     """A policy's new key."""
 
-    api_key: str = text()
-    policy_id: str = text()
+    api_key: str = fields.text()
+    policy_id: str = fields.text()
 
 
 resource = Resource(
@@ -186,7 +178,7 @@ resource.operation(
     "list_policies",
     f"GET {_ALL}",
     "policies.list",
-    array(StoredPolicy),
+    fields.array(StoredPolicy),
     "List an organization's policies",
 )
 resource.operation(
@@ -221,6 +213,6 @@ resource.operation(
     "list_versions",
     f"GET {_ONE}/versions",
     "policies.versions",
-    array(PolicyVersion),
+    fields.array(PolicyVersion),
     "List what a policy has said, the newest first",
 )

@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlpctl.control.resources import fields
-from dlpctl.control.resources.fields import (
-    any_value,
-    array,
-    integer,
-    internal,
-    missing,
-    moment,
-    omitted,
-    one_of,
-    optional,
-)
 from dlpctl.control.resources.operations import Credential, Resource
 from dlpctl.control.resources.shapes import Answer, Json, Request
 from dlpctl.types import Decision, Destination
 
 _ORG = fields.text("must be the organization of the key, by id or slug")
 _POLICY = fields.text("another policy of the key's organization")
-DESTINATION = one_of(Destination, "where the content is to go")
+DESTINATION = fields.one_of(Destination, "where the content is to go")
 
 
 class TextCheck(Request):
@@ -30,8 +19,8 @@ class TextCheck(Request):
 
     text: str = fields.text("1 MiB of UTF-8 at most, if not set otherwise")
     destination: str = DESTINATION
-    org_id: str | None = optional(_ORG)
-    policy_id: str | None = optional(_POLICY)
+    org_id: str | None = fields.optional(_ORG)
+    policy_id: str | None = fields.optional(_POLICY)
 
 
 class FileCheck(Request):
@@ -41,16 +30,16 @@ class FileCheck(Request):
         "50 MiB at most, if not set otherwise", contentMediaType="application/octet-stream"
     )
     destination: str = DESTINATION
-    org_id: str | None = missing(_ORG)
-    policy_id: str | None = missing(_POLICY)
+    org_id: str | None = fields.missing(_ORG)
+    policy_id: str | None = fields.missing(_POLICY)
 
 
 class CheckedDetection(Answer, name="Detection"):
     """All findings of one type."""
 
     type: str = fields.text("such as EMAIL")
-    count: int = integer(low=1)
-    sample: str | None = any_value(
+    count: int = fields.integer(low=1)
+    sample: str | None = fields.any_value(
         {
             "type": ["string", "null"],
             "description": "partly masked, or null where that tells too much",
@@ -65,19 +54,19 @@ class CheckResult(Answer, name="PreflightResult"):
     """
 
     preflight_id: str = fields.text()
-    decision: str = one_of(Decision)
+    decision: str = fields.one_of(Decision)
     summary: str = fields.text("for people")
-    detected: Sequence[CheckedDetection] = array(CheckedDetection)
-    masked_content: str | None = omitted(
-        any_value(
+    detected: Sequence[CheckedDetection] = fields.array(CheckedDetection)
+    masked_content: str | None = fields.omitted(
+        fields.any_value(
             {
                 "type": ["string", "null"],
                 "description": "of a text: the masked copy, where it may go; not stored, so null later on",
             }
         )
     )
-    masked_file_url: str | None = omitted(
-        any_value(
+    masked_file_url: str | None = fields.omitted(
+        fields.any_value(
             {
                 "type": ["string", "null"],
                 "description": "of a file: where to get the masked copy within 15 minutes;"
@@ -87,8 +76,8 @@ class CheckResult(Answer, name="PreflightResult"):
     )
     """A path with its query; the service puts its address before it."""
     policy_version: str = fields.text()
-    created_at: str = moment()
-    is_file: bool = internal()
+    created_at: str = fields.moment()
+    is_file: bool = fields.internal()
 
     def to_dict(self, base_url: str = "") -> Json:
         """Return the fields of a text or of a file: the masked copy of the other is left out."""

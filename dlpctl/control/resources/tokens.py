@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from dlpctl.control.access import Role
-from dlpctl.control.resources.fields import (
-    any_value,
-    array,
-    given_moment,
-    line,
-    missing,
-    moment,
-    omitted,
-    one_of,
-    optional,
-    text,
-)
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer, Request
 
-_TEXT_OR_NULL = any_value({"type": ["string", "null"]})
+_TEXT_OR_NULL = fields.any_value({"type": ["string", "null"]})
 
 
 class Token(Answer):
     """An admin token. The token itself is there once, when it is made."""
 
-    token_id: str = text()
-    name: str = text()
-    role: str = one_of(Role)
+    token_id: str = fields.text()
+    name: str = fields.text()
+    role: str = fields.one_of(Role)
     org_id: str | None = _TEXT_OR_NULL
-    created_at: str = moment()
+    created_at: str = fields.moment()
     expires_at: str | None = _TEXT_OR_NULL
-    token: str | None = omitted(text())
+    token: str | None = fields.omitted(fields.text())
 
 
 class TokenRequest(Request):
     """An admin token."""
 
-    role: str = one_of(Role)
-    org_id: str | None = optional(text("the only organization that it sees, by id or slug"))
-    name: str = missing(line(), "")
-    expires_at: str | None = optional(given_moment("a day or a moment in the future, ISO 8601"))
+    role: str = fields.one_of(Role)
+    org_id: str | None = fields.optional(
+        fields.text("the only organization that it sees, by id or slug")
+    )
+    name: str = fields.missing(fields.line(), "")
+    expires_at: str | None = fields.optional(
+        fields.given_moment("a day or a moment in the future, ISO 8601")
+    )
 
 
 resource = Resource(
@@ -52,7 +45,7 @@ resource.operation(
     "list_tokens",
     "GET /api/tokens",
     "tokens.list",
-    array(Token),
+    fields.array(Token),
     "List tokens, without the tokens themselves",
 )
 resource.operation(

@@ -1,8 +1,8 @@
-"""Health, metrics and the description of the interface, for those who run the service."""
+"""Health and metrics: the answers and operations for those who run the service."""
 
 from __future__ import annotations
 
-from dlpctl.control.resources.fields import text
+from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Credential, Resource
 from dlpctl.control.resources.shapes import Answer
 
@@ -10,14 +10,14 @@ from dlpctl.control.resources.shapes import Answer
 class Health(Answer):
     """The service runs."""
 
-    status: str = text()
-    version: str = text()
+    status: str = fields.text()
+    version: str = fields.text()
 
 
 class Error(Answer):
     """What went wrong."""
 
-    detail: str = text("one line, for people")
+    detail: str = fields.text("one line, for people")
 
 
 resource = Resource("Operation", "Health, metrics, and the description of the interface.")
@@ -37,7 +37,7 @@ resource.operation(
     "metrics",
     "GET /metrics",
     "",
-    text("Prometheus's text format"),
+    fields.text("Prometheus's text format"),
     "Give numbers to Prometheus; any token for all organizations opens it",
     media="text/plain",
 )
