@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
+_SPELLED = lazy(r"=\?|[%\\\r\n*()]")
+"""Signs of a header field that may mean other characters than it is written in."""
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 
@@ -79,7 +81,7 @@ class Mail:
                 field, mark = _parted_anew(data, anchor, field)
                 changes += [(start, end, mark) for start, end in anchor.boundaries]
             changes.append((anchor.start, anchor.end, field))
-        for start, end in self._messages(data):
+        for start, end in self._messages(data) if children else ():
             for item in _items(data, start, end, Limits()):
                 if isinstance(item, Part) and str(item.start) in children:
                     contents = children[str(item.start)]
@@ -123,7 +125,8 @@ def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field 
 
 def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
     source = _source(data, item)
-    text = Readable(source, unfolded(source)).text
+    plain = "=?" not in source and source.find("\n", 0, -1) < 0
+    text = source if plain else Readable(source, unfolded(source)).text
     name = "From" if source.startswith("From ") else source.partition(":")[0][:40]
     yield Segment(text, f"{prefix}header {name}", item, name)
     if item.continued:
@@ -195,7 +198,9 @@ def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
 
 
 def _texts(part: EmailMessage) -> Iterator[str]:
-    for name, value in part.items():
+    for name, raw in part.raw_items():
+        # Parsing takes as long as all else, and most fields mean what they are written as.
+        value = part.policy.header_fetch_parse(name, raw) if _SPELLED.search(raw) else raw
         yield f"{name}: {value}"
     if not part.is_multipart():
         payload = part.get_payload(decode=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
@@ -141,6 +142,7 @@ def boxes(places: Iterable[Place], colored: bool = True) -> bytes:
     return b"\n".join(parts)
 
 
+@cache
 def _codes() -> dict[str, int]:
     names = encoding("WinAnsiEncoding") or ()
     return {glyph_text(name): code for code, name in reversed(list(enumerate(names))) if name}
