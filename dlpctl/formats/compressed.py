@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
 import zlib
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, Names, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.recognition import CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,6 +73,8 @@ class Compressed:
     ) -> None:
         self.name = name
         self.extensions = extensions
+        # A magic with a control character shows by itself that the file is no text.
+        self.text_start = b"" if set(magic) & set(CONTROLS) else re.escape(magic)
         self._magic = magic
         self._unpacker = unpacker
         self._pack = pack

@@ -62,6 +62,7 @@ class _Box(NamedTuple):
 class Picture:
     name = "image"
     extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
+    text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff"
 
     def sniff(self, head: bytes, name: str) -> bool:
         if head.startswith(b"BM"):

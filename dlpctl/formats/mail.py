@@ -12,7 +12,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
-from dlpctl.formats.recognition import starts_like_mail, starts_with_header
+from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import Readable, spliced
 from dlpctl.regex import lazy
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from email.message import EmailMessage
 
+_START = lazy(rb"(?:From |[A-Za-z][A-Za-z0-9-]*+:)")
+"""The first line of a header, or of a mailbox."""
+_KNOWN = rb"(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):"
+_KNOWN_FIELD = lazy(rb"(?im)^" + _KNOWN)
+_TEXT_START = rb"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\n]*+\n(?!\r?\n))*?" + _KNOWN
+"""A first line of a header, and a known field before the first empty line."""
+_HEADER_END = lazy(rb"\r?\n\r?\n")
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
 _SPELLED = lazy(r"=\?|[%\\\r\n*()]")
@@ -33,10 +40,12 @@ class Mail:
         self.extensions = extensions
         self.rank = rank
 
+    text_start = _TEXT_START
+
     def sniff(self, head: bytes, name: str) -> bool:
         if name.lower().endswith(self.extensions):
-            return starts_with_header(head)
-        return head.startswith(b"From ") == (self.name == "mbox") and starts_like_mail(head)
+            return _START.match(head) is not None
+        return head.startswith(b"From ") == (self.name == "mbox") and _has_header(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -112,6 +121,15 @@ class Mail:
             return [(0, len(data))]
         starts = [found.start() for found in _FROM_LINE.finditer(data)] or [0]
         return list(zip(starts, [*starts[1:], len(data)], strict=True))
+
+
+def _has_header(head: bytes) -> bool:
+    """Return whether the first lines are a mail's header, by fields that other text lacks."""
+    if not _START.match(head):
+        return False
+    header = _HEADER_END.split(head[:HEAD], 1)[0]
+    fields = {found[0].lower() for found in _KNOWN_FIELD.finditer(header)}
+    return (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
 
 
 def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field | Part]:

@@ -37,6 +37,7 @@ class _Column(NamedTuple):
 class Parquet:
     name = "parquet"
     extensions = (".parquet", ".pq")
+    text_start = _MAGIC
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name

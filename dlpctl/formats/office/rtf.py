@@ -13,7 +13,7 @@ from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.xmltext import character
-from dlpctl.formats.recognition import starts_like_rtf
+from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -65,13 +65,19 @@ class _State:
     hidden: bool = False
 
 
+_TEXT_START = rb"[\xef\xbb\xbf \t\r\n]*+\{\\rtf"
+_START = lazy(_TEXT_START)
+
+
 class RichText:
     name = "rtf"
     extensions = (".rtf",)
 
+    text_start = _TEXT_START
+
     def sniff(self, head: bytes, name: str) -> bool:
         del name
-        return starts_like_rtf(head)
+        return _START.match(head, 0, HEAD) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
