@@ -79,12 +79,10 @@ def recognize(data: bytes, name: str, tail: bytes = b"") -> Format:
 
     Of a large file, `data` may be its start and `tail` its last `ZIP_END` bytes.
     """
-    from dlpctl.formats.source import TextFormat
-
     claiming = readings(data, name, tail)
     # A format that claims a text by its name reads only what plain text would claim as well.
     decodes = any(chosen.name == "text" for chosen in claiming)
-    return next(chosen for chosen in claiming if decodes or not isinstance(chosen, TextFormat))
+    return next(chosen for chosen in claiming if decodes or not getattr(chosen, "is_text", False))
 
 
 def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:

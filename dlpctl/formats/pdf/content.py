@@ -1,4 +1,4 @@
-"""The operators of a content stream that place text, pictures and marks, each with its byte range.
+"""Read the operators of a PDF's content stream that place text, pictures and marks.
 
 Byte ranges let an edit replace one operator and leave every other byte of the stream as it was.
 """
@@ -227,43 +227,22 @@ class _Reader:
 
 
 def operations(data: bytes) -> Iterator[Operation]:
-    """Every operation of the stream whose operator is in `WANTED`."""
+    """Return every operation of the stream whose operator is in `WANTED`."""
     position, size = 0, len(data)
     operands: list[Operand] = []
     begin = 0
     while position < size:
         if not operands and (match := _COMMON.match(data, position)) is not None:
             position = match.end()
-            kind = match.lastgroup
-            if kind == "plain":
-                operator = match["plain"]
-                if operator in WANTED:
-                    if operator == b"BI":
-                        position = _inline_image_end(data, position)
-                    numbers: list[Operand] = [_number(word) for word in match["numbers"].split()]
-                    yield Operation(operator, numbers, match.start("numbers"), position)
-            elif kind == "string":
-                raw = match["string"]
-                text = unhex(raw[1:-1]) if raw[:1] == b"<" else unescape(raw[1:-1])
-                yield Operation(b"Tj", [text], match.start("string"), position)
-            elif kind == "array":
-                yield Operation(
-                    b"TJ", [show_items(match["array"])], match.start("array") - 1, position
-                )
-            else:
-                operator = match["marks"] or match["named"]
-                if operator in WANTED:
-                    operands = [Name(match["name"])]
-                    if match["number"]:
-                        operands.append(_number(match["number"]))
-                    yield Operation(operator, operands, match.start("name") - 1, position)
-                    operands = []
+            common = _common(data, match)
+            if common is not None:
+                position = common.end
+                yield common
             continue
         reader = _Reader(data, position, 0)
         token = reader.next()
-        for comment in _COMMENT.finditer(
-            data, position, reader.start if token is not None else size
-        ):
+        end = reader.start if token is not None else size
+        for comment in _COMMENT.finditer(data, position, end):
             yield Operation(STRAY, [comment[0]], comment.start(), comment.end())
         if token is None:
             break
@@ -276,20 +255,51 @@ def operations(data: bytes) -> Iterator[Operation]:
             operator = token[1] if isinstance(token[1], bytes) else b""
             if operator == b"BI":
                 position = _inline_image_end(data, position)
-            known = operator in WANTED
-            if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
-                yield Operation(
-                    STRAY, [text], begin, position - len(operator) if known else position
-                )
-            elif operator in SHOWS and (text := _texts_in(operands[:-1])):
-                # Readers do not agree on which of several operands is shown; none of them can be
-                # cut out.
-                yield Operation(STRAY, [text], begin, begin)
-            if known:
+            yield from _unshown(operator, operands, begin, position)
+            if operator in WANTED:
                 yield Operation(operator, operands, begin if operands else reader.start, position)
             operands = []
     if text := _texts_in(operands):
         yield Operation(STRAY, [text], begin, size)
+
+
+def _common(data: bytes, match: re.Match[bytes]) -> Operation | None:
+    """Return the operation of a common shape, None where it is not wanted."""
+    shape, end = match.lastgroup, match.end()
+    if shape == "string":
+        raw = match["string"]
+        text = unhex(raw[1:-1]) if raw[:1] == b"<" else unescape(raw[1:-1])
+        return Operation(b"Tj", [text], match.start("string"), end)
+    if shape == "array":
+        return Operation(b"TJ", [show_items(match["array"])], match.start("array") - 1, end)
+    operands: list[Operand]
+    if shape == "plain":
+        operator, start = match["plain"], match.start("numbers")
+        if operator not in WANTED:
+            return None
+        if operator == b"BI":
+            end = _inline_image_end(data, end)
+        operands = [_number(word) for word in match["numbers"].split()]
+        return Operation(operator, operands, start, end)
+    operator = match["marks"] or match["named"]
+    if operator not in WANTED:
+        return None
+    operands = [Name(match["name"])]
+    if match["number"]:
+        operands.append(_number(match["number"]))
+    return Operation(operator, operands, match.start("name") - 1, end)
+
+
+def _unshown(
+    operator: bytes, operands: list[Operand], begin: int, position: int
+) -> Iterator[Operation]:
+    """Return the strings among the operands that the operator does not show."""
+    if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
+        end = position - len(operator) if operator in WANTED else position
+        yield Operation(STRAY, [text], begin, end)
+    elif operator in SHOWS and (text := _texts_in(operands[:-1])):
+        # Readers do not agree on which of several operands is shown; none of them can be cut out.
+        yield Operation(STRAY, [text], begin, begin)
 
 
 def _texts_in(operands: list[Operand]) -> bytes:
@@ -303,7 +313,7 @@ def _texts_in(operands: list[Operand]) -> bytes:
 
 
 def _inline_image_end(data: bytes, position: int) -> int:
-    """Just behind the `EI` of the inline image whose `BI` ends at `position`."""
+    """Return where the `EI` of the inline image ends whose `BI` ends at `position`."""
     begin = re.compile(rb"[" + _WHITE + rb"]ID(?=[" + _WHITE + rb"])").search(data, position)
     if begin is None:
         return position
