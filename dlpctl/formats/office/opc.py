@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats import zipfiles
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import (
     Child,
@@ -25,7 +26,7 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.office import second
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
-from dlpctl.formats.office.package import BROKEN, opened, rewritten
+from dlpctl.formats.office.package import opened, rewritten
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, Plan
 from dlpctl.formats.office.reading import Builder, Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.reading import Plan as ViewPlan
@@ -246,6 +247,6 @@ def _family(data: bytes) -> str | None:
             found = _MAIN_TYPE.search(stream.read(_HEAD))
     except KeyError:
         return ""
-    except BROKEN:
+    except zipfiles.BROKEN:
         return None
     return FAMILIES[found[1].decode()] if found else ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 from dlpctl.errors import FormatError
+from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
 from dlpctl.regex import lazy
@@ -33,28 +32,18 @@ _SIZE = 8
 """So many digits has the width of a slide."""
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
-_BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
 
 
 def texts(data: bytes, limits: Limits) -> list[str]:
     """All text of all parts, each in every spelling in which a value could still be seen."""
-    found: list[str] = []
     allowance = Allowance(limits)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found.append(archive.comment.decode("utf-8", "replace"))
-            for info in archive.infolist():
-                allowance.entry(info.file_size)
-                found += (
-                    info.filename,
-                    (info.comment + b"\n" + info.extra).decode("utf-8", "replace"),
-                )
-                with archive.open(info) as stream:
-                    found.append(
-                        _spellings("\n".join(_part(allowance.read(stream, info.compress_size))))
-                    )
-    except _BROKEN as error:
-        raise FormatError("the file cannot be read a second time") from error
+    with zipfiles.opened(data) as archive:
+        found = [archive.comment.decode("utf-8", "replace")]
+        for info in archive.infolist():
+            allowance.entry(info.file_size)
+            remarks = (info.comment + b"\n" + info.extra).decode("utf-8", "replace")
+            part = _part(zipfiles.contents(archive, info, allowance))
+            found += (info.filename, remarks, _spellings("\n".join(part)))
     return found
 
 
