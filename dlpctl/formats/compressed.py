@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.archive import Allowance, Names, kept, renamed
+from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 from dlpctl.formats.recognition import CONTROLS
 
@@ -57,7 +57,7 @@ class _Inflater:
         return self._unpacker.decompress(self._unpacker.unconsumed_tail + data, max(max_length, 0))
 
 
-class Compressed:
+class Compressed(BinaryFormat):
     """One packed file, in one stream or several behind one another."""
 
     rank = 55
@@ -75,13 +75,9 @@ class Compressed:
         self.extensions = extensions
         # A magic with a control character shows by itself that the file is no text.
         self.text_start = b"" if set(magic) & set(CONTROLS) else re.escape(magic)
-        self._magic = magic
+        self.magic = (magic,)
         self._unpacker = unpacker
         self._pack = pack
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(self._magic)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -119,12 +115,7 @@ class Compressed:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         contents, rest = self._unpacked(data, limits)
-        return [
-            contents.decode("utf-8", "replace"),
-            contents.decode("latin-1"),
-            rest.decode("latin-1"),
-            str(data[:512]),
-        ]
+        return [*decodings(contents), *decodings(rest), str(data[:512])]
 
     def _unpacked(self, data: bytes, limits: Limits) -> tuple[bytes, bytes]:
         allowance = Allowance(limits)
@@ -132,7 +123,7 @@ class Compressed:
         pending = data
         size = 0
         try:
-            while pending.startswith(self._magic):
+            while pending.startswith(self.magic):
                 unpacker = self._unpacker()
                 fed = pending
                 while not unpacker.eof:

@@ -326,13 +326,8 @@ def _png(frame: Image, times: int) -> bytes:
 
 
 def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> None:
-    parts: list[Piece | str] = []
-    line = ""
+    parts = ocr.parts_of(words, len(document.segments))
     for word in words:
-        if parts:
-            parts.append(" " if word.line == line else "\n")
-        line = word.line
-        parts.append(Piece(len(document.segments), 0, len(word.text)))
         box = _Box(frame, word.left, word.top, word.left + word.width, word.top + word.height)
         document.segments.append(Segment(word.text, f"picture, at {word.left},{word.top}", box))
     if parts:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.archive import edits_by_segment
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
@@ -77,11 +78,8 @@ class Mail:
         edits: Sequence[Edit],
         children: Mapping[str, bytes | None],
     ) -> bytes:
-        by_segment: dict[int, list[TextEdit]] = {}
-        for segment, start, end, replacement in sorted(edits):
-            by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
         changes: list[tuple[int, int, bytes]] = []
-        for segment, wanted in by_segment.items():
+        for segment, wanted in edits_by_segment(edits).items():
             anchor = document.segments[segment].anchor
             if not isinstance(anchor, Field):
                 raise CannotMaskError("this is not what was read from the mail: read it again")

@@ -291,13 +291,17 @@ def _fitting(kind: str, replacement: str) -> str:
     )
 
 
-def _well_formed(source: str) -> bool:
-    parser = expat.ParserCreate("utf-8")
+def is_well_formed(data: bytes, encoding: str | None = None) -> bool:
+    parser = expat.ParserCreate(encoding)
     try:
-        parser.Parse(source.encode("utf-8", "replace"), True)
-    except expat.ExpatError:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError):
         return False
     return True
+
+
+def _well_formed(source: str) -> bool:
+    return is_well_formed(source.encode("utf-8", "replace"), "utf-8")
 
 
 FORMATS = (Xml(), Html())

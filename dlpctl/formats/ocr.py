@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MISSING = "tesseract is not installed, so pictures were not read"
 _SPARSE = ("--psm", "11")
@@ -24,6 +28,28 @@ class Word(NamedTuple):
     top: int
     width: int
     height: int
+
+
+class Seen(Protocol):
+    """A word with the line that it is on."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def line(self) -> str: ...
+
+
+def parts_of(words: Iterable[Seen], first: int) -> list[Piece | str]:
+    """Return words line by line, each a segment of its own; `first` is the number of the first."""
+    parts: list[Piece | str] = []
+    line = ""
+    for number, word in enumerate(words, first):
+        if parts:
+            parts.append(" " if word.line == line else "\n")
+        line = word.line
+        parts.append(Piece(number, 0, len(word.text)))
+    return parts
 
 
 @cache

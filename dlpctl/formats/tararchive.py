@@ -9,7 +9,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.archive import Allowance, Names, as_file_name, renamed
+from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SPARSE = "GNU.sparse"
 _ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, UnicodeError, IndexError, KeyError)
 
 
-class Tar:
+class Tar(BinaryFormat):
     name = "tar"
     extensions = (".tar", ".ova")
     archive = True
@@ -112,11 +112,6 @@ class Tar:
                 member.size = len(contents or b"")
                 result.addfile(member, None if contents is None else io.BytesIO(contents))
         return output.getvalue()
-
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """The blocks as they lie there: members of a TAR are not packed."""
-        del limits
-        return [data.decode("utf-8", "replace"), data.decode("latin-1")]
 
 
 def _opened(data: bytes) -> tarfile.TarFile:

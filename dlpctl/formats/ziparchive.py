@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import zipfiles
-from dlpctl.formats.archive import Allowance, Names, as_file_name, kept, renamed, unique
+from dlpctl.formats.archive import (
+    Allowance,
+    BinaryFormat,
+    Names,
+    as_file_name,
+    kept,
+    renamed,
+    unique,
+)
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ _DROPPED_EXTRAS = {0x0001, 0x7075, 0x6375}
 _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
 
 
-class Zip:
+class Zip(BinaryFormat):
     name = "zip"
     extensions = (
         ".zip",
@@ -39,12 +47,9 @@ class Zip:
         ".nupkg",
         ".crx",
     )
+    magic = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
     rank = 60
     archive = True
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"))
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         names = Names()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
 from dlpctl.formats.office.flow import TEXT, Group, joined
@@ -241,7 +242,7 @@ class _Reader:
             self.uninspected.append(
                 Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched")
             )
-        for text in _strings(raw):
+        for text in strings_in(raw):
             self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
 
 
@@ -291,17 +292,9 @@ def _from_hexadecimal(text: str) -> bytes:
     return bytes.fromhex(digits[: len(digits) // 2 * 2])
 
 
-def _strings(raw: bytes) -> Iterator[str]:
-    for pattern, encoding in (
-        (rb"[\x20-\x7e]{6,}", "ascii"),
-        (rb"(?:[\x20-\x7e]\0){6,}", "utf-16-le"),
-    ):
-        yield from (found[0].decode(encoding) for found in re.finditer(pattern, raw))
-
-
 def _hexadecimal(source: str) -> Iterator[str]:
     for found in re.finditer(r"[0-9a-fA-F\r\n]{64,}", source):
-        yield "\n".join(_strings(_from_hexadecimal(found[0])))
+        yield "\n".join(strings_in(_from_hexadecimal(found[0])))
 
 
 FORMATS = (RichText(),)

@@ -12,10 +12,10 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from xml.parsers import expat
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
+from dlpctl.formats.markup import is_well_formed
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -83,15 +83,6 @@ def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = Tr
     if strict and not is_well_formed(data):
         raise FormatError(f"{place} is not well-formed XML")
     return XmlSource(text, encoding, bom)
-
-
-def is_well_formed(data: bytes) -> bool:
-    parser = expat.ParserCreate()
-    try:
-        parser.Parse(data, True)
-    except (expat.ExpatError, LookupError, ValueError):
-        return False
-    return True
 
 
 def unescaped(raw: str) -> str:

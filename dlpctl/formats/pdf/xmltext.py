@@ -11,6 +11,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.source import spliced
+
 _PART = re.compile(
     r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
     re.DOTALL,
@@ -95,7 +98,7 @@ class XmlText:
 
     def replaced(self, edits: Sequence[tuple[int, int, str]]) -> str:
         """The source with characters of `text` replaced."""
-        changes: list[tuple[int, int, str]] = []
+        changes: list[Edit] = []
         for start, end, replacement in edits:
             index = max(0, bisect_right(self._starts, start) - 1)
             words = escape(replacement, {'"': "&quot;", "'": "&apos;"})
@@ -105,10 +108,7 @@ class XmlText:
                     stop = min(stop, begin + end - self._starts[index])
                     begin += max(0, start - self._starts[index])
                 if begin < stop:
-                    changes.append((begin, stop, words))
+                    changes.append(Edit(begin, stop, words))
                     words = ""
                 index += 1
-        source = self._source
-        for begin, stop, words in sorted(changes, reverse=True):
-            source = source[:begin] + words + source[stop:]
-        return source
+        return spliced(self._source, sorted(changes))
