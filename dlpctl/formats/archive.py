@@ -1,4 +1,4 @@
-"""What binary formats share: limits of expansion, names that are texts, and edits by segment.
+"""Tools for binary formats: limits of expansion, names that are texts, and edits by segment.
 
 Nothing here belongs to one format; a new format builds on it and changes none of it.
 """

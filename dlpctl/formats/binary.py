@@ -87,7 +87,7 @@ _RANDOM = 7.2
 
 
 class _Offsets:
-    """Where the strings of a file begin."""
+    """The starts of the strings of a file."""
 
     __slots__ = ("_bytes", "_starts")
 

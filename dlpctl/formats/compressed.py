@@ -58,7 +58,7 @@ class _Inflater:
 
 
 class Compressed(BinaryFormat):
-    """One packed file, in one stream or several behind one another."""
+    """One packed file, in one stream or several in a row."""
 
     rank = 55
     archive = True
@@ -91,7 +91,7 @@ class Compressed(BinaryFormat):
             names.add("extra", extra, "extra field of the header")
         children = [Child("content", inner, contents)]
         if rest.strip(b"\0"):
-            children.append(Child("end", "bytes behind the end", rest, spare=True))
+            children.append(Child("end", "bytes after the end", rest, spare=True))
         return names.document(self.name, children)
 
     def mask(

@@ -1,4 +1,4 @@
-"""EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
+"""Mail as EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
 their own.
 """
 
@@ -108,8 +108,8 @@ class Mail:
         del limits
         texts = [data.decode("latin-1")]
         for start, end in self._messages(data):
-            begin = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start
-            message = email.message_from_bytes(data[begin:end], policy=email.policy.default)
+            first = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start
+            message = email.message_from_bytes(data[first:end], policy=email.policy.default)
             for part in message.walk():
                 texts += _texts(part)
         return texts
@@ -131,7 +131,7 @@ def _has_header(head: bytes) -> bool:
 
 
 def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field | Part]:
-    """The fields and leaves of a message; the line that begins it in an MBOX is a field too."""
+    """The fields and leaves of a message; the line that starts it in an MBOX is a field too."""
     if data.startswith(b"From ", start):
         line_end = data.find(b"\n", start, end) + 1 or end
         yield Field(start, line_end)

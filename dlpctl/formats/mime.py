@@ -49,7 +49,7 @@ class Field:
     continued: str = ""
     """A file name that RFC 2231 cuts into several parameters, put together."""
     boundaries: tuple[tuple[int, int], ...] = ()
-    """Where the boundary that it names parts the body."""
+    """The positions of the boundary that it names in the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def entity(
 
 
 def boundary(field: bytes) -> str:
-    """What parts the body under a header field "Content-Type"."""
+    """Return the boundary that a header field "Content-Type" names."""
     from email.parser import BytesHeaderParser
 
     return BytesHeaderParser().parsebytes(field).get_boundary("")

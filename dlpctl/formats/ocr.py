@@ -20,7 +20,7 @@ _WORD_LEVEL = "5"
 
 
 class Word(NamedTuple):
-    """A word, the line it stands on, and its box in pixels."""
+    """A word, its line, and its box in pixels."""
 
     text: str
     line: str
@@ -54,7 +54,7 @@ def parts_of(words: Iterable[Seen], first: int) -> list[Piece | str]:
 
 @cache
 def program() -> str | None:
-    """Where tesseract is."""
+    """Return the path of tesseract, None where it is not installed."""
     return shutil.which("tesseract")
 
 
@@ -91,7 +91,7 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
 
 
 def _goes_on(last: Word, word: Word) -> bool:
-    """Whether two words are an address: a space is often seen before an `@` where there is none."""
+    """Return whether two words are an address: OCR often sees a space before an `@`."""
     if last.line != word.line or not (word.text[:1] == "@" or last.text[-1:] == "@"):
         return False
     return abs(word.left - last.left - last.width) * 2 < max(last.height, word.height)

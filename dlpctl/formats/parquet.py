@@ -20,7 +20,7 @@ _MAGIC = b"PAR1"
 
 
 class _Column(NamedTuple):
-    """The cells of a column are one segment: row numbers and where each begins."""
+    """The cells of a column are one segment: row numbers and the start of each."""
 
     number: int
     starts: array[int]

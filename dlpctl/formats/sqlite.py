@@ -1,4 +1,4 @@
-"""SQLite databases: rows, schema, full-text indexes, and what deleted rows left behind.
+"""SQLite databases: rows, schema, full-text indexes, and what is left of deleted rows.
 
 The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within
 pages do not keep what was replaced.
@@ -36,7 +36,7 @@ class _Cell(NamedTuple):
     table: int
     column: int
     row: tuple[object, ...]
-    """What identifies the row: its rowid, or its primary key."""
+    """The rowid of the row, or its primary key."""
 
 
 class _Table(NamedTuple):

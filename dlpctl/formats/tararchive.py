@@ -69,7 +69,7 @@ class Tar(BinaryFormat):
         except _ERRORS as error:
             raise FormatError("the TAR archive is damaged") from error
         if data[end:].strip(b"\0"):
-            children.append(Child("end", f"bytes behind {end}", data[end:], spare=True))
+            children.append(Child("end", f"bytes after {end}", data[end:], spare=True))
         return names.document(self.name, children)
 
     def mask(
@@ -122,8 +122,8 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """How many bytes of a sparse member are in the archive; the rest of it is zeros that somebody
-    claims.
+    """Return the bytes that a sparse member has in the archive; the rest of it is zeros that
+    somebody claims.
     """
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)

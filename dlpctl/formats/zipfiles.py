@@ -32,9 +32,7 @@ BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
-"""What zipfile and what it calls raise for a damaged file, and for encryption and compressions that
-they do not know.
-"""
+"""Errors of zipfile for damaged files, unknown compressions and encryption."""
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DESCRIPTOR = b"PK\x07\x08"
 _MARKERS = (_DESCRIPTOR, b"PK00")

@@ -1,4 +1,4 @@
-"""Which attributes and texts of Office parts are words of somebody, and which are only structure.
+"""Tell the attributes and texts of Office parts that people write from those of the structure.
 
 Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading
 them would find what is not there.
@@ -57,7 +57,7 @@ _STANDARD = lazy(
 
 
 def is_content(element: str, attribute: str, value: str) -> bool:
-    """Whether an attribute of a known part holds what detectors should see."""
+    """Return whether an attribute of a known part may hold a value."""
     if attribute in _NAMES_OF_PARTS:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
@@ -76,7 +76,7 @@ def is_content(element: str, attribute: str, value: str) -> bool:
 
 
 def is_telling(value: str) -> bool:
-    """The same where nothing is expected: names of fonts, styles and parts."""
+    """Return whether a name of a font, style or part may hold a value, although none is expected."""
     return (
         bool(_VALUE.search(value) and _NO_ZEROES.search(value))
         and not _STANDARD.match(value)
@@ -85,12 +85,12 @@ def is_telling(value: str) -> bool:
 
 
 def is_foreign_content(value: str) -> bool:
-    """The same for parts whose attributes may be anything, such as custom XML."""
+    """Return whether an attribute of a part of anybody's, such as custom XML, may hold a value."""
     return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")
 
 
 def is_header(text: str) -> bool:
-    """Whether the first cell of a column labels the others: words, and no value."""
+    """Return whether the first cell of a column labels the others: words, and no value."""
     return (
         0 < len(text) <= 64
         and "@" not in text

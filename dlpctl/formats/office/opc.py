@@ -132,7 +132,7 @@ class OpenXml:
     def readings(
         self, parts: Mapping[str, bytes], plan: Plan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
-        """The layers of every part, and where each stands."""
+        """Return the layers of every part, each with its anchor."""
         for part in in_reading_order(parts):
             if plan.is_xml(part):
                 for reading in part_readings(part, parts[part], limits):
@@ -198,7 +198,7 @@ def source_of(parts: Mapping[str, bytes], sources: dict[str, XmlSource], part: s
 
 
 def plain(layer: str, text: str) -> Reading:
-    """A text that stands in no part."""
+    """Return a text that is in no part, as a layer."""
     builder = Builder(layer)
     builder.leaf(Leaf(0, len(text), text, layer))
     builder.reading.plans.append(ViewPlan(layer, [(0, len(text))]))

@@ -17,7 +17,7 @@ _LARGE = 1 << 20
 
 @dataclass(slots=True)
 class Package:
-    """The parts of a file by name, in their order, and what stands beside them."""
+    """The parts of a file by name, in their order, and what is beside them."""
 
     parts: dict[str, bytes] = field(default_factory=dict)
     gaps: list[Child] = field(default_factory=list)

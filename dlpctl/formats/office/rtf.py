@@ -34,7 +34,7 @@ _CHARACTERS = {
     "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d",
 }  # fmt: skip
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
-# Groups whose text stands apart from what is around them.
+# Groups whose text is apart from what is around them.
 _APART = {
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote", "annotation", "fldinst",
     "title", "author", "company", "subject", "keywords", "doccomm", "operator", "manager", "category", "hlinkbase", "bkmkstart",
@@ -58,7 +58,7 @@ _PLACE = "text"
 
 @dataclass(slots=True)
 class _State:
-    """What holds within a group of the file."""
+    """The state within a group of the file."""
 
     group: Group
     skip_after_unicode: int = 1
@@ -200,7 +200,7 @@ class _Reader:
         self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
         """Add what a token shows; gives how many characters are still to be skipped, which only
-        stand in for others.
+        replace others.
         """
         start, end = found.span()
         if kind == "code":
@@ -230,7 +230,7 @@ class _Reader:
         return left
 
     def _widen(self, state: _State, start: int, end: int) -> None:
-        """What stands in for a character belongs to it."""
+        """Add to the last character the source that stands in for it."""
         last, change = state.group.items[-1] if state.group.items else ("", 0)
         if isinstance(last, Leaf) and last.end == start:
             state.group.items[-1] = (last._replace(end=end), change)
@@ -247,7 +247,7 @@ class _Reader:
 
 
 def _bare(spelled: str) -> str:
-    """What is left when control words and groups are taken away."""
+    """Return the text without control words and groups."""
     text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
     text = text.replace("\\_", "-").replace("\\~", " ")
     return re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text)

@@ -23,7 +23,7 @@ _JOINED_LITERALS = lazy(r'"\s*&\s*"')
 _RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
-# Those of cells that say nothing but where they stand are left out: a sheet has a million.
+# Those of cells that say nothing but their place are left out: a sheet has a million.
 _ATTRIBUTES = (
     re.compile(rb"=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
     re.compile(rb"='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
@@ -104,13 +104,13 @@ def _kept(element: ElementTree.Element) -> Iterator[str]:
 
 
 def _symbol(element: ElementTree.Element) -> str:
-    """A character of a font of symbols, whose lower byte is what it stands for."""
+    """A character of a font of symbols, whose lower byte is its meaning."""
     code = next((value for name, value in element.attrib.items() if name.endswith("char")), "")
     return chr(int(code, 16) & 0xFF) if re.fullmatch("[0-9A-Fa-f]{4}", code) else ""
 
 
 def _characters(data: bytes) -> Iterator[str]:
-    """The texts of a large part, as they go by. The name of each element that ends stands between
+    """The texts of a large part, as they go by. The name of each element that ends is between
     them.
     """
     from html import unescape

@@ -90,7 +90,7 @@ def unescaped(raw: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as it may stand between tags and between quotes."""
+    """Return text as it may be written between tags and between quotes."""
     return (
         _UNPRINTABLE.sub("\ufffd", text)
         .replace("&", "&amp;")
@@ -101,7 +101,7 @@ def escaped(text: str) -> str:
 
 
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The attributes of a tag: local name, and where in the source the value stands, without its
+    """The attributes of a tag: local name, and the range of the value in the source, without its
     quotes.
     """
     for found in ATTRIBUTE.finditer(raw):

@@ -83,7 +83,7 @@ class PdfFormat:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What damaged files provoke in the libraries, said as what it is."""
+    """Turn the errors that damaged files provoke in the libraries into a `FormatError`."""
     import pikepdf
 
     collecting = gc.isenabled()

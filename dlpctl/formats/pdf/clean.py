@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     import pikepdf
 
 _PRIVATE_KEYS = ("/PieceInfo", "/Thumb", "/LastModified")
-"""What programs keep for themselves, often a copy of the page, and pictures of the page as it was.
-"""
+"""Private data of programs, often a copy of the page, and pictures of the page as it was."""
 _RESOURCE_KINDS = (
     "/Font",
     "/XObject",

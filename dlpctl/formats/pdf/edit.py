@@ -90,7 +90,7 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
 
 
 def _same_length(show: Show, items: list[bytes | float]) -> None:
-    """What follows must stay where it is."""
+    """Refuse items of another length, since what follows must stay where it is."""
     state = show.state
     length = 0.0
     for item in items:

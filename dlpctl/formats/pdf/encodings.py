@@ -51,7 +51,7 @@ def encoding(name: str) -> tuple[str | None, ...] | None:
 
 
 def standard_font(base: str) -> str | None:
-    """Which of the 14 standard fonts a font of this name stands for: `Arial,Bold` is
+    """Return the one of the 14 standard fonts that a font's name means: `Arial,Bold` is
     Helvetica-Bold.
     """
     base = re.sub(r"^[A-Z]{6}\+", "", base)

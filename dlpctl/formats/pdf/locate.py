@@ -1,4 +1,4 @@
-"""Which glyphs show the characters that must go, and the place they leave."""
+"""Find the glyphs that show the characters to remove, and the place that they leave."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(slots=True)
 class Removal:
-    """What one canvas loses."""
+    """The glyphs, marks and places that one canvas loses."""
 
     glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
     """By stream and start of the showing operator: the items and codes."""
@@ -241,7 +241,7 @@ class Locator:
     def remove(
         self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
     ) -> None:
-        """Adds glyphs to a removal, with a place for each line that they stand on. `ink`:
+        """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
         characters for exact boxes.
         """
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows

@@ -40,7 +40,7 @@ WORD_GAP = 0.18
 
 @dataclass(slots=True)
 class Budget:
-    """What one file may cost, all pages together."""
+    """The cost that is left to one file, all pages together."""
 
     expanded: int
     glyphs: int
@@ -83,8 +83,8 @@ class Mark:
     resources: Object | None
 
     def words(self) -> str:
-        """What the mark says inline. Words in the resources are found with the other strings of the
-        file.
+        """Return the words of the mark that are inline; those in the resources are found with the
+        other strings of the file.
         """
         if not isinstance(self.properties, dict):
             return ""
@@ -107,7 +107,7 @@ class Show:
     """From text space, where the pen starts at the origin, to the page."""
     text: str
     length: float
-    """How far the pen moves, in text space, along the writing direction."""
+    """The way of the pen, in text space, along the writing direction."""
     glyphs: int
     mark: Mark | None
     order: int
