@@ -20,6 +20,7 @@ from dlpctl.formats.office.content import (
     is_foreign_content,
     is_header,
     is_telling,
+    words,
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
 from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
@@ -28,17 +29,7 @@ from dlpctl.regex import lazy
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
 _GROUPS = {"p", "h", "si", "is", "rPh", "text"}
-_MORE_GROUPS = {
-    "annotation",
-    "creator",
-    "date",
-    "title",
-    "desc",
-    "note-citation",
-    "ruby-text",
-    "index-title",
-    "number",
-}
+_MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
 _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}

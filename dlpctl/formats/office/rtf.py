@@ -11,6 +11,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
+from dlpctl.formats.office.content import words
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.xmltext import character
@@ -35,22 +36,8 @@ _CHARACTERS = {
 }  # fmt: skip
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
 # Groups whose text is apart from what is around them.
-_APART = {
-    "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote", "annotation", "fldinst",
-    "title", "author", "company", "subject", "keywords", "doccomm", "operator", "manager", "category", "hlinkbase", "bkmkstart",
-    "bkmkend", "atnid", "atnauthor", "shptxt", "xe", "tc", "listtext", "pntext", "info", "stylesheet", "userprops", "propname",
-    "staticval", "sn", "sv", "docvar", "template",
-}  # fmt: skip
-_SKIPPED = {
-    "fonttbl",
-    "colortbl",
-    "themedata",
-    "colorschememapping",
-    "latentstyles",
-    "rsidtbl",
-    "generator",
-    "listtable",
-}
+_APART = words("groups apart in rich text")
+_SKIPPED = words("groups skipped in rich text")
 _OPAQUE = {"pict": "picture", "objdata": "embedded object", "datastore": "embedded data"}
 _DELETED, _INSERTED = 1, 2
 _PLACE = "text"
