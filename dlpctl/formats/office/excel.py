@@ -16,7 +16,6 @@ from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
 from dlpctl.formats.office.numbers import Shown, shown_by_style
 from dlpctl.formats.office.opc import (
-    READ_BEFORE,
     OpenXml,
     dialect_of,
     in_reading_order,
@@ -29,6 +28,7 @@ from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
+from dlpctl.formats.office.zipped import READ_BEFORE
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
