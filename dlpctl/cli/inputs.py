@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from dlpctl.errors import InputError, UsageError
-from dlpctl.formats.recognition import starts_like_pdf, starts_like_rtf
+from dlpctl.formats.recognition import document_in_text
 from dlpctl.regular import NotRegularError, open_regular
 
 STDIN = "-"
@@ -121,7 +121,7 @@ def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
 
 def is_binary(head: bytes) -> bool:
     """Whether a content is no text; with a zero byte, it is some file format or UTF-16."""
-    return b"\0" in head[:8192] or starts_like_pdf(head) or starts_like_rtf(head)
+    return b"\0" in head[:8192] or document_in_text(head) in ("pdf", "rtf")
 
 
 def _refuse_binary(name: str, data: bytes) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.interface import Document
     from dlpctl.formats.worker import Method
     from dlpctl.masking.operators import Masker
-    from dlpctl.policy.decide import PolicyDecision
+    from dlpctl.policy.decide import PolicyDecision, Verdict
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
@@ -193,6 +193,8 @@ class _Work:
         self._known: list[Document] = []
         self._hits: dict[int, list[Hit]] = {}
         self._hidden: dict[Value, FindingDecision] = {}
+        self._verdicts: dict[str, Verdict] = {}
+        """The verdict on what repeats a hidden value, by type."""
         self._echoes = Repeats({})
         self.names = Names(checker.scan)
         self.ledger = Ledger([], [])
@@ -276,7 +278,9 @@ class _Work:
         for one in hidden:
             finding = one.finding
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
-            self._hidden.setdefault(value, one)
+            if value not in self._hidden:
+                self._hidden[value] = one
+                self._verdicts[value.type] = one.verdict
         self._echoes = Repeats({value: one.finding for value, one in self._hidden.items()})
         if self.barred:
             self.barred = ForbiddenValues(self._hidden)
@@ -284,7 +288,6 @@ class _Work:
     def _hits_in(
         self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
     ) -> Iterator[Hit]:
-        verdicts = {value.type: one.verdict for value, one in self._hidden.items()}
         for number, view in enumerate(document.views):
             found = seen.get(number, ())
             ruled = [
@@ -303,7 +306,7 @@ class _Work:
                 continue
             if not view.repeats:
                 repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
-                ruled += (FindingDecision(one, verdicts[one.type]) for one in repeated)
+                ruled += (FindingDecision(one, self._verdicts[one.type]) for one in repeated)
             for start, end, text in replacements(
                 view.text, self._checker.operators(ruled), self._masker, self.barred
             ):

@@ -1,4 +1,7 @@
-"""What archives share: how much may come out of one, and names that are text of their own."""
+"""Tools for binary formats: limits of expansion, names that are texts, and edits by segment.
+
+Nothing here belongs to one format; a new format builds on it and changes none of it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,34 @@ from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segme
 from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _CHUNK = 1 << 20
 
 
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
+
+
+class BinaryFormat:
+    """A format that its first bytes tell, and whose bytes are a second reading of all it holds."""
+
+    name = ""
+    extensions: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.startswith(self.magic)
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        del limits
+        return decodings(data)
+
+
+def decodings(data: bytes) -> list[str]:
+    """Return bytes as the texts that they may be, for a search."""
+    return [data.decode("utf-8", "replace"), data.decode("latin-1")]
 
 
 class Allowance:
@@ -83,15 +107,24 @@ class Names:
         return Document(name, self.segments, views, [], list(children))
 
 
-def renamed(document: Document, edits: Sequence[Edit]) -> dict[str, str]:
-    """The texts of the segments that edits change, by key."""
-    by_segment: dict[int, list[TextEdit]] = {}
+def edits_by_segment(edits: Iterable[Edit]) -> dict[int, list[TextEdit]]:
+    """Return the edits of each segment, in order."""
+    found: dict[int, list[TextEdit]] = {}
     for segment, start, end, replacement in sorted(edits):
-        by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
-    return {
-        str(document.segments[segment].anchor): spliced(document.segments[segment].text, changes)
-        for segment, changes in by_segment.items()
-    }
+        found.setdefault(segment, []).append(TextEdit(start, end, replacement))
+    return found
+
+
+def edited(document: Document, edits: Iterable[Edit]) -> Iterator[tuple[Segment, str]]:
+    """Return each segment that edits change, with its new text."""
+    for number, changes in edits_by_segment(edits).items():
+        segment = document.segments[number]
+        yield segment, spliced(segment.text, changes)
+
+
+def renamed(document: Document, edits: Sequence[Edit]) -> dict[str, str]:
+    """Return the texts of the segments that edits change, by key."""
+    return {str(segment.anchor): text for segment, text in edited(document, edits)}
 
 
 def unique(name: str, taken: set[str]) -> str:

@@ -7,7 +7,6 @@ Nothing in them can be replaced.
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -24,16 +23,18 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _STRINGS = {
-    "utf-8": re.compile(
-        rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){6,}"
+    "utf-8": lazy(
+        rb"(?:[\t\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
+        rb"|[\xf0-\xf4][\x80-\xbf]{3}){6,}"
     ),
-    "utf-16-le": re.compile(rb"(?:[\t\x20-\x7e]\0){6,}"),
-    "utf-16-be": re.compile(rb"(?:\0[\t\x20-\x7e]){6,}"),
+    "utf-16-le": lazy(rb"(?:[\t\x20-\x7e]\0){6,}"),
+    "utf-16-be": lazy(rb"(?:\0[\t\x20-\x7e]){6,}"),
 }
 # Prefixes of formats that are known and not read.
 _KINDS = {
@@ -86,7 +87,7 @@ _RANDOM = 7.2
 
 
 class _Offsets:
-    """Where the strings of a file begin."""
+    """The starts of the strings of a file."""
 
     __slots__ = ("_bytes", "_starts")
 
@@ -149,6 +150,12 @@ class Binary:
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         del limits
         return [data.decode("latin-1")]
+
+
+def strings_in(data: bytes) -> Iterator[str]:
+    """Return the stretches of binary data that read as text."""
+    for encoding, pattern in _STRINGS.items():
+        yield from (found[0].decode(encoding, "replace") for found in pattern.finditer(data))
 
 
 def has_strings(data: bytes) -> bool:

@@ -6,14 +6,16 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
 import zlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.archive import Allowance, Names, kept, renamed
+from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.recognition import CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,8 +57,8 @@ class _Inflater:
         return self._unpacker.decompress(self._unpacker.unconsumed_tail + data, max(max_length, 0))
 
 
-class Compressed:
-    """One packed file, in one stream or several behind one another."""
+class Compressed(BinaryFormat):
+    """One packed file, in one stream or several in a row."""
 
     rank = 55
     archive = True
@@ -71,13 +73,11 @@ class Compressed:
     ) -> None:
         self.name = name
         self.extensions = extensions
-        self._magic = magic
+        # A magic with a control character shows by itself that the file is no text.
+        self.text_start = b"" if set(magic) & set(CONTROLS) else re.escape(magic)
+        self.magic = (magic,)
         self._unpacker = unpacker
         self._pack = pack
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(self._magic)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -91,7 +91,7 @@ class Compressed:
             names.add("extra", extra, "extra field of the header")
         children = [Child("content", inner, contents)]
         if rest.strip(b"\0"):
-            children.append(Child("end", "bytes behind the end", rest, spare=True))
+            children.append(Child("end", "bytes after the end", rest, spare=True))
         return names.document(self.name, children)
 
     def mask(
@@ -115,12 +115,7 @@ class Compressed:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         contents, rest = self._unpacked(data, limits)
-        return [
-            contents.decode("utf-8", "replace"),
-            contents.decode("latin-1"),
-            rest.decode("latin-1"),
-            str(data[:512]),
-        ]
+        return [*decodings(contents), *decodings(rest), str(data[:512])]
 
     def _unpacked(self, data: bytes, limits: Limits) -> tuple[bytes, bytes]:
         allowance = Allowance(limits)
@@ -128,7 +123,7 @@ class Compressed:
         pending = data
         size = 0
         try:
-            while pending.startswith(self._magic):
+            while pending.startswith(self.magic):
                 unpacker = self._unpacker()
                 fed = pending
                 while not unpacker.eof:

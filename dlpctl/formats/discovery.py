@@ -1,9 +1,11 @@
-"""Finds the formats: every module or package of `dlpctl.formats` that defines `FORMAT` or
-`FORMATS`.
+"""Find the formats: every module or package of `dlpctl.formats` that defines `FORMAT` or `FORMATS`.
+
+Run as a program, it prints the source of `dlpctl.formats.quickcheck`.
 """
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def rank(found: Format) -> int:
-    """Which of the formats that claim a file goes first: the lowest."""
+    """Return the rank of a format: of those that claim a file, the lowest goes first."""
     number = getattr(found, "rank", 50)
     assert isinstance(number, int)
     return number
@@ -26,34 +28,75 @@ def rank(found: Format) -> int:
 
 @cache
 def homes() -> tuple[str, ...]:
-    """The modules in which formats may be defined."""
+    """Return the modules in which formats may be defined."""
     return tuple(found.name for found in iter_modules(dlpctl.formats.__path__, "dlpctl.formats."))
 
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Every format, in the order in which they are asked whether a file is theirs."""
-    found = [each for home in homes() for each in _defined_in(home)]
+    """Return every format, in the order in which they are asked whether a file is theirs."""
+    found = [each for home in homes() for each in formats_in(home)]
     return tuple(sorted(found, key=lambda item: (rank(item), item.name)))
 
 
 def format_named(name: str) -> Format:
-    """The format of that name."""
+    """Return the format of that name."""
     return next(found for found in formats() if found.name == name)
 
 
 def home_of(name: str) -> str:
-    """The module that defines the format of that name."""
-    return next(home for home in homes() for each in _defined_in(home) if each.name == name)
+    """Return the module that defines the format of that name."""
+    return next(home for home in homes() for each in formats_in(home) if each.name == name)
 
 
 def format_in(home: str, name: str) -> Format:
-    """The format in a process that imports no other."""
-    return next(each for each in _defined_in(home) if each.name == name)
+    """Return a format of one module; no other is imported."""
+    return next(each for each in formats_in(home) if each.name == name)
 
 
-def _defined_in(home: str) -> Sequence[Format]:
+def quick_check() -> str:
+    """Return the source of `quickcheck`, from what every format says of itself."""
+    starts: dict[tuple[str, bytes, int], None] = {}
+    names: dict[str, None] = {}
+    for home in homes():
+        for each in formats_in(home):
+            if start := getattr(each, "text_start", b""):
+                starts[home, start, getattr(each, "text_start_within", 0)] = None
+            if not getattr(each, "shows_all", False):
+                names |= dict.fromkeys(
+                    extension
+                    for extension in each.extensions
+                    if any(each.sniff(text, f"a{extension}") for text in _TEXTS)
+                )
+    return _QUICK_CHECK.format(
+        names="".join(f"    {name!r},\n" for name in names).replace("'", '"'),
+        starts="".join(f"    ({start[0]!r}, {start[1]!r}, {start[2]}),\n" for start in starts),
+    )
+
+
+_TEXTS = (b"From: a\n\nb\n", b"a,b\n1,2\n", b"{}\n", b"words\n")
+"""Texts that formats tell from others by the name of the file alone."""
+_QUICK_CHECK = '''"""Signs that a file in characters of text needs a format: generated from the formats' modules.
+
+Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
+"""
+
+NAMES = (
+{names})
+"""Endings of names of text that shows more by its format than as it is."""
+STARTS = (
+{starts})
+"""Modules, what files of their formats start with, and within how many bytes that may be."""
+'''
+
+
+def formats_in(home: str) -> Sequence[Format]:
+    """Return the formats that one module defines."""
     module = import_module(home)
-    one = getattr(module, "FORMAT", None)
-    defined: Sequence[Format] = getattr(module, "FORMATS", () if one is None else (one,))
+    single = getattr(module, "FORMAT", None)
+    defined: Sequence[Format] = getattr(module, "FORMATS", () if single is None else (single,))
     return defined
+
+
+if __name__ == "__main__":
+    sys.stdout.write(quick_check())

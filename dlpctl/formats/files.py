@@ -23,7 +23,7 @@ from dlpctl.formats.interface import (
     NotThisFormatError,
     Uninspected,
 )
-from dlpctl.formats.recognition import CATCH_ALL, leads_with_pdf, readings
+from dlpctl.formats.recognition import CATCH_ALL, readings
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
@@ -238,12 +238,13 @@ class Files:
 
 
 def _goes_on(document: Document, data: bytes, name: str) -> bool:
-    """Whether a file should be read in a second way, too.
+    """Return whether a file should be read in a second way, too.
 
-    Its name says something else than its contents, or text precedes the PDF in it.
+    Its name says something else than its contents, or text precedes the file proper.
     """
     chosen = format_named(document.format)
-    if chosen.name == "pdf" and not leads_with_pdf(data):
+    has_preamble = getattr(chosen, "has_preamble", None)
+    if has_preamble is not None and has_preamble(data):
         return True
     suffix = PurePosixPath(name.lower()).suffix
     named = any(suffix in candidate.extensions for candidate in formats()) if suffix else False

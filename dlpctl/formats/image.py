@@ -37,8 +37,8 @@ letter.
 """
 _RUN = re.compile(rb"[^\0]{8,}")
 _LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
-"""Which share of all may be lower than a line of letters of 20 pixels, since it is the end of one,
-and lower than any of it.
+"""The share of runs that may be lower than a line of letters of 20 pixels, by height, and the
+fewest runs that tell.
 """
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
@@ -50,7 +50,7 @@ _SAVE_OPTIONS: dict[str, dict[str, object]] = {
 
 
 class _Box(NamedTuple):
-    """Where a word stands: the frame, and its corners."""
+    """The frame that a word is in, and the corners of its box."""
 
     frame: int
     left: int
@@ -62,6 +62,7 @@ class _Box(NamedTuple):
 class Picture:
     name = "image"
     extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
+    text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff"
 
     def sniff(self, head: bytes, name: str) -> bool:
         if head.startswith(b"BM"):
@@ -140,8 +141,8 @@ class Picture:
 
 
 def _boxes(document: Document, edits: Sequence[Edit]) -> list[_Box]:
-    """What is painted over: words, and the room between two that follow each other, in which OCR
-    may have missed a digit.
+    """Return the boxes to paint over: words, and the room between two that follow each other, in
+    which OCR may have missed a digit.
     """
     boxes: list[_Box] = []
     last: tuple[int, _Box] | None = None
@@ -157,7 +158,7 @@ def _boxes(document: Document, edits: Sequence[Edit]) -> list[_Box]:
 
 
 def _beside(left: _Box, right: _Box) -> bool:
-    """Whether two words stand on one line with little between them."""
+    """Return whether two words are on one line with little between them."""
     height = right.bottom - right.top
     overlap = min(left.bottom, right.bottom) - max(left.top, right.top)
     return (
@@ -168,8 +169,8 @@ def _beside(left: _Box, right: _Box) -> bool:
 
 
 def _shade(picture: Image, box: _Box) -> str:
-    """What a box is filled with: near to what is around it, since OCR takes a black bar on white
-    paper for words.
+    """Return a color for a box, close to the one around it: OCR takes a black bar on white paper
+    for words.
     """
     if picture.mode in {"1", "CMYK"}:
         return "black"
@@ -271,7 +272,7 @@ def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
 
 
 def _has_large_letters(frame: Image) -> bool:
-    """Whether hardly anything on a frame is as low as a line of small letters; then a larger
+    """Return whether hardly anything on a frame is as low as a line of small letters; then a larger
     picture takes longer and shows no more.
     """
     from PIL import ImageFilter
@@ -305,7 +306,7 @@ def _opaque(frame: Image) -> Image:
 
     if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
         return frame.convert("RGB")
-    # Text may be hidden in what is see-through: white behind it shows dark text.
+    # Text may be hidden in what is see-through: white below it shows dark text.
     layers = frame.convert("RGBA")
     picture = PIL.Image.new("RGB", frame.size, "white")
     picture.paste(layers, mask=layers.getchannel("A"))
@@ -325,13 +326,8 @@ def _png(frame: Image, times: int) -> bytes:
 
 
 def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> None:
-    parts: list[Piece | str] = []
-    line = ""
+    parts = ocr.parts_of(words, len(document.segments))
     for word in words:
-        if parts:
-            parts.append(" " if word.line == line else "\n")
-        line = word.line
-        parts.append(Piece(len(document.segments), 0, len(word.text)))
         box = _Box(frame, word.left, word.top, word.left + word.width, word.top + word.height)
         document.segments.append(Segment(word.text, f"picture, at {word.left},{word.top}", box))
     if parts:
@@ -339,7 +335,7 @@ def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> Non
 
 
 def _metadata(image: Image, data: bytes) -> Iterator[str]:
-    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes behind the end."""
+    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
     values: list[object] = [
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
@@ -352,9 +348,8 @@ def _metadata(image: Image, data: bytes) -> Iterator[str]:
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE")):
             values.append(contents)
-    behind = _behind(data)
-    if behind:
-        values.append(behind)
+    if rest := _after_end(data):
+        values.append(rest)
     for value in values:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             yield from (found[0] for found in _TEXT.finditer(text))
@@ -373,8 +368,8 @@ def _decodings(value: object) -> Iterator[str]:
                 yield from _decodings(inner)
 
 
-def _behind(data: bytes) -> bytes:
-    """What stands behind the end of a PNG or JPEG, where programs hide things and nobody looks."""
+def _after_end(data: bytes) -> bytes:
+    """Return the bytes after the end of a PNG or JPEG, where programs hide things."""
     if data.startswith(b"\x89PNG"):
         end = data.find(b"IEND")
         return data[end + 8 :] if end >= 0 else b""

@@ -237,14 +237,17 @@ class Document:
 @runtime_checkable
 class Format(Protocol):
     """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found
-    by discovery.
+    by discovery: there is no other place to name it in.
 
-    Four attributes are optional. `rank` orders the formats that claim the same file, the lowest
+    These attributes are optional. `rank` orders the formats that claim the same file, the lowest
     first (50 where it is missing: ZIP has 60, so that a format that is ZIP underneath goes before
     it). `in_process = True` says that reading runs no native parser and expands nothing, so that no
     worker process is needed. `shows_all = True` says that the characters of the file show all it
-    holds, so that a scan may read them as they are. `archive = True` says that people call such a
-    file an archive.
+    holds, so that a scan may read them as they are. `is_text = True` says that the file has to
+    decode as text. `archive = True` says that people call such a file an archive. `text_start`, a regular expression, matches the start of those of its files
+    that may hold nothing but characters of text, or a mark within the first `text_start_within`
+    bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew. `has_preamble(data)`
+    says whether text precedes the file proper, so that it is read as text as well.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
+"""Mail as EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
 their own.
 """
 
@@ -9,10 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.archive import edits_by_segment
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
-from dlpctl.formats.recognition import starts_like_mail, starts_with_header
+from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import Readable, spliced
 from dlpctl.regex import lazy
 
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from email.message import EmailMessage
 
+_START = lazy(rb"(?:From |[A-Za-z][A-Za-z0-9-]*+:)")
+"""The first line of a header, or of a mailbox."""
+_KNOWN = rb"(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):"
+_KNOWN_FIELD = lazy(rb"(?im)^" + _KNOWN)
+_TEXT_START = rb"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\n]*+\n(?!\r?\n))*?" + _KNOWN
+"""A first line of a header, and a known field before the first empty line."""
+_HEADER_END = lazy(rb"\r?\n\r?\n")
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
+_SPELLED = lazy(r"=\?|[%\\\r\n*()]")
+"""Signs of a header field that may mean other characters than it is written in."""
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 
@@ -31,10 +41,12 @@ class Mail:
         self.extensions = extensions
         self.rank = rank
 
+    text_start = _TEXT_START
+
     def sniff(self, head: bytes, name: str) -> bool:
         if name.lower().endswith(self.extensions):
-            return starts_with_header(head)
-        return head.startswith(b"From ") == (self.name == "mbox") and starts_like_mail(head)
+            return _START.match(head) is not None
+        return head.startswith(b"From ") == (self.name == "mbox") and _has_header(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -66,11 +78,8 @@ class Mail:
         edits: Sequence[Edit],
         children: Mapping[str, bytes | None],
     ) -> bytes:
-        by_segment: dict[int, list[TextEdit]] = {}
-        for segment, start, end, replacement in sorted(edits):
-            by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
         changes: list[tuple[int, int, bytes]] = []
-        for segment, wanted in by_segment.items():
+        for segment, wanted in edits_by_segment(edits).items():
             anchor = document.segments[segment].anchor
             if not isinstance(anchor, Field):
                 raise CannotMaskError("this is not what was read from the mail: read it again")
@@ -79,7 +88,7 @@ class Mail:
                 field, mark = _parted_anew(data, anchor, field)
                 changes += [(start, end, mark) for start, end in anchor.boundaries]
             changes.append((anchor.start, anchor.end, field))
-        for start, end in self._messages(data):
+        for start, end in self._messages(data) if children else ():
             for item in _items(data, start, end, Limits()):
                 if isinstance(item, Part) and str(item.start) in children:
                     contents = children[str(item.start)]
@@ -99,8 +108,8 @@ class Mail:
         del limits
         texts = [data.decode("latin-1")]
         for start, end in self._messages(data):
-            begin = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start
-            message = email.message_from_bytes(data[begin:end], policy=email.policy.default)
+            first = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start
+            message = email.message_from_bytes(data[first:end], policy=email.policy.default)
             for part in message.walk():
                 texts += _texts(part)
         return texts
@@ -112,8 +121,17 @@ class Mail:
         return list(zip(starts, [*starts[1:], len(data)], strict=True))
 
 
+def _has_header(head: bytes) -> bool:
+    """Return whether the first lines are a mail's header, by fields that other text lacks."""
+    if not _START.match(head):
+        return False
+    header = _HEADER_END.split(head[:HEAD], 1)[0]
+    fields = {found[0].lower() for found in _KNOWN_FIELD.finditer(header)}
+    return (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
+
+
 def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field | Part]:
-    """The fields and leaves of a message; the line that begins it in an MBOX is a field too."""
+    """The fields and leaves of a message; the line that starts it in an MBOX is a field too."""
     if data.startswith(b"From ", start):
         line_end = data.find(b"\n", start, end) + 1 or end
         yield Field(start, line_end)
@@ -123,7 +141,8 @@ def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field 
 
 def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
     source = _source(data, item)
-    text = Readable(source, unfolded(source)).text
+    plain = "=?" not in source and source.find("\n", 0, -1) < 0
+    text = source if plain else Readable(source, unfolded(source)).text
     name = "From" if source.startswith("From ") else source.partition(":")[0][:40]
     yield Segment(text, f"{prefix}header {name}", item, name)
     if item.continued:
@@ -195,7 +214,9 @@ def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
 
 
 def _texts(part: EmailMessage) -> Iterator[str]:
-    for name, value in part.items():
+    for name, raw in part.raw_items():
+        # Parsing takes as long as all else, and most fields mean what they are written as.
+        value = part.policy.header_fetch_parse(name, raw) if _SPELLED.search(raw) else raw
         yield f"{name}: {value}"
     if not part.is_multipart():
         payload = part.get_payload(decode=True)

@@ -82,7 +82,7 @@ _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
 
 class Markup(TextFormat):
-    """What XML and HTML have in common."""
+    """The common base of XML and HTML."""
 
     in_process = False
     html = False
@@ -211,7 +211,7 @@ class Xml(Markup):
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):
             raise CannotMaskError(
-                "the masked XML would not be well-formed: the value stands in its syntax"
+                "the masked XML would not be well-formed: the value is in its syntax"
             )
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -291,13 +291,17 @@ def _fitting(kind: str, replacement: str) -> str:
     )
 
 
-def _well_formed(source: str) -> bool:
-    parser = expat.ParserCreate("utf-8")
+def is_well_formed(data: bytes, encoding: str | None = None) -> bool:
+    parser = expat.ParserCreate(encoding)
     try:
-        parser.Parse(source.encode("utf-8", "replace"), True)
-    except expat.ExpatError:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError):
         return False
     return True
+
+
+def _well_formed(source: str) -> bool:
+    return is_well_formed(source.encode("utf-8", "replace"), "utf-8")
 
 
 FORMATS = (Xml(), Html())

@@ -30,7 +30,7 @@ _CONTENT_FIELD = re.compile(
 _LONGEST_CONTENT_FIELD = 1 << 14
 _FOLD = lazy(r"\r?\n(?=[ \t])")
 _ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
-_CONTINUED = lazy(r";\s*(?:file)?name\*\d*\*?=")
+_CONTINUED = lazy(rb";\s*(?:file)?name\*\d*\*?=")
 _SUFFIXES = {
     "text/plain": ".txt",
     "text/html": ".html",
@@ -49,7 +49,7 @@ class Field:
     continued: str = ""
     """A file name that RFC 2231 cuts into several parameters, put together."""
     boundaries: tuple[tuple[int, int], ...] = ()
-    """Where the boundary that it names parts the body."""
+    """The positions of the boundary that it names in the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +113,10 @@ def entity(
     marks = _marks(data, headers, body, end)
     for found in _FIELD.finditer(data, start, header_end):
         if found[0].strip():
-            continued = (
-                headers.get_filename("") if _CONTINUED.search(found[0].decode("latin-1")) else ""
-            )
+            continued = headers.get_filename("") if _CONTINUED.search(found[0]) else ""
             names_parts = found[0][:13].lower() == b"content-type:"
-            yield Field(
-                found.start(),
-                found.end(),
-                continued or "",
-                tuple(mark.span(1) for mark in marks) if names_parts else (),
-            )
+            boundaries = tuple(mark.span(1) for mark in marks) if names_parts else ()
+            yield Field(*found.span(), continued or "", boundaries)
     if not marks:
         yield _leaf(headers, body, end)
         return
@@ -138,7 +132,7 @@ def entity(
 
 
 def boundary(field: bytes) -> str:
-    """What parts the body under a header field "Content-Type"."""
+    """Return the boundary that a header field "Content-Type" names."""
     from email.parser import BytesHeaderParser
 
     return BytesHeaderParser().parsebytes(field).get_boundary("")

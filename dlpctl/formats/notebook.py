@@ -65,7 +65,7 @@ class Notebook(Json):
         if not children:
             return masked
         before, after = self.decoded(data).text, self.decoded(masked)
-        # Edits stand outside of the pictures, so the pictures keep their order.
+        # Edits are outside of the pictures, so the pictures keep their order.
         keys = [str(found.start(2)) for found in _PICTURE.finditer(before)]
         replaced = [
             Edit(*found.span(2), base64.b64encode(children[key] or b"").decode("ascii"))

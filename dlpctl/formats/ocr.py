@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MISSING = "tesseract is not installed, so pictures were not read"
 _SPARSE = ("--psm", "11")
@@ -16,7 +20,7 @@ _WORD_LEVEL = "5"
 
 
 class Word(NamedTuple):
-    """A word, the line it stands on, and its box in pixels."""
+    """A word, its line, and its box in pixels."""
 
     text: str
     line: str
@@ -26,9 +30,31 @@ class Word(NamedTuple):
     height: int
 
 
+class Seen(Protocol):
+    """A word with the line that it is on."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def line(self) -> str: ...
+
+
+def parts_of(words: Iterable[Seen], first: int) -> list[Piece | str]:
+    """Return words line by line, each a segment of its own; `first` is the number of the first."""
+    parts: list[Piece | str] = []
+    line = ""
+    for number, word in enumerate(words, first):
+        if parts:
+            parts.append(" " if word.line == line else "\n")
+        line = word.line
+        parts.append(Piece(number, 0, len(word.text)))
+    return parts
+
+
 @cache
 def program() -> str | None:
-    """Where tesseract is."""
+    """Return the path of tesseract, None where it is not installed."""
     return shutil.which("tesseract")
 
 
@@ -65,7 +91,7 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
 
 
 def _goes_on(last: Word, word: Word) -> bool:
-    """Whether two words are an address: a space is often seen before an `@` where there is none."""
+    """Return whether two words are an address: OCR often sees a space before an `@`."""
     if last.line != word.line or not (word.text[:1] == "@" or last.text[-1:] == "@"):
         return False
     return abs(word.left - last.left - last.width) * 2 < max(last.height, word.height)

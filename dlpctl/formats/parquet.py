@@ -8,11 +8,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.archive import Allowance, Names, renamed
-from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.archive import Allowance, BinaryFormat, Names, edited, renamed
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Units
-from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +20,7 @@ _MAGIC = b"PAR1"
 
 
 class _Column(NamedTuple):
-    """The cells of a column are one segment: row numbers and where each begins."""
+    """The cells of a column are one segment: row numbers and the start of each."""
 
     number: int
     starts: array[int]
@@ -34,13 +32,11 @@ class _Column(NamedTuple):
         return self.locator().place_at(offset)
 
 
-class Parquet:
+class Parquet(BinaryFormat):
     name = "parquet"
     extensions = (".parquet", ".pq")
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(_MAGIC)
+    magic = (_MAGIC,)
+    text_start = _MAGIC
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -82,11 +78,8 @@ class Parquet:
         if children:
             raise CannotMaskError("a Parquet file holds no files")
         table = _table(data, Limits())
-        by_segment: dict[int, list[TextEdit]] = {}
-        for segment, start, end, replacement in sorted(edits):
-            by_segment.setdefault(segment, []).append(TextEdit(start, end, replacement))
-        for segment, wanted in by_segment.items():
-            anchor = document.segments[segment].anchor
+        for segment, text in edited(document, edits):
+            anchor = segment.anchor
             if not isinstance(anchor, _Column):
                 continue
             column = table.column(anchor.number)
@@ -94,7 +87,6 @@ class Parquet:
                 raise CannotMaskError(
                     "a nested column of the Parquet file holds a value: mask it at its source"
                 )
-            text = spliced(document.segments[segment].text, wanted)
             cells = text.split(_CELLS_APART)
             original = column.to_pylist()
             if len(cells) != len(original):

@@ -1,8 +1,7 @@
 """The one recognizer: what a file is read as, for `check`, `mask` and `scan` alike.
 
-The content decides, and the name where the content leaves a choice. `is_source_text` is the quick
-check that most files of a source tree pass: it needs no format to be imported, and it never passes
-a file for which `recognize` would name a format that reads more than the plain characters.
+The content decides, and the name where the content leaves a choice. This module knows no format:
+each format's own module says which files are its own, and `quickcheck` is generated from them.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.quickcheck import NAMES, STARTS
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -24,47 +24,43 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""
 
-_BOM_AND_BLANKS = b"\xef\xbb\xbf \t\r\n"
-_MAGIC_IN_TEXT = (
-    b"%PDF-", b"GIF8", b"BZh", b"PAR1", b"RIFF", b"BM", b"PK", b"\xff\xd8\xff", b"\x28\xb5\x2f\xfd",
-)  # fmt: skip
-"""Starts of binary files whose next bytes need not tell them from text."""
 _MAGIC_SIZE = 16
 SHIFTED = b"\x1b$)C"
 """Announces Korean in ISO 2022, which has control characters of its own."""
 _SHIFTS = b"\x0e\x0f"
-_NAMED = (
-    ".csv", ".tsv", ".tab", ".psv", ".eml", ".emlx", ".mht", ".mhtml", ".mbox", ".mbx", ".ipynb",
-)  # fmt: skip
-"""Text whose format shows more than the characters do: what is encoded, or labelled elsewhere."""
-_PDF_WITHIN = 1024
-_PDF_HEADER = lazy(rb"%PDF-[0-9]")
-_PDF_OBJECT = lazy(rb"[0-9]\s+[0-9]+\s+obj\b")
-_MAIL_START = lazy(rb"(?:From |[A-Za-z][A-Za-z0-9-]*:)")
-_MAIL_FIELD = lazy(
-    rb"(?im)^(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):"
-)
-_HEADER_END = lazy(rb"\r?\n\r?\n")
+_STARTS = tuple((home, lazy(start), within) for home, start, within in STARTS)
 _ZIP_RECORD = b"PK\x05\x06"
 
 
 def is_source_text(data: bytes, name: str) -> bool:
-    """Whether a file is text that shows all it holds as it is, so that no format is needed.
+    """Return whether a file is text that shows all it holds as it is, so that it needs no format.
 
-    Its encoding may be any but UTF-16 and its like.
+    Its encoding may be any but UTF-16 and its like. Most files of a source tree pass, and none for
+    which `recognize` would name a format that reads more than the plain characters.
     """
-    if name.lower().endswith(_NAMED) or data.startswith(_MAGIC_IN_TEXT):
+    if name.lower().endswith(NAMES):
         return False
-    return _has_text_bytes(data[:HEAD]) and not (
-        starts_like_pdf(data)
-        or starts_like_rtf(data)
-        or starts_like_mail(data)
-        or (len(data) > HEAD and ends_with_zip(data))
+    return (
+        _has_text_bytes(data[:HEAD])
+        and not document_in_text(data, name)
+        and not (len(data) > HEAD and ends_with_zip(data))
     )
 
 
+def document_in_text(data: bytes, name: str = "") -> str:
+    """Return the format of a document that is written in characters of text, or an empty string."""
+    for home, start, within in _STARTS:
+        if start.search(data, 0, within) if within else start.match(data, 0, HEAD):
+            from dlpctl.formats.discovery import formats_in
+
+            for candidate in formats_in(home):
+                if candidate.sniff(data, name):
+                    return candidate.name
+    return ""
+
+
 def _has_text_bytes(head: bytes) -> bool:
-    """Whether text is all that a file can be, by its bytes: few controls, and none in a magic."""
+    """Return whether a file can be text: few control characters, and none in its first bytes."""
     controls = len(head) - len(head.translate(None, CONTROLS))
     if not controls:
         return True
@@ -83,12 +79,10 @@ def recognize(data: bytes, name: str, tail: bytes = b"") -> Format:
 
     Of a large file, `data` may be its start and `tail` its last `ZIP_END` bytes.
     """
-    from dlpctl.formats.source import TextFormat
-
     claiming = readings(data, name, tail)
     # A format that claims a text by its name reads only what plain text would claim as well.
     decodes = any(chosen.name == "text" for chosen in claiming)
-    return next(chosen for chosen in claiming if decodes or not isinstance(chosen, TextFormat))
+    return next(chosen for chosen in claiming if decodes or not getattr(chosen, "is_text", False))
 
 
 def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
@@ -105,45 +99,8 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
     return claiming
 
 
-def starts_like_pdf(head: bytes) -> bool:
-    """Whether a PDF starts here, or after the junk that readers of PDF skip."""
-    if head.find(b"%PDF-", 0, _PDF_WITHIN + 5) < 0:
-        return False
-    header = _PDF_HEADER.search(head, 0, _PDF_WITHIN + 6)
-    if header is None:
-        return head.startswith(b"%PDF-")
-    # A program that writes PDF names the header too, but holds no objects.
-    return leads_with_pdf(head) or _PDF_OBJECT.search(head, header.end()) is not None
-
-
-def leads_with_pdf(data: bytes) -> bool:
-    """Whether nothing comes before the header of a PDF."""
-    return data[:_PDF_WITHIN].lstrip(_BOM_AND_BLANKS).startswith(b"%PDF-")
-
-
-def starts_like_rtf(head: bytes) -> bool:
-    if head[:1] in _BOM_AND_BLANKS:
-        head = head[:HEAD].lstrip(_BOM_AND_BLANKS)
-    return head.startswith(b"{\\rtf")
-
-
-def starts_with_header(head: bytes) -> bool:
-    """Whether the first line is one of a mail's header, or starts a mailbox."""
-    return _MAIL_START.match(head) is not None
-
-
-def starts_like_mail(head: bytes) -> bool:
-    """Whether the first lines are a mail's header, by fields that other text does not have."""
-    if not starts_with_header(head):
-        return False
-    fields = {
-        found[0].lower() for found in _MAIL_FIELD.finditer(_HEADER_END.split(head[:HEAD], 1)[0])
-    }
-    return (b"mime-version:" in fields and len(fields) > 2) or len(fields) > 4
-
-
 def ends_with_zip(data: bytes) -> bool:
-    """Whether a ZIP archive ends where the data end."""
+    """Return whether a ZIP archive ends where the data end."""
     at = data.rfind(_ZIP_RECORD, max(len(data) - ZIP_END, 0))
     return at >= 0 and at + 22 + int.from_bytes(data[at + 20 : at + 22], "little") == len(data)
 

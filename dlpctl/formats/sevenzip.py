@@ -8,7 +8,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.archive import Allowance, Names, as_file_name, kept, renamed, unique
+from dlpctl.formats.archive import (
+    Allowance,
+    BinaryFormat,
+    Names,
+    as_file_name,
+    decodings,
+    kept,
+    renamed,
+    unique,
+)
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
@@ -16,17 +25,12 @@ if TYPE_CHECKING:
 
     from py7zr import SevenZipFile
 
-_MAGIC = b"7z\xbc\xaf\x27\x1c"
 
-
-class SevenZip:
+class SevenZip(BinaryFormat):
     name = "7z"
     extensions = (".7z",)
+    magic = (b"7z\xbc\xaf\x27\x1c",)
     archive = True
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(_MAGIC)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         names = Names()
@@ -66,11 +70,7 @@ class SevenZip:
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         texts: list[str] = []
         for name, contents in _members(data, limits, None):
-            texts += (
-                name,
-                (contents or b"").decode("utf-8", "replace"),
-                (contents or b"").decode("latin-1"),
-            )
+            texts += (name, *decodings(contents or b""))
         return texts
 
 

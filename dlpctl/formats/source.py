@@ -149,6 +149,7 @@ class TextFormat:
     rank = 70
     in_process = True
     shows_all = True
+    is_text = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         return name.lower().endswith(self.extensions)

@@ -1,4 +1,4 @@
-"""SQLite databases: rows, schema, full-text indexes, and what deleted rows left behind.
+"""SQLite databases: rows, schema, full-text indexes, and what is left of deleted rows.
 
 The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within
 pages do not keep what was replaced.
@@ -13,16 +13,13 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.archive import Allowance
+from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
-from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_MAGIC = b"SQLite format 3\0"
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
 """Bytes of a blob from which on it may be a file, and up to which it may be a hash or another key.
@@ -39,7 +36,7 @@ class _Cell(NamedTuple):
     table: int
     column: int
     row: tuple[object, ...]
-    """What identifies the row: its rowid, or its primary key."""
+    """The rowid of the row, or its primary key."""
 
 
 class _Table(NamedTuple):
@@ -49,13 +46,10 @@ class _Table(NamedTuple):
     sql: str
 
 
-class Sqlite:
+class Sqlite(BinaryFormat):
     name = "sqlite"
     extensions = (".sqlite", ".sqlite3", ".db", ".db3", ".gpkg", ".mbtiles")
-
-    def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(_MAGIC)
+    magic = (b"SQLite format 3\0",)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -86,9 +80,6 @@ class Sqlite:
         edits: Sequence[Edit],
         children: Mapping[str, bytes | None],
     ) -> bytes:
-        changes: dict[int, list[TextEdit]] = {}
-        for segment, start, end, replacement in sorted(edits):
-            changes.setdefault(segment, []).append(TextEdit(start, end, replacement))
         with _opened(data) as database:
             tables = _tables(database)
             triggers = database.execute(
@@ -98,22 +89,16 @@ class Sqlite:
                 database.execute("PRAGMA ignore_check_constraints = ON")
                 for name, _ in triggers:
                     database.execute(f"DROP TRIGGER {_quoted(name)}")
-                for segment, wanted in changes.items():
-                    anchor = document.segments[segment].anchor
-                    if isinstance(anchor, _Cell):
-                        _update(
-                            database,
-                            tables,
-                            anchor,
-                            spliced(document.segments[segment].text, wanted),
-                        )
-                    elif anchor != "deleted":
+                for segment, text in edited(document, edits):
+                    if isinstance(segment.anchor, _Cell):
+                        _update(database, tables, segment.anchor, text)
+                    elif segment.anchor != "deleted":
                         raise CannotMaskError(
                             "the schema of the database holds a value: rename it at its source"
                         )
+                blobs = dict(_blobs(document)) if children else {}
                 for key, contents in children.items():
-                    row = next(child for child in _blobs(document) if child[0] == key)[1]
-                    _update(database, tables, row, contents)
+                    _update(database, tables, blobs[key], contents)
                 _rebuild_indexes(database, tables)
                 for _, sql in triggers:
                     database.execute(sql)
@@ -126,13 +111,8 @@ class Sqlite:
             return database.serialize()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """The pages as they lie there."""
-        del limits
-        return [
-            data.decode("utf-8", "replace"),
-            data.decode("utf-16-le", "replace"),
-            data.decode("latin-1"),
-        ]
+        """Return the pages as they are."""
+        return [*super().read_again(data, limits), data.decode("utf-16-le", "replace")]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.archive import Allowance, Names, as_file_name, renamed
+from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SPARSE = "GNU.sparse"
 _ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, UnicodeError, IndexError, KeyError)
 
 
-class Tar:
+class Tar(BinaryFormat):
     name = "tar"
     extensions = (".tar", ".ova")
     archive = True
@@ -69,7 +69,7 @@ class Tar:
         except _ERRORS as error:
             raise FormatError("the TAR archive is damaged") from error
         if data[end:].strip(b"\0"):
-            children.append(Child("end", f"bytes behind {end}", data[end:], spare=True))
+            children.append(Child("end", f"bytes after {end}", data[end:], spare=True))
         return names.document(self.name, children)
 
     def mask(
@@ -113,11 +113,6 @@ class Tar:
                 result.addfile(member, None if contents is None else io.BytesIO(contents))
         return output.getvalue()
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """The blocks as they lie there: members of a TAR are not packed."""
-        del limits
-        return [data.decode("utf-8", "replace"), data.decode("latin-1")]
-
 
 def _opened(data: bytes) -> tarfile.TarFile:
     try:
@@ -127,8 +122,8 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """How many bytes of a sparse member are in the archive; the rest of it is zeros that somebody
-    claims.
+    """Return the bytes that a sparse member has in the archive; the rest of it is zeros that
+    somebody claims.
     """
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)

@@ -478,7 +478,11 @@ def test_plain_text_imports_no_format(command):
         timeout=60,
     )
     imported = {name for name in done.stderr.split() if name.startswith("dlpctl.formats")}
-    assert imported <= {"dlpctl.formats", "dlpctl.formats.recognition"}
+    assert imported <= {
+        "dlpctl.formats",
+        "dlpctl.formats.quickcheck",
+        "dlpctl.formats.recognition",
+    }
 
 
 def test_the_library_checks_and_masks_files():

@@ -1,4 +1,4 @@
-"""Which attributes and texts of Office parts are words of somebody, and which are only structure.
+"""Tell the attributes and texts of Office parts that people write from those of the structure.
 
 Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading
 them would find what is not there.
@@ -6,30 +6,32 @@ them would find what is not there.
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from importlib.resources import files
+
 from dlpctl.regex import lazy
 
+
+@cache
+def _vocabulary() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(
+        (files(__package__) / "data" / "vocabulary.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def words(key: str) -> frozenset[str]:
+    """Return a list of the vocabulary in `data/`."""
+    return frozenset(_vocabulary()[key])
+
+
 # Words of a person whatever they look like.
-_CONTENT = {
-    "author", "initials", "displayName", "userId", "userName", "lastEdited", "descr", "title", "name", "alt", "caption", "tooltip",
-    "text", "prompt", "promptTitle", "error", "errorTitle", "display", "location", "anchor", "tgtFrame", "instr", "displayText",
-    "value", "user", "comment", "connection", "command", "sourceFile", "url", "string", "altText", "altTextSummary", "label", "v",
-    "u", "fullDate", "subject", "company", "sheet", "nameText", "uniqueName", "providerId", "href", "action", "data", "hidden",
-    "oddHeader", "tag", "sourceName", "string-value", "description", "screenTip", "supertip", "statusText", "helpText", "minValue", "maxValue",
-}  # fmt: skip
+_CONTENT = words("attributes with words")
 # `val` is a word only in these elements.
-_VALUED = {
-    "alias", "tag", "docVar", "default", "result", "statusText", "helpText", "name", "aliases", "docPart", "placeholder", "listItem",
-    "title", "descr", "tblCaption", "tblDescription", "string", "sheetName", "definedName", "entryMacro", "exitMacro", "attachedTemplate",
-    "category", "suff", "format", "text", "caption", "fldSimple",
-}  # fmt: skip
+_VALUED = words("elements whose val is a word")
 # Numbers, names of fonts and of types, geometry, and ids that no person wrote.
-_STRUCTURE = {
-    "typeface", "panose", "ascii", "hAnsi", "cs", "eastAsia", "asciiTheme", "hAnsiTheme", "cstheme", "eastAsiaTheme", "styleId",
-    "type", "uri", "prst", "ContentType", "Extension", "Type", "Ignorable", "Requires", "Id", "id", "lang", "altLang", "path", "eqn",
-    "coordsize", "coordorigin", "adj", "connectlocs", "textboxrect", "connectangles", "gradientshapeok", "rsidR", "rsidRPr", "rsidRDefault",
-    "rsidP", "rsidTr", "rsidDel", "paraId", "textId", "fmla", "sqref", "spans", "xfId", "bounds", "ProgID", "ShapeID", "ObjectID",
-    "spid", "shapeId", "bandRow", "lastClr", "formatCode", "idref", "viewBox", "pitchFamily", "usb0", "csb0", "style", "ref", "panose1",
-}  # fmt: skip
+_STRUCTURE = words("attributes of the structure")
 # Their names read like names of people: Cambria Math.
 _FONTS = {"mathFont", "font", "altName", "font-face", "font-decl"}
 # What programs call the shapes that they make.
@@ -38,11 +40,7 @@ _NUMBERED = lazy(
     r"|Chart|Group|Shape|Object|Rectangle|Oval|Line|Arrow|Connector|Straight|Graphic|Diagram|Media)[ ]?)+\d*"
 )
 _NAMES_OF_PARTS = {"Target", "PartName"}
-STRUCTURAL_TEXTS = {
-    "posOffset", "align", "pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset", "rowOff", "colOff", "row", "col", "Anchor", "Row",
-    "Column", "sqref", "Words", "Characters", "CharactersWithSpaces", "Lines", "Paragraphs", "Pages", "TotalTime", "AppVersion", "Slides",
-    "Notes", "HiddenSlides", "MMClips", "DocSecurity", "ptCount", "editing-cycles", "editing-duration",
-}  # fmt: skip
+STRUCTURAL_TEXTS = words("texts of the structure")
 _NUMBER = lazy(
     r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|[0-9A-F]{20}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
@@ -57,7 +55,7 @@ _STANDARD = lazy(
 
 
 def is_content(element: str, attribute: str, value: str) -> bool:
-    """Whether an attribute of a known part holds what detectors should see."""
+    """Return whether an attribute of a known part may hold a value."""
     if attribute in _NAMES_OF_PARTS:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
@@ -76,7 +74,7 @@ def is_content(element: str, attribute: str, value: str) -> bool:
 
 
 def is_telling(value: str) -> bool:
-    """The same where nothing is expected: names of fonts, styles and parts."""
+    """Return whether a name of a font, style or part may hold a value, although none is expected."""
     return (
         bool(_VALUE.search(value) and _NO_ZEROES.search(value))
         and not _STANDARD.match(value)
@@ -85,12 +83,12 @@ def is_telling(value: str) -> bool:
 
 
 def is_foreign_content(value: str) -> bool:
-    """The same for parts whose attributes may be anything, such as custom XML."""
+    """Return whether an attribute of a part of anybody's, such as custom XML, may hold a value."""
     return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")
 
 
 def is_header(text: str) -> bool:
-    """Whether the first cell of a column labels the others: words, and no value."""
+    """Return whether the first cell of a column labels the others: words, and no value."""
     return (
         0 < len(text) <= 64
         and "@" not in text

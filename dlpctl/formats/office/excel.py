@@ -16,7 +16,6 @@ from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
 from dlpctl.formats.office.numbers import Shown, shown_by_style
 from dlpctl.formats.office.opc import (
-    READ_BEFORE,
     OpenXml,
     dialect_of,
     in_reading_order,
@@ -29,6 +28,7 @@ from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
+from dlpctl.formats.office.zipped import READ_BEFORE
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -65,7 +65,7 @@ class _Sheet:
     tables: list[_Table] = field(default_factory=list)
 
     def headers(self) -> dict[int, int]:
-        """In which row the header of a column stands, by the tables of the sheet."""
+        """Return the row of each column's header, by the tables of the sheet."""
         return {
             column: table.row
             for table in self.tables
@@ -78,11 +78,11 @@ class StringsSpot(Spot):
     """The anchor of strings that no cell shows."""
 
     used: bytes = b""
-    """Which of them all cells show."""
+    """A byte for each string of the workbook, 1 where a cell shows it."""
 
 
 class _Workbook:
-    """What the parts of a workbook say of each other."""
+    """The sheets, tables, styles and shared strings of a workbook."""
 
     def __init__(self, parts: Mapping[str, bytes], plan: Plan) -> None:
         self.parts = parts
@@ -216,11 +216,11 @@ class _Masking:
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
         self._cells: dict[str, dict[str, tuple[sheet.CellSpot, str]]] = {}
-        """What cells of a sheet were read as, by layer."""
+        """The anchor and text of the cells of each sheet, by layer."""
         self._used = b""
         self._splits: dict[str, sheet.Split] = {}
         self._overrides: dict[str, dict[int, str]] = {}
-        """New texts of cells by sheet and where they begin, of those that are not shared strings.
+        """New texts of cells by sheet and position, of those that are not shared strings.
         """
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
@@ -250,7 +250,7 @@ class _Masking:
 
     def _withdraw_claims(self) -> None:
         """Caches of pivot tables no longer say that a field holds nothing but numbers where a text
-        stands now.
+        is now.
         """
         if not any(_PIVOT_CACHE.match(part) for part in self._found):
             return
@@ -325,7 +325,7 @@ class _Masking:
         return spliced(shown, disjoint(edits))
 
     def _header_cells(self, part: str, row: int) -> dict[int, tuple[int, str]]:
-        """The cells of a row by column: where each begins in the source, and what it shows."""
+        """The cells of a row by column: the position of each in the source, and its text."""
         spot, text = self._layer(part, sheet.CELLS)
         return {
             column: (spot.positions[index], spot.text_of(index, text))
@@ -440,5 +440,5 @@ class _Masking:
 
 
 def _place(name: str, part: str) -> str:
-    """What a sheet is called in places: its name, unless that looks like a value."""
+    """Return the label of a sheet for people: its name, unless that looks like a value."""
     return part if not name or _TELLING_PLACE.search(name) else name

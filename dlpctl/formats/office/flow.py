@@ -20,6 +20,7 @@ from dlpctl.formats.office.content import (
     is_foreign_content,
     is_header,
     is_telling,
+    words,
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
 from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
@@ -28,17 +29,7 @@ from dlpctl.regex import lazy
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
 _GROUPS = {"p", "h", "si", "is", "rPh", "text"}
-_MORE_GROUPS = {
-    "annotation",
-    "creator",
-    "date",
-    "title",
-    "desc",
-    "note-citation",
-    "ruby-text",
-    "index-title",
-    "number",
-}
+_MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
 _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
@@ -61,8 +52,8 @@ _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
-    """Whether a part of styles has no text and no attribute that tells more than styles do: most
-    have none, and some are large.
+    """Return whether a part of styles has no text and no attribute that tells more than styles do:
+    most have none, and some are large.
     """
     if _BETWEEN_TAGS.search(source):
         return False
@@ -71,29 +62,29 @@ def says_nothing(source: str) -> bool:
 
 
 class Dialect(Enum):
-    """What kind of part it is."""
+    """The way to read a part."""
 
     OFFICE = auto()
     STYLES = auto()
     """Nothing but names of fonts and styles is expected there."""
     PROPERTIES = auto()
-    """The names of elements label what stands in them."""
+    """The names of elements label their contents."""
     FOREIGN = auto()
     """Data of anybody's: labelled too, and each attribute may be content."""
     OPEN_DOCUMENT = auto()
-    """Text stands in paragraphs themselves, not in elements of runs."""
+    """Text is in paragraphs themselves, not in elements of runs."""
 
 
 @dataclass(slots=True)
 class Group:
-    """What reads as one text: a paragraph, the fields of one, or a text on its own."""
+    """Pieces that read as one text: a paragraph, the fields of one, or a text on its own."""
 
     label: str = ""
     items: list[tuple[Leaf | str, int]] = field(default_factory=list)
     cell: tuple[int, int, int] | None = None
     """Table, row and column."""
     mark: int = 0
-    """Whether the end of the paragraph was deleted or inserted."""
+    """A flag for the end of the paragraph: deleted, inserted, or neither."""
 
 
 class Flow:
@@ -108,7 +99,7 @@ class Flow:
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
-        """Paragraphs that have begun, the innermost last, each with the text of its fields."""
+        """Paragraphs that are open, the innermost last, each with the text of its fields."""
         self._deleted = self._inserted = 0
         self._tables: list[list[int]] = []
         self._table_count = 0
@@ -268,7 +259,7 @@ class Flow:
 
 
 def _character(name: str, tag: str) -> str:
-    """What an element that is one character shows; fonts of symbols have theirs in the private use
+    """Return the character that an element shows; fonts of symbols have theirs in the private use
     area.
     """
     if name in HYPHENS:

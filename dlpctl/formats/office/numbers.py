@@ -1,4 +1,4 @@
-"""What a person sees where a spreadsheet stores a number: a date, or digits in groups."""
+"""Show the numbers that a spreadsheet stores as people see them: as dates, or in groups."""
 
 from __future__ import annotations
 

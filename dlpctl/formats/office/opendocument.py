@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, NotThisFormatError
-from dlpctl.formats.office import second
+from dlpctl.formats.interface import Limits, NotThisFormatError, Segment
 from dlpctl.formats.office.flow import Dialect, Flow
-from dlpctl.formats.office.opc import READ_BEFORE, plain, without_overlap
-from dlpctl.formats.office.package import opened, rewritten
-from dlpctl.formats.office.reading import Collector, Reading, Spot, edits_by_layer
+from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
+from dlpctl.formats.office.zipped import (
+    NAME_HOLDS_VALUE,
+    READ_BEFORE,
+    ZippedDocument,
+    without_overlap,
+)
 from dlpctl.regex import lazy
 
 _MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument."
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
-# Pictures of charts and formulas, which programs draw anew from what they show.
-_REPLACEMENTS = "ObjectReplacements/"
-_ARCHIVE = "archive"
 _CELLS = {"table-cell", "covered-table-cell"}
 _TYPED = {
     "value",
@@ -39,102 +38,87 @@ _TYPED = {
 _ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
 
 
-class OpenDocument:
+class _Plan:
+    """The kinds of the parts of one file."""
+
+    def __init__(self, parts: Mapping[str, bytes]) -> None:
+        self._parts = parts
+
+    def is_xml(self, name: str) -> bool:
+        return name.lower().endswith((".xml", ".rdf", ".xhp"))
+
+    def dropped(self) -> set[str]:
+        """Return pictures of the first page, and signatures, which are void in a masked copy."""
+        return {
+            part
+            for part in self._parts
+            if part.startswith("Thumbnails/") or _SIGNATURES.fullmatch(part)
+        }
+
+
+class OpenDocument(ZippedDocument[_Plan]):
     """One kind of document of the family."""
 
-    rank = 50
+    spare = redrawn = ("ObjectReplacements/",)
 
-    def __init__(self, name: str, kind: str, extensions: tuple[str, ...]) -> None:
-        self.name = name
-        self.extensions = extensions
-        self._mimetype = _MIMETYPE + kind.encode()
+    def __init__(self, name: str, media_type: str, extensions: tuple[str, ...]) -> None:
+        super().__init__(name, extensions)
+        self._mimetype = _MIMETYPE + media_type.encode()
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name
         return head.startswith(b"PK\x03\x04") and self._mimetype in head[:256]
 
-    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
-        package = opened(data, limits)
-        if "content.xml" not in package.parts:
+    def plan(self, parts: Mapping[str, bytes]) -> _Plan:
+        if "content.xml" not in parts:
             raise NotThisFormatError("the file is a ZIP archive, but no OpenDocument file")
-        if b"encryption-data" in package.parts.get(_MANIFEST, b""):
+        if b"encryption-data" in parts.get(_MANIFEST, b""):
             raise FormatError("the file is encrypted: save it without a password")
-        collector = Collector()
-        document = Document(self.name, collector.segments, collector.views, [], list(package.gaps))
-        dropped = _dropped(package.parts)
-        for part in sorted(package.parts, key=lambda one: (one != "content.xml", one)):
-            if _is_xml(part) and part not in dropped:
-                for reading in _readings(part, package.parts[part], limits):
-                    collector.add(
-                        reading, Spot(part, reading.layer, part, reading.places, reading.unit)
-                    )
-            elif part != "mimetype" and part not in dropped:
-                spare = part.startswith(_REPLACEMENTS)
-                document.children.append(
-                    Child(part, PurePosixPath(part).name, package.parts[part], spare)
-                )
-        collector.add(
-            plain(_ARCHIVE, package.remarks), Spot(_ARCHIVE, _ARCHIVE, _ARCHIVE, array("q"))
-        )
-        return document
+        return _Plan(parts)
 
-    def mask(
+    def is_unread(self, part: str) -> bool:
+        return part == "mimetype"
+
+    def readings(
+        self, parts: Mapping[str, bytes], plan: _Plan, limits: Limits
+    ) -> Iterator[tuple[Reading, Spot]]:
+        dropped = plan.dropped()
+        for part in sorted(parts, key=lambda name: (name != "content.xml", name)):
+            if plan.is_xml(part) and part not in dropped:
+                for reading in _readings(part, parts[part], limits):
+                    yield reading, Spot(part, reading.layer, part, reading.places, reading.unit)
+
+    def changed(
         self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
-        package = opened(data, READ_BEFORE)
-        wanted = edits_by_layer(document.segments, edits)
-        drop_remarks = bool(wanted.pop((_ARCHIVE, _ARCHIVE), None))
-        changed: dict[str, bytes | None] = dict.fromkeys(_dropped(package.parts))
+        parts: Mapping[str, bytes],
+        plan: _Plan,
+        wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
+        gone: set[str],
+    ) -> dict[str, bytes | None]:
+        del segments
+        changed: dict[str, bytes | None] = dict.fromkeys(plan.dropped() | gone)
         for part in dict.fromkeys(part for part, _ in wanted):
             if part == _MANIFEST:
-                raise CannotMaskError(
-                    "the name of a part of the file holds a value: rename it at its source"
-                )
-            source = decoded(package.parts[part], part, doctype=True)
+                raise CannotMaskError(NAME_HOLDS_VALUE)
+            source = decoded(parts[part], part, doctype=True)
             found: list[TextEdit] = []
-            for reading in _readings(part, package.parts[part], READ_BEFORE):
-                found += source_edits(
-                    source.text,
-                    reading.layer,
-                    reading.changed(wanted.get((part, reading.layer), ())),
-                )
+            for reading in _readings(part, parts[part], READ_BEFORE):
+                leaves = reading.changed(wanted.get((part, reading.layer), ()))
+                found += source_edits(source.text, reading.layer, leaves)
             changed[part] = source.encoded(
                 without_overlap([*found, *_as_texts(source.text, found)])
             )
-        for part, contents in children.items():
-            if part in package.parts:
-                changed[part] = (
-                    contents if contents is not None or part.startswith(_REPLACEMENTS) else b""
-                )
-        if _MANIFEST in package.parts:
-            manifest = decoded(package.parts[_MANIFEST], _MANIFEST, doctype=True)
-            gone = [
+        if _MANIFEST in parts:
+            manifest = decoded(parts[_MANIFEST], _MANIFEST, doctype=True)
+            entries = [
                 TextEdit(*entry.span(), "")
                 for entry in _ENTRY.finditer(manifest.text)
-                if any(
-                    f'full-path="{name}"' in entry[0] for name in changed if changed[name] is None
-                )
+                if any(f'full-path="{name}"' in entry[0] for name in plan.dropped() | gone)
             ]
-            if gone:
-                changed[_MANIFEST] = manifest.encoded(gone)
-        return rewritten(data, changed, remarks=not drop_remarks)
-
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        return second.texts(data, limits)
-
-
-def _is_xml(part: str) -> bool:
-    return part.lower().endswith((".xml", ".rdf", ".xhp"))
-
-
-def _dropped(parts: Mapping[str, bytes]) -> set[str]:
-    """Pictures of the first page, and signatures, which are void in a masked copy."""
-    return {part for part in parts if part.startswith("Thumbnails/") or _SIGNATURES.fullmatch(part)}
+            if entries:
+                changed[_MANIFEST] = manifest.encoded(entries)
+        return changed
 
 
 def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:

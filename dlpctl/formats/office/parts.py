@@ -27,11 +27,11 @@ FAMILIES = {
 
 
 class Relation(NamedTuple):
-    """A relationship, and where it stands in its part."""
+    """A relationship, and its range of its part."""
 
     source: str
     key: str
-    """By which its source refers to it."""
+    """The key by which its source refers to it."""
     type: str
     target: str
     """The name of a part, or an address outside."""
@@ -41,7 +41,7 @@ class Relation(NamedTuple):
 
 
 def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
-    """The attributes of each element of that name, and where its tag stands."""
+    """The attributes of each element of that name, and the range of its tag."""
     for found in TOKEN.finditer(source):
         if found["name"] == name and not found["close"]:
             tag = found["attributes"]
@@ -50,7 +50,7 @@ def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
 
 
 class Plan:
-    """What the content types and relationships of a package say."""
+    """The content types and relationships of a package."""
 
     def __init__(self, parts: Mapping[str, bytes]) -> None:
         if CONTENT_TYPES not in parts:

@@ -1,6 +1,4 @@
-"""What is read from a part: a text with the way back to its source, and how detectors should look
-at it.
-"""
+"""Texts of the parts of an Office file, with the way back to their source, and views of them."""
 
 from __future__ import annotations
 
@@ -18,15 +16,13 @@ from dlpctl.formats.source import spliced
 
 
 class Leaf(NamedTuple):
-    """A text at one place of the source, which escapes may spell there."""
+    """A text at one position of the source, which escapes may spell there."""
 
     start: int
     end: int
     text: str
     kind: str
-    """What it is to its format, by which it is written back: the element or attribute that holds
-    it.
-    """
+    """The element or attribute that holds it, by which it is written back."""
 
 
 Fit = Callable[[Leaf, Sequence[Edit]], str]
@@ -40,7 +36,7 @@ class Plan(NamedTuple):
     parts: Iterable[tuple[int, int] | str]
     context: str = ""
     repeats: bool = False
-    """Whether all of it stands in another view too."""
+    """True where another view shows all of it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +46,14 @@ class Ways:
     """
 
     starts: array[int]
-    """Where in the text each leaf begins ..."""
+    """The position in the text at which each leaf starts ..."""
     ends: array[int]
     froms: array[int]
-    """... and where in the source."""
+    """... and the position in the source."""
     tos: array[int]
     kinds: array[int]
     names: tuple[str, ...]
-    """What `kinds` counts."""
+    """The names of `kinds`, by number."""
 
     def changed(self, text: str, edits: Iterable[Edit]) -> list[tuple[Leaf, str]]:
         """The leaves that edits of the text touch, each with its new text."""
@@ -81,12 +77,12 @@ class Reading:
     leaves: list[Leaf] = field(default_factory=list)
     """In the order of the text."""
     starts: array[int] = field(default_factory=lambda: array("q"))
-    """Where in the text each leaf begins."""
+    """The position in the text at which each leaf starts."""
     plans: list[Plan] = field(default_factory=list)
     places: array[int] = field(default_factory=lambda: array("q"))
-    """Where in the text each paragraph begins."""
+    """The position in the text at which each paragraph starts."""
     unit: str = ""
-    """What `places` counts, for people; empty where the part alone says it."""
+    """The noun for what `places` counts; empty where the part alone is the place."""
 
     def ways(self) -> Ways:
         names = {
@@ -143,7 +139,7 @@ def portions(
             index += 1
         if not placed and replacement:
             raise CannotMaskError(
-                "a value stands in the structure of the file, where nothing can replace it"
+                "a value is in the structure of the file, where nothing can replace it"
             )
     return found
 
@@ -171,7 +167,7 @@ class Builder:
         self.length = 0
 
     def leaf(self, leaf: Leaf) -> tuple[int, int]:
-        """Add a leaf; gives where it stands in the text."""
+        """Add a leaf, and return its range of the text."""
         at = self.length
         self.reading.leaves.append(leaf)
         self.reading.starts.append(at)
@@ -179,12 +175,12 @@ class Builder:
         return at, self.length
 
     def apart(self, separator: str) -> None:
-        """Add what stands in no leaf."""
+        """Add what is in no leaf."""
         self._texts.append(separator)
         self.length += len(separator)
 
     def place(self) -> None:
-        """The next paragraph begins."""
+        """Start the next paragraph."""
         self.reading.places.append(self.length)
 
     def done(self) -> Reading:
@@ -194,7 +190,7 @@ class Builder:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The anchor of a segment: which layer of which part it is, and where its paragraphs begin."""
+    """The anchor of a segment: the layer, the part, and the starts of its paragraphs."""
 
     part: str
     layer: str
@@ -202,7 +198,7 @@ class Spot:
     places: array[int]
     unit: str = ""
     ways: Ways | None = field(default=None, kw_only=True)
-    """So that masking need not read the part again; None where it does."""
+    """The leaves, so that masking need not read the part again; None where it does."""
 
     def locator(self) -> Units | Cells | None:
         return Units(self.label, self.unit, self.places) if self.unit else None

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
+from dlpctl.formats.office.content import words
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.xmltext import character
-from dlpctl.formats.recognition import starts_like_rtf
+from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -33,23 +35,9 @@ _CHARACTERS = {
     "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d",
 }  # fmt: skip
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
-# Groups whose text stands apart from what is around them.
-_APART = {
-    "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "footnote", "annotation", "fldinst",
-    "title", "author", "company", "subject", "keywords", "doccomm", "operator", "manager", "category", "hlinkbase", "bkmkstart",
-    "bkmkend", "atnid", "atnauthor", "shptxt", "xe", "tc", "listtext", "pntext", "info", "stylesheet", "userprops", "propname",
-    "staticval", "sn", "sv", "docvar", "template",
-}  # fmt: skip
-_SKIPPED = {
-    "fonttbl",
-    "colortbl",
-    "themedata",
-    "colorschememapping",
-    "latentstyles",
-    "rsidtbl",
-    "generator",
-    "listtable",
-}
+# Groups whose text is apart from what is around them.
+_APART = words("groups apart in rich text")
+_SKIPPED = words("groups skipped in rich text")
 _OPAQUE = {"pict": "picture", "objdata": "embedded object", "datastore": "embedded data"}
 _DELETED, _INSERTED = 1, 2
 _PLACE = "text"
@@ -57,7 +45,7 @@ _PLACE = "text"
 
 @dataclass(slots=True)
 class _State:
-    """What holds within a group of the file."""
+    """The state within a group of the file."""
 
     group: Group
     skip_after_unicode: int = 1
@@ -65,13 +53,19 @@ class _State:
     hidden: bool = False
 
 
+_TEXT_START = rb"[\xef\xbb\xbf \t\r\n]*+\{\\rtf"
+_START = lazy(_TEXT_START)
+
+
 class RichText:
     name = "rtf"
     extensions = (".rtf",)
 
+    text_start = _TEXT_START
+
     def sniff(self, head: bytes, name: str) -> bool:
         del name
-        return starts_like_rtf(head)
+        return _START.match(head, 0, HEAD) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         del password
@@ -193,7 +187,7 @@ class _Reader:
         self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
         """Add what a token shows; gives how many characters are still to be skipped, which only
-        stand in for others.
+        replace others.
         """
         start, end = found.span()
         if kind == "code":
@@ -223,7 +217,7 @@ class _Reader:
         return left
 
     def _widen(self, state: _State, start: int, end: int) -> None:
-        """What stands in for a character belongs to it."""
+        """Add to the last character the source that stands in for it."""
         last, change = state.group.items[-1] if state.group.items else ("", 0)
         if isinstance(last, Leaf) and last.end == start:
             state.group.items[-1] = (last._replace(end=end), change)
@@ -235,12 +229,12 @@ class _Reader:
             self.uninspected.append(
                 Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched")
             )
-        for text in _strings(raw):
+        for text in strings_in(raw):
             self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
 
 
 def _bare(spelled: str) -> str:
-    """What is left when control words and groups are taken away."""
+    """Return the text without control words and groups."""
     text = re.sub(r"\\(?:par|line|cell|row|tab)\b ?", "\n", spelled)
     text = text.replace("\\_", "-").replace("\\~", " ")
     return re.sub(r"\\[a-zA-Z]+-?\d* ?|[{}\r\n]|\\[-*]", "", text)
@@ -285,17 +279,9 @@ def _from_hexadecimal(text: str) -> bytes:
     return bytes.fromhex(digits[: len(digits) // 2 * 2])
 
 
-def _strings(raw: bytes) -> Iterator[str]:
-    for pattern, encoding in (
-        (rb"[\x20-\x7e]{6,}", "ascii"),
-        (rb"(?:[\x20-\x7e]\0){6,}", "utf-16-le"),
-    ):
-        yield from (found[0].decode(encoding) for found in re.finditer(pattern, raw))
-
-
 def _hexadecimal(source: str) -> Iterator[str]:
     for found in re.finditer(r"[0-9a-fA-F\r\n]{64,}", source):
-        yield "\n".join(_strings(_from_hexadecimal(found[0])))
+        yield "\n".join(strings_in(_from_hexadecimal(found[0])))
 
 
 FORMATS = (RichText(),)

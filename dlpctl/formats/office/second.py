@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 from dlpctl.errors import FormatError
+from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
 from dlpctl.regex import lazy
@@ -24,7 +23,7 @@ _JOINED_LITERALS = lazy(r'"\s*&\s*"')
 _RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
-# Those of cells that say nothing but where they stand are left out: a sheet has a million.
+# Those of cells that say nothing but their place are left out: a sheet has a million.
 _ATTRIBUTES = (
     re.compile(rb"=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
     re.compile(rb"='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
@@ -33,28 +32,18 @@ _SIZE = 8
 """So many digits has the width of a slide."""
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
-_BROKEN = (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError)
 
 
 def texts(data: bytes, limits: Limits) -> list[str]:
     """All text of all parts, each in every spelling in which a value could still be seen."""
-    found: list[str] = []
     allowance = Allowance(limits)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found.append(archive.comment.decode("utf-8", "replace"))
-            for info in archive.infolist():
-                allowance.entry(info.file_size)
-                found += (
-                    info.filename,
-                    (info.comment + b"\n" + info.extra).decode("utf-8", "replace"),
-                )
-                with archive.open(info) as stream:
-                    found.append(
-                        _spellings("\n".join(_part(allowance.read(stream, info.compress_size))))
-                    )
-    except _BROKEN as error:
-        raise FormatError("the file cannot be read a second time") from error
+    with zipfiles.opened(data) as archive:
+        found = [archive.comment.decode("utf-8", "replace")]
+        for info in archive.infolist():
+            allowance.entry(info.file_size)
+            remarks = (info.comment + b"\n" + info.extra).decode("utf-8", "replace")
+            part = _part(zipfiles.contents(archive, info, allowance))
+            found += (info.filename, remarks, _spellings("\n".join(part)))
     return found
 
 
@@ -115,13 +104,13 @@ def _kept(element: ElementTree.Element) -> Iterator[str]:
 
 
 def _symbol(element: ElementTree.Element) -> str:
-    """A character of a font of symbols, whose lower byte is what it stands for."""
+    """A character of a font of symbols, whose lower byte is its meaning."""
     code = next((value for name, value in element.attrib.items() if name.endswith("char")), "")
     return chr(int(code, 16) & 0xFF) if re.fullmatch("[0-9A-Fa-f]{4}", code) else ""
 
 
 def _characters(data: bytes) -> Iterator[str]:
-    """The texts of a large part, as they go by. The name of each element that ends stands between
+    """The texts of a large part, as they go by. The name of each element that ends is between
     them.
     """
     from html import unescape

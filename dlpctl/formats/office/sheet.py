@@ -41,7 +41,7 @@ class Cell(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A sheet without its cells, and where in the source they stand."""
+    """A sheet without its cells, and the range of the cells in the source."""
 
     shell: str
     start: int
@@ -55,13 +55,13 @@ def _numbers() -> array[int]:
 
 @dataclass(slots=True)
 class Shows:
-    """What cells of a sheet show, row by row."""
+    """The texts that cells of a sheet show, row by row."""
 
     texts: list[str] = field(default_factory=list)
     rows: array[int] = field(default_factory=_numbers)
     columns: array[int] = field(default_factory=_numbers)
     positions: array[int] = field(default_factory=_numbers)
-    """Where in the source each cell begins."""
+    """The position in the source at which each cell starts."""
 
     def add(self, text: str, row: int, column: int, position: int) -> None:
         self.texts.append(text)
@@ -77,19 +77,19 @@ class CellSpot(Spot):
     """
 
     apart: int = 1
-    """How many characters stand between the texts of two cells."""
+    """The number of characters between the texts of two cells."""
     rows: array[int] = field(default_factory=_numbers)
     columns: array[int] | int = 0
     """The column of each cell, or of all of them."""
     positions: array[int] = field(default_factory=_numbers)
-    """Where in the source each cell begins."""
+    """The position in the source at which each cell starts."""
 
     def locator(self) -> Cells:
         columns = array("I", [self.columns]) if isinstance(self.columns, int) else self.columns
         return Cells(self.label, self.places, self.rows, columns)
 
     def text_of(self, index: int, text: str) -> str:
-        """What one cell shows; `text` is that of all."""
+        """Return the text of one cell; `text` is that of all."""
         return text[self.places[index] : self._end(index, text)]
 
     def _end(self, index: int, text: str) -> int:
@@ -123,13 +123,13 @@ def split(source: str) -> Split:
         for mark in "!?"
     ):
         raise FormatError(
-            "comments stand among the cells of a sheet: save it again by a spreadsheet program"
+            "comments are among the cells of a sheet: save it again by a spreadsheet program"
         )
     return Split(source[: opening.end()] + source[closing:], opening.end(), closing, opening[1])
 
 
 def cell_at(source: str, part: Split, position: int) -> Cell:
-    """The cell that begins there."""
+    """Return the cell that starts at a position."""
     found = _cell_pattern(part.prefix).match(source, position)
     if found is None or found["row"] is not None:
         raise CannotMaskError("this is not what was read from the file: read it again")
@@ -144,7 +144,7 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """What all cells show, and the formulas behind that; `used` is told which of the shared strings
+    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string that
     they show.
     """
     # A sheet has a million of them: no call for a cell that is as most are.
@@ -196,11 +196,11 @@ def read(
 def layers_of(
     part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
 ) -> Iterator[tuple[Reading, CellSpot]]:
-    """The cells of a sheet in all ways in which they are looked at, and where each of them stands.
+    """The cells of a sheet in all ways in which they are searched, each with its anchor.
 
-    `headers` says in which row the header of a column stands, where that is known.
+    `headers` has the row of each column's header, where that is known.
     """
-    # Where a row ends and the next begins.
+    # Where a row ends and the next starts.
     ends = [
         *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
         len(shows.rows),
@@ -276,7 +276,7 @@ def decoded(raw: str) -> str:
 
 
 def encoded(text: str) -> str:
-    """What `decoded` would turn into something else is escaped."""
+    """Escape what `decoded` would turn into something else."""
     return re.sub(r"_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text)
 
 
@@ -298,7 +298,7 @@ PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
 def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
-    """What a cell shows, as the source spells it, and its formula."""
+    """Return the text of a cell, as the source spells it, and its formula."""
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
     if kind == "inlineStr":
@@ -352,7 +352,7 @@ def cell_edits(
     new_formulas: Mapping[int, str | None],
     with_formula: Iterable[int],
 ) -> Iterator[Edit]:
-    """Edits that give cells new texts or formulas, all by where they begin in the source.
+    """Edits that give cells new texts or formulas, all by their positions in the source.
 
     A cell with a new text loses its formula, which would make the old one again; so do the cells
     that share the formula.

@@ -28,14 +28,14 @@ class Strings:
         self._source = source
 
     def texts(self) -> list[str]:
-        """What each of them shows."""
+        """Return the text of each string."""
         return [
             decoded(plain if not rich else "".join(_RUN.findall(PHONETIC.sub("", rich))))
             for plain, rich in _ITEM.findall(self._source)
         ]
 
     def reading(self, used: Sequence[int]) -> Reading:
-        """What no cell shows: strings that are left over, and how others are pronounced."""
+        """Return the strings that no cell shows, and how others are pronounced."""
 
         def leaves() -> Iterator[Leaf]:
             for index, found in enumerate(_ITEM.finditer(self._source)):

@@ -12,10 +12,10 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from xml.parsers import expat
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
+from dlpctl.formats.markup import is_well_formed
 from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
@@ -85,21 +85,12 @@ def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = Tr
     return XmlSource(text, encoding, bom)
 
 
-def is_well_formed(data: bytes) -> bool:
-    parser = expat.ParserCreate()
-    try:
-        parser.Parse(data, True)
-    except (expat.ExpatError, LookupError, ValueError):
-        return False
-    return True
-
-
 def unescaped(raw: str) -> str:
     return _ENTITY.sub(_meaning, raw) if "&" in raw else raw
 
 
 def escaped(text: str) -> str:
-    """Text as it may stand between tags and between quotes."""
+    """Return text as it may be written between tags and between quotes."""
     return (
         _UNPRINTABLE.sub("\ufffd", text)
         .replace("&", "&amp;")
@@ -110,7 +101,7 @@ def escaped(text: str) -> str:
 
 
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The attributes of a tag: local name, and where in the source the value stands, without its
+    """The attributes of a tag: local name, and the range of the value in the source, without its
     quotes.
     """
     for found in ATTRIBUTE.finditer(raw):

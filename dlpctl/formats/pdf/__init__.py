@@ -11,17 +11,36 @@ from contextlib import contextmanager
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import decode
 from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
-from dlpctl.formats.recognition import leads_with_pdf, starts_like_pdf
+from dlpctl.regex import lazy
+
+_WITHIN = 1024
+"""Up to so many bytes of junk before the header are skipped by readers of PDF."""
+_BOM_AND_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_HEADER = lazy(rb"%PDF-[0-9]")
+_OBJECT = lazy(rb"[0-9]\s+[0-9]+\s+obj\b")
 
 
 class PdfFormat:
-    """The format. What does the work is imported when it is needed: it is heavy."""
+    """The format. Its parts are imported when they are needed, since they are heavy."""
 
     name = "pdf"
     extensions = (".pdf", ".ai")
+    text_start = rb"%PDF-"
+    text_start_within = _WITHIN + 5
 
     def sniff(self, head: bytes, name: str) -> bool:
-        return starts_like_pdf(head)
+        """Return whether a PDF starts here, or after the junk that readers of PDF skip."""
+        if head.find(b"%PDF-", 0, _WITHIN + 5) < 0:
+            return False
+        header = _HEADER.search(head, 0, _WITHIN + 6)
+        if header is None:
+            return head.startswith(b"%PDF-")
+        # A program that writes PDF names the header too, but holds no objects.
+        return not self.has_preamble(head) or _OBJECT.search(head, header.end()) is not None
+
+    def has_preamble(self, data: bytes) -> bool:
+        """Return whether anything but blanks comes before the header."""
+        return not data[:_WITHIN].lstrip(_BOM_AND_BLANKS).startswith(b"%PDF-")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         from dlpctl.formats.pdf.extract import Extraction
@@ -30,7 +49,7 @@ class PdfFormat:
             with _readable():
                 return Extraction(data, limits, password).run()
         except FormatError as error:
-            if leads_with_pdf(data) or decode(data) is None:
+            if not self.has_preamble(data) or decode(data) is None:
                 raise
             raise NotThisFormatError(error.message) from error
 
@@ -64,7 +83,7 @@ class PdfFormat:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What damaged files provoke in the libraries, said as what it is."""
+    """Turn the errors that damaged files provoke in the libraries into a `FormatError`."""
     import pikepdf
 
     collecting = gc.isenabled()

@@ -37,7 +37,7 @@ _FOLDING = _Folding()
 
 
 class _Widths(dict[str, int]):
-    """How many characters a text folds to."""
+    """The number of characters that a text folds to."""
 
     def __missing__(self, text: str) -> int:
         width = self[text] = len(fold(text))
@@ -56,18 +56,18 @@ def all_glyphs(drawing: Drawing) -> list[GlyphAt]:
 
 
 def same_order(text: str, drawing: Drawing) -> bool:
-    """Whether both readers see the same characters in the same order."""
+    """Return whether both readers see the same characters in the same order."""
     return fold("".join([show.text for show in drawing.shows])) == fold(text)
 
 
 def near(glyph: GlyphAt) -> float:
-    """How far from a glyph's origin a character may lie and still be that glyph."""
+    """Return how far from a glyph's origin a character may be and still be that glyph."""
     return 0.12 * math.hypot(glyph.frame[2], glyph.frame[3]) + 0.05
 
 
 @dataclass(slots=True)
 class Alignment:
-    """Which glyphs show which characters."""
+    """The glyphs that show each character."""
 
     glyphs: list[GlyphAt]
     by_char: list[list[int]]
@@ -160,7 +160,7 @@ class ContentText:
 
     text: str = ""
     starts: list[int] = field(default_factory=list)
-    """Where in the text each glyph begins."""
+    """The position in the text at which each glyph starts."""
 
     def glyph_at(self, position: int) -> int:
         return bisect_right(self.starts, position) - 1

@@ -68,7 +68,7 @@ def read(walker: Walker, canvas: Canvas, document: pypdfium2.PdfDocument, index:
 
 
 def _reaches_out(drawing: Drawing, canvas: Canvas) -> bool:
-    """Whether text lies outside of what a viewer shows, where pdfium would leave it out."""
+    """Return whether text is outside of what a viewer shows, where pdfium would leave it out."""
     box = canvas.visible
     return any(
         not (box.holds(apply(show.matrix, 0.0, 0.0)) and box.holds(pen_end(show)))

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
 _LABELLED = 2
 _BELOW, _SIDEWAYS = 2.0, 0.5
-"""How far below its first line, and how far beside it, the next line of a cell begins, in units of
-the em.
-"""
+"""The distance in em, below its first line and beside it, at which a cell's next line starts."""
 
 
 class _Run(NamedTuple):
-    """Characters that stand together, counted as both readers count them: without white space."""
+    """Characters that are together, counted as both readers count them: without white space."""
 
     start: int
     end: int
@@ -40,7 +38,7 @@ Cell = list[_Run]
 
 
 def rows(found: CanvasText, segment: int) -> Parts:
-    """The lines in which pieces stand apart, cell by cell; only where both readers see the
+    """The lines in which pieces are apart, cell by cell; only where both readers see the
     characters in one order.
     """
     if not found.in_order:
@@ -57,7 +55,7 @@ def rows(found: CanvasText, segment: int) -> Parts:
             yield Piece(segment, bisect_left(counted, start + 1), bisect_left(counted, end) + 1)
 
     parts: Parts = []
-    # Of two columns one may be the labels of the other, and no header of it stands above.
+    # Of two columns one may be the labels of the other, and no header of it is above.
     for is_table, group in groupby(table, key=lambda row: len(row) >= _LABELLED):
         lines = list(group) if is_table else []
         between = "\t" if max(map(len, lines), default=0) > _LABELLED else "\n"
@@ -71,7 +69,7 @@ def rows(found: CanvasText, segment: int) -> Parts:
 
 
 def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
-    """What the operators show, row by row and cell by cell."""
+    """Return the texts that the operators show, row by row and cell by cell."""
     row: list[Cell] = []
     last: Show | None = None
     corner = (0.0, 0.0)
@@ -100,7 +98,7 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
 
 
 def _step(last: Show | None, show: Show, corner: Point) -> str:
-    """Where a line begins: in the cell before it, in one beside it, or in a row of its own."""
+    """Return where a line starts: in the cell before it, in one beside it, or in a row of its own."""
     a, b, c, d, _, _ = show.matrix
     em = abs(show.state.size) * math.hypot(c, d)
     if last is None or b or a <= 0 or show.font.vertical or not em:

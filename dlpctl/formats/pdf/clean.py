@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Edit
 from dlpctl.formats.pdf import jpeg
 from dlpctl.formats.pdf.model import (
@@ -28,13 +29,13 @@ from dlpctl.formats.pdf.objects import (
 from dlpctl.formats.pdf.strings import TRAILER
 from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
+from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
     import pikepdf
 
 _PRIVATE_KEYS = ("/PieceInfo", "/Thumb", "/LastModified")
-"""What programs keep for themselves, often a copy of the page, and pictures of the page as it was.
-"""
+"""Private data of programs, often a copy of the page, and pictures of the page as it was."""
 _RESOURCE_KINDS = (
     "/Font",
     "/XObject",
@@ -73,9 +74,7 @@ def apply(
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    for each in sorted(edits, key=lambda each: each.start, reverse=True):
-        text = text[: each.start] + each.replacement + text[each.end :]
-    return text
+    return spliced(text, [TextEdit(*each[1:]) for each in sorted(edits)])
 
 
 def _string(

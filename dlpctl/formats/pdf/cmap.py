@@ -37,7 +37,7 @@ class CMap:
         self.texts: dict[bytes, str] = {}
         self.codec = ""
         self.complete = True
-        """Whether `cids` knows every code; a predefined CMap only comes with its narrow glyphs."""
+        """True where `cids` has every code; a predefined CMap only comes with its narrow glyphs."""
 
     def split(self, data: bytes) -> list[bytes]:
         lengths = sorted({len(each.low) for each in self.ranges})

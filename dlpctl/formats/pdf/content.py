@@ -1,4 +1,4 @@
-"""The operators of a content stream that place text, pictures and marks, each with its byte range.
+"""Read the operators of a PDF's content stream that place text, pictures and marks.
 
 Byte ranges let an edit replace one operator and leave every other byte of the stream as it was.
 """
@@ -21,7 +21,7 @@ class Operation(NamedTuple):
     operator: bytes
     operands: list[Operand]
     start: int
-    """Where the first operand begins."""
+    """The start of the first operand."""
     end: int
 
 
@@ -106,7 +106,7 @@ WANTED = frozenset(
 
 
 def unescape(literal: bytes) -> bytes:
-    """The bytes of a literal string, given what stands between its parentheses."""
+    """The bytes of a literal string, given what is between its parentheses."""
     if b"\\" not in literal and b"\r" not in literal:
         return literal
 
@@ -190,7 +190,7 @@ class _Reader:
         return "stray", None
 
     def _literal(self) -> bytes:
-        depth, begin = 1, self.position
+        depth, start = 1, self.position
         for match in _PARENTHESIS.finditer(self.data, self.position):
             if match[0] == b"(":
                 depth += 1
@@ -198,9 +198,9 @@ class _Reader:
                 depth -= 1
                 if not depth:
                     self.position = match.end()
-                    return unescape(self.data[begin : match.start()])
+                    return unescape(self.data[start : match.start()])
         self.position = len(self.data)
-        return unescape(self.data[begin:])
+        return unescape(self.data[start:])
 
     def _container(self, kind: str) -> Operand:
         items: list[Operand] = []
@@ -227,69 +227,79 @@ class _Reader:
 
 
 def operations(data: bytes) -> Iterator[Operation]:
-    """Every operation of the stream whose operator is in `WANTED`."""
+    """Return every operation of the stream whose operator is in `WANTED`."""
     position, size = 0, len(data)
     operands: list[Operand] = []
-    begin = 0
+    start = 0
     while position < size:
         if not operands and (match := _COMMON.match(data, position)) is not None:
             position = match.end()
-            kind = match.lastgroup
-            if kind == "plain":
-                operator = match["plain"]
-                if operator in WANTED:
-                    if operator == b"BI":
-                        position = _inline_image_end(data, position)
-                    numbers: list[Operand] = [_number(word) for word in match["numbers"].split()]
-                    yield Operation(operator, numbers, match.start("numbers"), position)
-            elif kind == "string":
-                raw = match["string"]
-                text = unhex(raw[1:-1]) if raw[:1] == b"<" else unescape(raw[1:-1])
-                yield Operation(b"Tj", [text], match.start("string"), position)
-            elif kind == "array":
-                yield Operation(
-                    b"TJ", [show_items(match["array"])], match.start("array") - 1, position
-                )
-            else:
-                operator = match["marks"] or match["named"]
-                if operator in WANTED:
-                    operands = [Name(match["name"])]
-                    if match["number"]:
-                        operands.append(_number(match["number"]))
-                    yield Operation(operator, operands, match.start("name") - 1, position)
-                    operands = []
+            common = _common(data, match)
+            if common is not None:
+                position = common.end
+                yield common
             continue
         reader = _Reader(data, position, 0)
         token = reader.next()
-        for comment in _COMMENT.finditer(
-            data, position, reader.start if token is not None else size
-        ):
+        end = reader.start if token is not None else size
+        for comment in _COMMENT.finditer(data, position, end):
             yield Operation(STRAY, [comment[0]], comment.start(), comment.end())
         if token is None:
             break
         position = reader.position
         if token[0] == "value":
             if not operands:
-                begin = reader.start
+                start = reader.start
             operands.append(token[1])
         elif token[0] == "operator":
             operator = token[1] if isinstance(token[1], bytes) else b""
             if operator == b"BI":
                 position = _inline_image_end(data, position)
-            known = operator in WANTED
-            if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
-                yield Operation(
-                    STRAY, [text], begin, position - len(operator) if known else position
-                )
-            elif operator in SHOWS and (text := _texts_in(operands[:-1])):
-                # Readers do not agree on which of several operands is shown; none of them can be
-                # cut out.
-                yield Operation(STRAY, [text], begin, begin)
-            if known:
-                yield Operation(operator, operands, begin if operands else reader.start, position)
+            yield from _unshown(operator, operands, start, position)
+            if operator in WANTED:
+                yield Operation(operator, operands, start if operands else reader.start, position)
             operands = []
     if text := _texts_in(operands):
-        yield Operation(STRAY, [text], begin, size)
+        yield Operation(STRAY, [text], start, size)
+
+
+def _common(data: bytes, match: re.Match[bytes]) -> Operation | None:
+    """Return the operation of a common shape, None where it is not wanted."""
+    shape, end = match.lastgroup, match.end()
+    if shape == "string":
+        raw = match["string"]
+        text = unhex(raw[1:-1]) if raw[:1] == b"<" else unescape(raw[1:-1])
+        return Operation(b"Tj", [text], match.start("string"), end)
+    if shape == "array":
+        return Operation(b"TJ", [show_items(match["array"])], match.start("array") - 1, end)
+    operands: list[Operand]
+    if shape == "plain":
+        operator, start = match["plain"], match.start("numbers")
+        if operator not in WANTED:
+            return None
+        if operator == b"BI":
+            end = _inline_image_end(data, end)
+        operands = [_number(word) for word in match["numbers"].split()]
+        return Operation(operator, operands, start, end)
+    operator = match["marks"] or match["named"]
+    if operator not in WANTED:
+        return None
+    operands = [Name(match["name"])]
+    if match["number"]:
+        operands.append(_number(match["number"]))
+    return Operation(operator, operands, match.start("name") - 1, end)
+
+
+def _unshown(
+    operator: bytes, operands: list[Operand], start: int, position: int
+) -> Iterator[Operation]:
+    """Return the strings among the operands that the operator does not show."""
+    if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
+        end = position - len(operator) if operator in WANTED else position
+        yield Operation(STRAY, [text], start, end)
+    elif operator in SHOWS and (text := _texts_in(operands[:-1])):
+        # Readers do not agree on which of several operands is shown; none of them can be cut out.
+        yield Operation(STRAY, [text], start, start)
 
 
 def _texts_in(operands: list[Operand]) -> bytes:
@@ -303,11 +313,11 @@ def _texts_in(operands: list[Operand]) -> bytes:
 
 
 def _inline_image_end(data: bytes, position: int) -> int:
-    """Just behind the `EI` of the inline image whose `BI` ends at `position`."""
-    begin = re.compile(rb"[" + _WHITE + rb"]ID(?=[" + _WHITE + rb"])").search(data, position)
-    if begin is None:
+    """Return where the `EI` of the inline image ends whose `BI` ends at `position`."""
+    found = re.compile(rb"[" + _WHITE + rb"]ID(?=[" + _WHITE + rb"])").search(data, position)
+    if found is None:
         return position
-    for end in _IMAGE_END.finditer(data, begin.end()):
+    for end in _IMAGE_END.finditer(data, found.end()):
         # Compressed data holds ` EI ` by chance now and then; what follows a real one is text.
         following = data[end.end() : end.end() + 24]
         if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in following):

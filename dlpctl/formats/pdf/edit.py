@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
@@ -89,7 +90,7 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
 
 
 def _same_length(show: Show, items: list[bytes | float]) -> None:
-    """What follows must stay where it is."""
+    """Refuse items of another length, since what follows must stay where it is."""
     state = show.state
     length = 0.0
     for item in items:
@@ -141,6 +142,7 @@ def boxes(places: Iterable[Place], colored: bool = True) -> bytes:
     return b"\n".join(parts)
 
 
+@cache
 def _codes() -> dict[str, int]:
     names = encoding("WinAnsiEncoding") or ()
     return {glyph_text(name): code for code, name in reversed(list(enumerate(names))) if name}

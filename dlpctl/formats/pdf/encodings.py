@@ -30,7 +30,7 @@ _COMPONENT = re.compile(r"uni((?:[0-9A-F]{4})+)|u([0-9A-F]{4,6})")
 
 
 @cache
-def _data(name: str) -> Any:
+def facts(name: str) -> Any:
     return json.loads((files(__package__) / "data" / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -39,19 +39,19 @@ def predefined_cmap(name: str) -> dict[str, Any] | None:
     horizontal twin.
     """
     horizontal = name[:-1] + "H" if name.endswith("V") else name
-    entry: dict[str, Any] | None = _data("cmaps").get(horizontal)
+    entry: dict[str, Any] | None = facts("cmaps").get(horizontal)
     return entry
 
 
 @cache
 def encoding(name: str) -> tuple[str | None, ...] | None:
     """Glyph names by code, None where the encoding has none."""
-    names: str | None = _data("base14")["encodings"].get(name)
+    names: str | None = facts("base14")["encodings"].get(name)
     return tuple(None if glyph == "-" else glyph for glyph in names.split(" ")) if names else None
 
 
 def standard_font(base: str) -> str | None:
-    """Which of the 14 standard fonts a font of this name stands for: `Arial,Bold` is
+    """Return the one of the 14 standard fonts that a font's name means: `Arial,Bold` is
     Helvetica-Bold.
     """
     base = re.sub(r"^[A-Z]{6}\+", "", base)
@@ -78,7 +78,7 @@ def glyph_widths(font: str) -> dict[str, float] | None:
     """
     if font == "Courier":
         return {}
-    table: str | None = _data("base14")["widths"].get(font)
+    table: str | None = facts("base14")["widths"].get(font)
     if table is None:
         return None
     words = table.split(" ")
@@ -90,7 +90,7 @@ def glyph_text(name: str) -> str:
     stem = name.split(".", 1)[0]
     parts = []
     for component in stem.split("_"):
-        known = _data("glyphs").get(component)
+        known = facts("glyphs").get(component)
         if known is not None:
             parts.append(known)
         elif match := _COMPONENT.fullmatch(component):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from dlpctl.formats import ocr
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
@@ -215,16 +216,9 @@ class Extraction:
             self._missing(canvas.place, words)
             return
         segments = self.document.segments
-        parts: views.Parts = []
-        line = ""
-        for word in words:
-            if parts:
-                parts.append(" " if word.line == line else "\n")
-            line = word.line
-            parts.append(Piece(len(segments), 0, len(word.text)))
-            segments.append(
-                Segment(word.text, f"{canvas.place}, picture", SeenText(canvas.key, word.box))
-            )
+        parts = ocr.parts_of(words, len(segments))
+        place = f"{canvas.place}, picture"
+        segments += (Segment(word.text, place, SeenText(canvas.key, word.box)) for word in words)
         if parts:
             self._content_views.append(View("words on pictures", parts, segments))
 

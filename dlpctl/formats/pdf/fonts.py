@@ -31,7 +31,7 @@ class Glyph(NamedTuple):
     text: str
     advance: float
     known: bool
-    """Whether the advance is certain."""
+    """True where the advance is certain."""
     offset: tuple[float, float] = (0.0, 0.0)
     """From where the pen is to the glyph's origin: vertical writing hangs glyphs from the pen."""
 

@@ -1,4 +1,4 @@
-"""Where on the page the glyphs of a text operator are, and what separates two operators."""
+"""Place the glyphs of a text operator on the page, and tell what separates two operators."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dlpctl.formats.pdf.matrix import Matrix, Point, apply
 from dlpctl.formats.pdf.walker import WORD_GAP, Show
 
 _LINE_GAP = 0.3
-"""A step of this share of the font size across the line begins a new one."""
+"""A step of this share of the font size across the line starts a new one."""
 
 _CELL_GAP = 0.75
-"""Words of justified lines stand closer than this, the cells of a table do not."""
+"""Words of justified lines are closer than this, the cells of a table do not."""
 
 
 class GlyphAt(NamedTuple):
@@ -22,7 +22,7 @@ class GlyphAt(NamedTuple):
     """Index of its `Show`."""
     item: int
     code: int
-    """Which code of the item."""
+    """The number of the code in the item."""
     text: str
     origin: Point
     frame: Matrix
@@ -82,8 +82,8 @@ def pen_end(show: Show) -> Point:
 
 
 def separator(before: Show, after: Show) -> str:
-    """What stands between the texts of two operators: nothing, a space, a tab between the cells of
-    a table, or the end of a line.
+    """Return what separates the texts of two operators: nothing, a space, a tab between the cells
+    of a table, or the end of a line.
     """
     start = apply(after.matrix, 0.0, 0.0)
     end = pen_end(before)

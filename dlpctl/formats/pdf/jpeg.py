@@ -1,4 +1,4 @@
-"""What cameras and programs write into a JPEG file beside the picture: Exif, XMP, IPTC, comments."""
+"""Notes of cameras and programs in a JPEG file beside the picture: Exif, XMP, IPTC, comments."""
 
 from __future__ import annotations
 

@@ -1,16 +1,18 @@
-"""Which glyphs show the characters that must go, and the place they leave."""
+"""Find the glyphs that show the characters to remove, and the place that they leave."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
+from itertools import groupby, pairwise
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
+from dlpctl.formats.pdf.grid import Grid
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
 from dlpctl.formats.pdf.reading import Box
 from dlpctl.formats.pdf.walker import Mark, StreamKey
@@ -21,6 +23,9 @@ _SAMPLE = 7
 _MARGIN = 0.02
 _LEAST_WIDTH = 4.0
 _STEP = 2.0
+_TWIN_HEIGHT = 0.7
+"""Up to this height above the baseline, in em, the middle of a glyph at the same place may be."""
+_GLYPH_CELL, _SHOW_CELL = 8.0, 32.0
 _ROOM = 0.15
 """OCR puts its boxes close around the ink."""
 
@@ -56,7 +61,7 @@ class Place:
 
 @dataclass(slots=True)
 class Removal:
-    """What one canvas loses."""
+    """The glyphs, marks and places that one canvas loses."""
 
     glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
     """By stream and start of the showing operator: the items and codes."""
@@ -79,7 +84,7 @@ class Locator:
         ]
         self._first: list[int] = []
         """The index of the first glyph of each show."""
-        self._boxes: list[Box] = []
+        boxes: list[Box] = []
         position = 0
         for show in found.drawing.shows:
             self._first.append(position)
@@ -87,18 +92,15 @@ class Locator:
             em = abs(show.state.size) * (
                 math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4])
             )
-            self._boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
+            boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
         self._first.append(position)
+        self._shows = Grid(boxes, _SHOW_CELL)
 
     def _glyphs_near(self, region: Box) -> list[int]:
         """Glyphs of the operators that show something in a region, or close to it."""
         return [
             glyph
-            for index, box in enumerate(self._boxes)
-            if box.left <= region.right
-            and region.left <= box.right
-            and box.bottom <= region.top
-            and region.bottom <= box.top
+            for index in self._shows.touching(region)
             for glyph in range(self._first[index], self._first[index + 1])
         ]
 
@@ -193,28 +195,43 @@ class Locator:
             or math.dist(glyphs[each].origin, origin) <= near(glyphs[each])
         }
 
+    @cached_property
+    def _middles(self) -> list[Point]:
+        return [_middle(glyph) for glyph in self._alignment.glyphs]
+
+    @cached_property
+    def _middle_grid(self) -> Grid:
+        return Grid((Box(x, y, x, y) for x, y in self._middles), _GLYPH_CELL)
+
     def _twins(self, chosen: set[int]) -> set[int]:
-        """Glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
+        """Return the glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
         glyphs = self._alignment.glyphs
         twins: set[int] = set()
-        if not chosen:
-            return twins
-        candidates = [
-            (other, _middle(glyphs[other]))
-            for other in self._glyphs_near(_around([glyphs[index].origin for index in chosen], 0.0))
-            if other not in chosen
-        ]
-        for index in chosen:
-            glyph = glyphs[index]
-            back = inverse(glyph.frame)
-            if back is None:
-                continue
-            right = 1.0 if self._vertical(glyph) else abs(glyph.advance)
-            for other, middle in candidates:
-                x, y = apply(back, *middle)
-                if 0.0 <= x <= right and 0.0 <= y <= 0.7:
-                    twins.add(other)
+        for _, group in groupby(sorted(chosen), key=lambda index: glyphs[index].show):
+            rooms = [(glyphs[index].frame, self._width(glyphs[index])) for index in group]
+            corners = [
+                apply(frame, x, y)
+                for frame, right in rooms
+                for x in (0.0, right)
+                for y in (0.0, _TWIN_HEIGHT)
+            ]
+            candidates = [
+                index
+                for index in self._middle_grid.touching(_around(corners, 0.0))
+                if index not in chosen
+            ]
+            for frame, right in rooms if candidates else ():
+                back = inverse(frame)
+                if back is None:
+                    continue
+                for index in candidates:
+                    x, y = apply(back, *self._middles[index])
+                    if 0.0 <= x <= right and 0.0 <= y <= _TWIN_HEIGHT:
+                        twins.add(index)
         return twins
+
+    def _width(self, glyph: GlyphAt) -> float:
+        return 1.0 if self._vertical(glyph) else abs(glyph.advance)
 
     def _vertical(self, glyph: GlyphAt) -> bool:
         return self._found.drawing.shows[glyph.show].font.vertical
@@ -224,7 +241,7 @@ class Locator:
     def remove(
         self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
     ) -> None:
-        """Adds glyphs to a removal, with a place for each line that they stand on. `ink`:
+        """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
         characters for exact boxes.
         """
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
@@ -288,22 +305,12 @@ class Locator:
         back = inverse(first.frame)
         if back is None:
             return None
-        xs: list[float] = []
-        ys: list[float] = [_ASCENT, _DESCENT]
-        for index in line:
-            relative = multiply(glyphs[index].frame, back)
-            wide = 1.0 if self._vertical(first) else glyphs[index].advance
-            for x in (0.0, wide):
-                for y in (_DESCENT, _ASCENT):
-                    corner = apply(relative, x, y)
-                    xs.append(corner[0])
-                    ys.append(corner[1])
-        left, right = min(xs), max(xs)
-        bottom, top = min(ys), max(ys)
+        left, bottom, right, top = self._extent(line, back)
         a, b, c, d = first.frame[:4]
         if abs(b * c) < 1e-6 * abs(a * d) or abs(a * d) < 1e-6 * abs(b * c):
+            members = set(line)
             for index in ink:
-                if not any(owner in line for owner in self._alignment.by_char[index]):
+                if members.isdisjoint(self._alignment.by_char[index]):
                     continue
                 box = self._found.reader.box(index)
                 for point in ((box.left, box.bottom), (box.right, box.top)):
@@ -324,6 +331,21 @@ class Locator:
             any(shows[glyphs[index].show].state.mode in (3, 7) for index in line),
         )
 
+    def _extent(self, line: list[int], back: Matrix) -> Box:
+        """Return the room of a line's glyphs, in the space of its first one."""
+        xs: list[float] = []
+        ys: list[float] = [_ASCENT, _DESCENT]
+        for index in line:
+            glyph = self._alignment.glyphs[index]
+            relative = multiply(glyph.frame, back)
+            wide = 1.0 if self._vertical(self._alignment.glyphs[line[0]]) else glyph.advance
+            for x in (0.0, wide):
+                for y in (_DESCENT, _ASCENT):
+                    corner = apply(relative, x, y)
+                    xs.append(corner[0])
+                    ys.append(corner[1])
+        return Box(min(xs), min(ys), max(xs), max(ys))
+
     def _widened(
         self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
     ) -> tuple[float, float]:
@@ -333,13 +355,14 @@ class Locator:
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]
+        _, a, _, b, _, c = back
         for index in self._glyphs_near(_around(reach, 0.0)):
             glyph = self._alignment.glyphs[index]
+            if not -0.9 < glyph.origin[0] * a + glyph.origin[1] * b + c < 0.9:
+                continue
             if index in chosen or not glyph.text.strip():
                 continue
-            x, y = apply(back, *glyph.origin)
-            if not -0.9 < y < 0.9:
-                continue
+            x, _ = apply(back, *glyph.origin)
             end = apply(back, *apply(glyph.frame, glyph.advance, 0.0))[0]
             low, high = min(x, end), max(x, end)
             if low >= right - 0.05:

@@ -36,7 +36,7 @@ Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
 @dataclass(slots=True)
 class _Stream:
-    """What one content stream loses, whichever canvases it was found on."""
+    """The glyphs and marks that one content stream loses, on whichever canvases they are."""
 
     shows: dict[int, Show] = field(default_factory=dict)
     glyphs: dict[int, set[tuple[int, int]]] = field(default_factory=dict)

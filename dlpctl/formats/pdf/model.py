@@ -1,4 +1,4 @@
-"""What anchors of a PDF's segments look like, and the document with what masking must know again."""
+"""Anchors of a PDF's segments, and the document with what masking needs to know again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ContentOrder:
 
 @dataclass(frozen=True, slots=True)
 class MarkText:
-    """What marked content says instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content
+    """The words of marked content instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content
     stream.
     """
 
@@ -36,7 +36,7 @@ class MarkText:
 
 @dataclass(frozen=True, slots=True)
 class StrayText:
-    """Text in a content stream that no operator shows: a comment, a string left behind."""
+    """Text in a content stream that no operator shows: a comment, a string without an operator."""
 
     canvas: StreamKey
     index: int
@@ -88,7 +88,7 @@ class NameText:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Something that a full save leaves behind: an earlier revision, an object that nothing refers
+    """Something that a full save drops: an earlier revision, an object that nothing refers
     to.
     """
 

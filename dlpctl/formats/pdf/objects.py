@@ -97,7 +97,7 @@ def _inflate(data: bytes, budget: int) -> bytes:
 
 
 def _inflate_damaged(data: bytes, budget: int) -> bytes:
-    """What can be had of a damaged stream: other readers show it too."""
+    """Return what is left of a damaged stream: other readers show it too."""
     inflater = zlib.decompressobj()
     out = bytearray()
     for start in range(0, len(data), 256):

@@ -21,7 +21,7 @@ _COVERS_PAGE = 0.5
 
 
 class Page(NamedTuple):
-    """Where the pictures stand."""
+    """The page that pictures are on."""
 
     area: float
     """Zero for what is no page."""

@@ -143,7 +143,7 @@ class PageReader:
         )
 
     def unmapped(self) -> int:
-        """How many characters have no known meaning."""
+        """Return the number of characters without a known meaning."""
         check = self._raw.FPDFText_HasUnicodeMapError
         return sum(check(self._text, index) == 1 for index in range(self.count))
 

@@ -21,7 +21,7 @@ _MOST = 32
 
 
 def earlier(data: bytes) -> Iterator[bytes]:
-    """What the file was before each update, the newest first."""
+    """Return the states of the file before each update, the newest first."""
     ends = [match.end() for match in _END.finditer(data)]
     if b"/Linearized" in data[:1024]:
         # The first section of a linearized file ends like a revision and is none.

@@ -29,7 +29,7 @@ NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise lim
 
 
 class SeenWord(NamedTuple):
-    """A word, the line it stands on, and its box on the page."""
+    """A word, its line, and its box on the page."""
 
     text: str
     line: str

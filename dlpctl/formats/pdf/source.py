@@ -43,8 +43,8 @@ class Canvas:
 
 
 def _is_cut_off(data: bytes) -> bool:
-    begun = _STREAM.search(data, data.rfind(b"endobj") + 1)
-    return begun is not None and data.find(b"endstream", begun.end()) < 0
+    started = _STREAM.search(data, data.rfind(b"endobj") + 1)
+    return started is not None and data.find(b"endstream", started.end()) < 0
 
 
 @contextmanager
@@ -222,7 +222,7 @@ def side_document(
 
 
 def _twin(pdf: pikepdf.Pdf, item: pikepdf.Object | None) -> pikepdf.Object | None:
-    """The same object in another opening of the same file."""
+    """Return the same object in another opening of the same file."""
     if item is None:
         return None
     if item.is_indirect:

@@ -1,4 +1,4 @@
-"""Words of text whose letters stand apart: `1 2 3 - 4 5` is one word where the gaps within are all
+"""Words of text whose letters are apart: `1 2 3 - 4 5` is one word where the gaps within are all
 alike.
 """
 
@@ -21,7 +21,7 @@ _SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S){4,}(?!\S)")
 _LINE = 0.3
 _SAME_LINE_REACH = 4.0
 _REACH = 40
-"""How many letters on each side of a line break are joined."""
+"""The number of letters on each side of a line break that are joined."""
 
 
 def is_spaced(text: str) -> bool:

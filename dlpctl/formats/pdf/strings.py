@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.pdf import jpeg
+from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
 from dlpctl.formats.pdf.objects import (
     filters_of,
@@ -27,72 +28,11 @@ if TYPE_CHECKING:
 TRAILER: ObjectNumber = (0, 0)
 _DATE = re.compile(r"D:[0-9]{4,14}(?:[Z+-](?:[0-9]{2}'?(?:[0-9]{2}'?)?)?)?")
 _TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}")
-_TECHNICAL_KEYS = frozenset(
-    [
-        "/ID",
-        "/CIDSystemInfo",
-        "/Panose",
-        "/CharSet",
-        "/DA",
-        "/Lang",
-        "/ByteRange",
-        "/Length",
-        "/W",
-        "/Widths",
-        "/Differences",
-        "/D0",
-        "/Filter",
-        "/DecodeParms",
-        "/CIDSet",
-        "/O",
-        "/U",
-        "/OE",
-        "/UE",
-        "/Perms",
-        "/NumberingSystem",
-        "/DocChecksum",
-    ]
-)
-_NO_TEXT_KEYS = frozenset(
-    [
-        "/FontFile",
-        "/FontFile2",
-        "/FontFile3",
-        "/ToUnicode",
-        "/CIDToGIDMap",
-        "/CIDSet",
-        "/Thumb",
-        "/TR",
-        "/TR2",
-        "/BG",
-        "/UCR",
-        "/HT",
-        "/Function",
-        "/Encoding",
-        "/DestOutputProfile",
-        "/Contents",
-        "/EF",
-        "/JBIG2Globals",
-    ]
-)
+_TECHNICAL_KEYS = frozenset(facts("keys")["technical"])
+_NO_TEXT_KEYS = frozenset(facts("keys")["without text"])
 _BACKWARD_KEYS = ("/Parent", "/P")
 """Lead back to what holds an object, where its place would be told wrong."""
-_PLACES = {
-    "/Info": "metadata",
-    "/Outlines": "outline",
-    "/AcroForm": "form",
-    "/Dests": "named destination",
-    "/EmbeddedFiles": "attachment list",
-    "/JavaScript": "JavaScript",
-    "/StructTreeRoot": "structure",
-    "/OCProperties": "layers",
-    "/Metadata": "metadata",
-    "/OpenAction": "action",
-    "/AA": "action",
-    "/A": "action",
-    "/PageLabels": "page labels",
-    "/PieceInfo": "private data",
-}
+_PLACES: dict[str, str] = facts("keys")["places"]
 _MOST_STREAM = 4 << 20
 
 

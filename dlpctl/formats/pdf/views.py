@@ -18,7 +18,7 @@ _NARROW = 24
 """Columns of so few characters cut words wherever they end."""
 _EDGE_LINES = 3
 _REACH = 160
-"""How many characters on each side of a page break are joined."""
+"""The number of characters on each side of a page break that are joined."""
 
 Parts = list[Piece | str]
 
@@ -33,7 +33,7 @@ class PageView(NamedTuple):
 
     segment: int
     soft_hyphens: list[int]
-    """Where pdfium found a hyphen that ends a line, and joined the lines."""
+    """The positions of hyphens at line ends, where pdfium joined the lines."""
 
 
 def lines_of(text: str) -> list[Line]:

@@ -1,14 +1,14 @@
-"""Follows a content stream as a viewer does and writes down what it shows: texts with their place,
-and pictures.
+"""Follow a content stream of a PDF as a viewer does, and record the texts and pictures it shows.
+
+To support another operator, add it to `_OPERATORS`, and to `WANTED` in `content`.
 """
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import SHOWS, STRAY, Name, Operand, Operation, operations
@@ -40,7 +40,7 @@ WORD_GAP = 0.18
 
 @dataclass(slots=True)
 class Budget:
-    """What one file may cost, all pages together."""
+    """The cost that is left to one file, all pages together."""
 
     expanded: int
     glyphs: int
@@ -56,8 +56,7 @@ class Budget:
             )
 
 
-@dataclass(slots=True)
-class State:
+class State(NamedTuple):
     """The part of the graphics state that places text."""
 
     matrix: Matrix = IDENTITY
@@ -84,8 +83,8 @@ class Mark:
     resources: Object | None
 
     def words(self) -> str:
-        """What the mark says inline. Words in the resources are found with the other strings of the
-        file.
+        """Return the words of the mark that are inline; those in the resources are found with the
+        other strings of the file.
         """
         if not isinstance(self.properties, dict):
             return ""
@@ -108,7 +107,7 @@ class Show:
     """From text space, where the pen starts at the origin, to the page."""
     text: str
     length: float
-    """How far the pen moves, in text space, along the writing direction."""
+    """The way of the pen, in text space, along the writing direction."""
     glyphs: int
     mark: Mark | None
     order: int
@@ -160,15 +159,11 @@ class Walker:
     def walk(self, data: bytes, key: StreamKey, resources: Object | None) -> Drawing:
         drawing = Drawing()
         self._invocations = 0
-        self._walk(operations(data), key, resources, State(), drawing, [])
+        _Interpreter(self, key, resources, State(), drawing, []).run(operations(data))
         return drawing
 
-    def _font(self, resources: Object | None, name: Operand) -> Font | None:
-        fonts = resources.get("/Font") if resources is not None else None
-        source = _member(fonts, name)
-        return self._read_font(source)
-
-    def _read_font(self, source: object) -> Font | None:
+    def font(self, source: object) -> Font | None:
+        """Return a font by its dictionary, None for anything else."""
         if not is_dictionary(source):
             return None
         number_ = source.objgen
@@ -179,122 +174,114 @@ class Walker:
                 self._fonts[number_] = known
         return known
 
-    def _walk(
+    def form(self, source: Object) -> list[Operation]:
+        """Return the operations of a form."""
+        number_ = source.objgen
+        if number_ not in self._forms:
+            data = stream_bytes(source, self.budget.expanded)
+            self.budget.spend(expanded=len(data))
+            self._forms[number_] = list(operations(data))
+        return self._forms[number_]
+
+    def count_invocation(self) -> None:
+        self._invocations += 1
+        within = self._invocations <= MAX_INVOCATIONS_ON_PAGE
+        self.budget.spend(invocations=1 if within else self.budget.invocations + 1)
+
+
+class _Interpreter:
+    """The operators of one stream, each a method; forms that it draws have their own."""
+
+    def __init__(
         self,
-        stream: Iterable[Operation],
+        walker: Walker,
         key: StreamKey,
         resources: Object | None,
         state: State,
         drawing: Drawing,
         parents: list[StreamKey],
     ) -> None:
-        drawing.streams.add(key)
-        text: Matrix = IDENTITY
-        line: Matrix = IDENTITY
-        stack: list[State] = []
-        marks: list[Mark | None] = []
-        fonts: dict[bytes, Font | None] = {}
-        for operation in stream:
-            operator, operands = operation.operator, operation.operands
-            if operator in SHOWS:
-                if not operands:
-                    continue
-                if operator == b'"' and len(operands) >= 3:
-                    state = copy.copy(state)
-                    state.word_space, state.char_space = _real(operands[0]), _real(operands[1])
-                if operator in (b"'", b'"'):
-                    text = line = multiply((1.0, 0.0, 0.0, 1.0, 0.0, -state.leading), line)
-                shown = operands[-1]
-                items: list[Operand] = shown if isinstance(shown, list) else [shown]
-                text = self._show(
-                    operation, items, key, state, text, drawing, marks[-1] if marks else None
-                )
-            elif operator in (b"Td", b"TD"):
-                x, y = _reals(operands, 2)
-                if operator == b"TD":
-                    state = copy.copy(state)
-                    state.leading = -y
-                a, b, c, d, e, f = line
-                text = line = (a, b, c, d, x * a + y * c + e, x * b + y * d + f)
-            elif operator == b"Tm":
-                text = line = _matrix(operands)
-            elif operator == b"BT":
-                text = line = IDENTITY
-            elif operator == b"T*":
-                text = line = multiply((1.0, 0.0, 0.0, 1.0, 0.0, -state.leading), line)
-            elif operator == b"q":
-                if len(stack) < _MAX_STACK:
-                    stack.append(state)
-            elif operator == b"Q":
-                if stack:
-                    state = stack.pop()
-                elif not parents:
-                    drawing.unmatched_restores.append((operation.start, operation.end))
-            elif operator == b"cm":
-                state = copy.copy(state)
-                state.matrix = multiply(_matrix(operands), state.matrix)
-            elif operator == b"Tf":
-                state = copy.copy(state)
-                name = operands[0] if operands else None
-                if isinstance(name, Name):
-                    if name not in fonts:
-                        fonts[name] = self._font(resources, name)
-                    state.font = fonts[name]
-                state.size = _reals(operands[1:], 1)[0]
-            elif operator in _STATE_FIELDS:
-                state = copy.copy(state)
-                value = _reals(operands, 1)[0]
-                attribute = _STATE_FIELDS[operator]
-                if attribute == "stretch":
-                    value /= 100
-                setattr(state, attribute, int(value) if attribute == "mode" else value)
-            elif operator in (b"BDC", b"BMC"):
-                marks.append(
-                    self._mark(operation, key, resources, drawing) or (marks[-1] if marks else None)
-                )
-            elif operator == b"EMC":
-                if marks:
-                    marks.pop()
-            elif operator == b"DP":
-                self._mark(operation, key, resources, drawing)
-            elif operator == b"Do":
-                self._invoke(operands, key, resources, state, drawing, parents)
-            elif operator == b"BI":
-                drawing.pictures.append(Picture(None, state.matrix, len(drawing.shows)))
-            elif operator == b"gs":
-                settings = _member(
-                    resources.get("/ExtGState") if resources is not None else None, *operands[:1]
-                )
-                font = settings.get("/Font") if is_dictionary(settings) else None
-                if is_array(font) and len(font) == 2:
-                    state = copy.copy(state)
-                    state.font, state.size = self._read_font(font[0]), number(font[1])
-            elif operator == STRAY:
-                text_bytes = operands[0]
-                if isinstance(text_bytes, bytes) and len(drawing.strays) < _MAX_STRAYS:
-                    words = _words(text_bytes)
-                    drawing.strays.append(Stray(key, operation.start, operation.end, words))
-            elif operator in (b"c", b"v", b"y"):
-                drawing.curves += 1
-        if not parents:
-            drawing.open_saves = len(stack)
+        self._walker = walker
+        self._key = key
+        self._resources = resources
+        self._state = state
+        self._drawing = drawing
+        self._parents = parents
+        self._text: Matrix = IDENTITY
+        self._line: Matrix = IDENTITY
+        self._stack: list[State] = []
+        self._marks: list[Mark | None] = []
+        self._fonts: dict[bytes, Font | None] = {}
 
-    def _show(
-        self,
-        operation: Operation,
-        items: list[Operand],
-        key: StreamKey,
-        state: State,
-        text: Matrix,
-        drawing: Drawing,
-        mark: Mark | None,
-    ) -> Matrix:
-        font = state.font
-        if font is None:
-            drawing.trouble = drawing.trouble or "text without a font"
-            words = "".join(_words(item) for item in items if isinstance(item, bytes))
-            drawing.strays.append(Stray(key, operation.start, operation.end, words))
-            return text
+    def run(self, stream: Iterable[Operation]) -> None:
+        self._drawing.streams.add(self._key)
+        for operation in stream:
+            perform = _OPERATORS.get(operation.operator)
+            if perform is not None:
+                perform(self, operation)
+        if not self._parents:
+            self._drawing.open_saves = len(self._stack)
+
+    def _resource(self, kind: str, name: Operand) -> Object | None:
+        """Return a resource of the stream by its name."""
+        entries = self._resources.get(kind) if self._resources is not None else None
+        return _member(entries, name)
+
+    # ---- text
+
+    def begin_text(self, _operation: Operation) -> None:
+        self._text = self._line = IDENTITY
+
+    def set_matrix(self, operation: Operation) -> None:
+        self._text = self._line = _matrix(operation.operands)
+
+    def move(self, operation: Operation) -> None:
+        x, y = _reals(operation.operands, 2)
+        if operation.operator == b"TD":
+            self._state = self._state._replace(leading=-y)
+        a, b, c, d, e, f = self._line
+        self._text = self._line = (a, b, c, d, x * a + y * c + e, x * b + y * d + f)
+
+    def next_line(self, _operation: Operation) -> None:
+        down = (1.0, 0.0, 0.0, 1.0, 0.0, -self._state.leading)
+        self._text = self._line = multiply(down, self._line)
+
+    def set_font(self, operation: Operation) -> None:
+        operands = operation.operands
+        name = operands[0] if operands else None
+        font = self._state.font
+        if isinstance(name, Name):
+            if name not in self._fonts:
+                self._fonts[name] = self._walker.font(self._resource("/Font", name))
+            font = self._fonts[name]
+        self._state = self._state._replace(font=font, size=_reals(operands[1:], 1)[0])
+
+    def set_field(self, operation: Operation) -> None:
+        value = _reals(operation.operands, 1)[0]
+        name, convert = _STATE_FIELDS[operation.operator]
+        change: dict[str, Any] = {name: convert(value)}
+        self._state = self._state._replace(**change)
+
+    def show(self, operation: Operation) -> None:
+        operator, operands = operation.operator, operation.operands
+        if not operands:
+            return
+        if operator == b'"' and len(operands) >= 3:
+            words, characters = _real(operands[0]), _real(operands[1])
+            self._state = self._state._replace(word_space=words, char_space=characters)
+        if operator in (b"'", b'"'):
+            self.next_line(operation)
+        shown = operands[-1]
+        items: list[Operand] = shown if isinstance(shown, list) else [shown]
+        if self._state.font is None:
+            self._drawing.trouble = self._drawing.trouble or "text without a font"
+            text = "".join(_words(item) for item in items if isinstance(item, bytes))
+            self._stray(operation, text)
+        else:
+            self._show_items(operation, items, self._state.font)
+
+    def _show_items(self, operation: Operation, items: list[Operand], font: Font) -> None:
+        state, drawing, text = self._state, self._drawing, self._text
         size, char_space, word_space = state.size, state.char_space, state.word_space
         parts: list[str] = []
         length = 0.0
@@ -313,10 +300,10 @@ class Walker:
                     + measure.spaces * word_space
                 )
                 count += measure.codes
-        self.budget.spend(glyphs=count)
+        self._walker.budget.spend(glyphs=count)
         drawing.shows.append(
             Show(
-                key,
+                self._key,
                 operation.start,
                 operation.end,
                 operation,
@@ -327,20 +314,56 @@ class Walker:
                 "".join(parts),
                 length,
                 count,
-                mark,
+                self._marks[-1] if self._marks else None,
                 len(drawing.shows),
             )
         )
         a, b, c, d, e, f = text
         if font.vertical:
-            return (a, b, c, d, e + length * c, f + length * d)
-        length *= state.stretch
-        return (a, b, c, d, e + length * a, f + length * b)
+            self._text = (a, b, c, d, e + length * c, f + length * d)
+        else:
+            length *= state.stretch
+            self._text = (a, b, c, d, e + length * a, f + length * b)
 
-    def _mark(
-        self, operation: Operation, key: StreamKey, resources: Object | None, drawing: Drawing
-    ) -> Mark | None:
-        """The mark that an operation opens, if it says something in words."""
+    # ---- graphics state
+
+    def save(self, _operation: Operation) -> None:
+        if len(self._stack) < _MAX_STACK:
+            self._stack.append(self._state)
+
+    def restore(self, operation: Operation) -> None:
+        if self._stack:
+            self._state = self._stack.pop()
+        elif not self._parents:
+            self._drawing.unmatched_restores.append((operation.start, operation.end))
+
+    def transform(self, operation: Operation) -> None:
+        matrix = multiply(_matrix(operation.operands), self._state.matrix)
+        self._state = self._state._replace(matrix=matrix)
+
+    def set_from_resources(self, operation: Operation) -> None:
+        settings = self._resource("/ExtGState", *operation.operands[:1])
+        font = settings.get("/Font") if is_dictionary(settings) else None
+        if is_array(font) and len(font) == 2:
+            self._state = self._state._replace(
+                font=self._walker.font(font[0]), size=number(font[1])
+            )
+
+    # ---- marks, pictures and forms
+
+    def open_mark(self, operation: Operation) -> None:
+        last = self._marks[-1] if self._marks else None
+        self._marks.append(self._mark(operation) or last)
+
+    def close_mark(self, _operation: Operation) -> None:
+        if self._marks:
+            self._marks.pop()
+
+    def mark_point(self, operation: Operation) -> None:
+        self._mark(operation)
+
+    def _mark(self, operation: Operation) -> Mark | None:
+        """Return the mark that an operation opens, if it says something in words."""
         if len(operation.operands) < 2:
             return None
         tag, properties = operation.operands[0], operation.operands[1]
@@ -348,82 +371,101 @@ class Walker:
             if not any(name in properties for name in MARK_WORDS):
                 return None
         elif isinstance(properties, Name):
-            entry = _member(
-                resources.get("/Properties") if resources is not None else None, properties
-            )
-            if not is_dictionary(entry) or not any(
-                "/" + name.decode() in entry for name in MARK_WORDS
-            ):
+            entry = self._resource("/Properties", properties)
+            names = ("/" + name.decode() for name in MARK_WORDS)
+            if not is_dictionary(entry) or not any(name in entry for name in names):
                 return None
         else:
             return None
         mark = Mark(
-            key,
+            self._key,
             operation.start,
             operation.end,
             tag if isinstance(tag, bytes) else b"",
             properties,
-            resources,
+            self._resources,
         )
-        drawing.marks.append(mark)
+        self._drawing.marks.append(mark)
         return mark
 
-    def _invoke(
-        self,
-        operands: list[Operand],
-        key: StreamKey,
-        resources: Object | None,
-        state: State,
-        drawing: Drawing,
-        parents: list[StreamKey],
-    ) -> None:
-        source = _member(
-            resources.get("/XObject") if resources is not None else None, *operands[:1]
-        )
+    def draw_inline_picture(self, _operation: Operation) -> None:
+        self._picture(None)
+
+    def _picture(self, source: Object | None) -> None:
+        drawing = self._drawing
+        drawing.pictures.append(Picture(source, self._state.matrix, len(drawing.shows)))
+
+    def invoke(self, operation: Operation) -> None:
+        source = self._resource("/XObject", *operation.operands[:1])
         if not is_stream(source):
             return
-        self._invocations += 1
-        within = self._invocations <= MAX_INVOCATIONS_ON_PAGE
-        self.budget.spend(invocations=1 if within else self.budget.invocations + 1)
-        kind = str(source.get("/Subtype", ""))
-        if kind == "/Image":
-            drawing.pictures.append(Picture(source, state.matrix, len(drawing.shows)))
-            return
+        self._walker.count_invocation()
+        subtype = str(source.get("/Subtype", ""))
+        if subtype == "/Image":
+            self._picture(source)
+        elif subtype == "/Form":
+            self._draw_form(source)
+
+    def _draw_form(self, source: Object) -> None:
         number_ = source.objgen
-        if kind != "/Form" or number_ == key or number_ in parents:
+        if number_ == self._key or number_ in self._parents:
             return
-        if len(parents) >= MAX_NESTING:
+        if len(self._parents) >= MAX_NESTING:
             raise FormatError(
                 "forms in the PDF nest too deep: print it to a simpler PDF and try again"
             )
-        if number_ not in self._forms:
-            data = stream_bytes(source, self.budget.expanded)
-            self.budget.spend(expanded=len(data))
-            self._forms[number_] = list(operations(data))
-        inner = copy.copy(state)
+        state = self._state
         placed = numbers(source.get("/Matrix"), 6)
         if placed is not None:
-            inner.matrix = multiply(
-                (placed[0], placed[1], placed[2], placed[3], placed[4], placed[5]), state.matrix
-            )
+            a, b, c, d, e, f = placed
+            state = state._replace(matrix=multiply((a, b, c, d, e, f), state.matrix))
         own = source.get("/Resources")
-        self._walk(
-            self._forms[number_],
-            number_,
-            own if is_dictionary(own) else resources,
-            inner,
-            drawing,
-            [*parents, key],
-        )
+        resources = own if is_dictionary(own) else self._resources
+        parents = [*self._parents, self._key]
+        stream = self._walker.form(source)
+        _Interpreter(self._walker, number_, resources, state, self._drawing, parents).run(stream)
+
+    def note_stray(self, operation: Operation) -> None:
+        text = operation.operands[0]
+        if isinstance(text, bytes) and len(self._drawing.strays) < _MAX_STRAYS:
+            self._stray(operation, _words(text))
+
+    def _stray(self, operation: Operation, words: str) -> None:
+        self._drawing.strays.append(Stray(self._key, operation.start, operation.end, words))
+
+    def count_curve(self, _operation: Operation) -> None:
+        self._drawing.curves += 1
 
 
-_STATE_FIELDS = {
-    b"Tc": "char_space",
-    b"Tw": "word_space",
-    b"Tz": "stretch",
-    b"TL": "leading",
-    b"Ts": "rise",
-    b"Tr": "mode",
+_OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
+    **dict.fromkeys(SHOWS, _Interpreter.show),
+    b"BT": _Interpreter.begin_text,
+    b"Tm": _Interpreter.set_matrix,
+    b"Td": _Interpreter.move,
+    b"TD": _Interpreter.move,
+    b"T*": _Interpreter.next_line,
+    b"Tf": _Interpreter.set_font,
+    **dict.fromkeys((b"Tc", b"Tw", b"Tz", b"TL", b"Ts", b"Tr"), _Interpreter.set_field),
+    b"q": _Interpreter.save,
+    b"Q": _Interpreter.restore,
+    b"cm": _Interpreter.transform,
+    b"gs": _Interpreter.set_from_resources,
+    b"BDC": _Interpreter.open_mark,
+    b"BMC": _Interpreter.open_mark,
+    b"EMC": _Interpreter.close_mark,
+    b"DP": _Interpreter.mark_point,
+    b"BI": _Interpreter.draw_inline_picture,
+    b"Do": _Interpreter.invoke,
+    STRAY: _Interpreter.note_stray,
+    **dict.fromkeys((b"c", b"v", b"y"), _Interpreter.count_curve),
+}
+_STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {
+    b"Tc": ("char_space", float),
+    b"Tw": ("word_space", float),
+    b"Tz": ("stretch", lambda percent: percent / 100),
+    b"TL": ("leading", float),
+    b"Ts": ("rise", float),
+    b"Tr": ("mode", int),
 }
 
 

@@ -11,6 +11,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.source import spliced
+
 _PART = re.compile(
     r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
     re.DOTALL,
@@ -47,7 +50,7 @@ class XmlText:
         self._source = source
         self._starts: list[int] = []
         self._places: list[tuple[int, int, bool]] = []
-        """Where in the source a stretch begins and ends, and whether it is one entity."""
+        """The start and end of each stretch in the source, and whether it is an entity."""
         self._length = 0
         parts: list[str] = []
         for match in _PART.finditer(source):
@@ -95,20 +98,17 @@ class XmlText:
 
     def replaced(self, edits: Sequence[tuple[int, int, str]]) -> str:
         """The source with characters of `text` replaced."""
-        changes: list[tuple[int, int, str]] = []
+        changes: list[Edit] = []
         for start, end, replacement in edits:
             index = max(0, bisect_right(self._starts, start) - 1)
             words = escape(replacement, {'"': "&quot;", "'": "&apos;"})
             while index < len(self._starts) and self._starts[index] < end:
-                begin, stop, entity = self._places[index]
+                first, stop, entity = self._places[index]
                 if not entity:
-                    stop = min(stop, begin + end - self._starts[index])
-                    begin += max(0, start - self._starts[index])
-                if begin < stop:
-                    changes.append((begin, stop, words))
+                    stop = min(stop, first + end - self._starts[index])
+                    first += max(0, start - self._starts[index])
+                if first < stop:
+                    changes.append(Edit(first, stop, words))
                     words = ""
                 index += 1
-        source = self._source
-        for begin, stop, words in sorted(changes, reverse=True):
-            source = source[:begin] + words + source[stop:]
-        return source
+        return spliced(self._source, sorted(changes))

@@ -265,7 +265,7 @@ def test_sheets_with_masked_names_stay_different(masked: Mask) -> None:
 
 
 def test_comments_among_cells_are_refused(read: Read, package: Package) -> None:
-    with pytest.raises(FormatError, match="comments stand among the cells"):
+    with pytest.raises(FormatError, match="comments are among the cells"):
         read(workbook_of(package, f"<row><c><v>1</v><!-- {SSN} --></c></row>"), "a.xlsx")
 
 

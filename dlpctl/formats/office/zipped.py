@@ -1,0 +1,161 @@
+"""The common base of Office Open XML and OpenDocument: XML parts in a ZIP, read and masked alike.
+
+A subclass says what its parts mean; how they become segments and a masked copy is here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.interface import Child, Document, Edit, Limits, Segment, Uninspected
+from dlpctl.formats.office import second
+from dlpctl.formats.office.package import opened, rewritten
+from dlpctl.formats.office.reading import (
+    Builder,
+    Collector,
+    Leaf,
+    Plan,
+    Reading,
+    Spot,
+    edits_by_layer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dlpctl.formats.encoding import Edit as TextEdit
+    from dlpctl.formats.office.package import Package
+
+ARCHIVE, NAMES = "archive", "names of parts"
+# A file was within its limits when it was read; to mask it, it is read again.
+READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
+NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
+_VECTOR_PICTURES = (".emf", ".wmf", ".emz", ".wmz", ".pict", ".pct")
+
+
+class PartsPlan(Protocol):
+    """The kinds of the parts of one file."""
+
+    def is_xml(self, name: str, /) -> bool: ...
+
+    def dropped(self) -> set[str]: ...
+
+
+P = TypeVar("P", bound=PartsPlan)
+
+
+class ZippedDocument(ABC, Generic[P]):
+    """A format of documents that are XML parts in a ZIP."""
+
+    rank = 50
+    spare: tuple[str, ...] = ()
+    """Starts of the names of parts that the document does not need."""
+    redrawn: tuple[str, ...] = ()
+    """Starts of the names of parts that programs make anew where they are missing."""
+
+    def __init__(self, name: str, extensions: tuple[str, ...]) -> None:
+        self.name = name
+        self.extensions = extensions
+
+    @abstractmethod
+    def plan(self, parts: Mapping[str, bytes]) -> P:
+        """Return the kinds of the parts; raise `NotThisFormatError` for another kind of file."""
+
+    @abstractmethod
+    def readings(
+        self, parts: Mapping[str, bytes], plan: P, limits: Limits
+    ) -> Iterator[tuple[Reading, Spot]]:
+        """Return the layers of every part, each with its anchor."""
+
+    @abstractmethod
+    def changed(
+        self,
+        parts: Mapping[str, bytes],
+        plan: P,
+        wanted: Mapping[tuple[str, str], list[TextEdit]],
+        segments: Sequence[Segment],
+        gone: set[str],
+    ) -> dict[str, bytes | None]:
+        """Return the parts that the edits change, and None for those that the copy lacks: the
+        parts that are `gone`, and those that no masked copy has.
+        """
+
+    @abstractmethod
+    def is_unread(self, part: str) -> bool:
+        """Return whether a part that is no XML holds nothing that a person wrote."""
+
+    def names(self, parts: Mapping[str, bytes]) -> str:
+        """Return names of parts that may hold a value, a line each."""
+        del parts
+        return ""
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        package = opened(data, limits)
+        plan = self.plan(package.parts)
+        collector = Collector()
+        for reading, spot in self.readings(package.parts, plan, limits):
+            collector.add(reading, spot, reading.plans[0].context if reading.plans else "")
+        for layer, text in ((ARCHIVE, package.remarks), (NAMES, self.names(package.parts))):
+            collector.add(_plain(layer, text), Spot(layer, layer, layer, array("q")))
+        document = Document(self.name, collector.segments, collector.views, [], list(package.gaps))
+        self._add_children(document, package, plan)
+        return document
+
+    def _add_children(self, document: Document, package: Package, plan: P) -> None:
+        dropped = plan.dropped()
+        for part, contents in package.parts.items():
+            if plan.is_xml(part) or part in dropped or self.is_unread(part):
+                continue
+            spare = part.startswith(self.spare)
+            document.children.append(Child(part, PurePosixPath(part).name, contents, spare))
+            if part.lower().endswith(_VECTOR_PICTURES):
+                reason = "vector picture: only its strings were searched"
+                document.uninspected.append(Uninspected(part, reason))
+
+    def mask(
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
+    ) -> bytes:
+        parts = opened(data, READ_BEFORE).parts
+        wanted = edits_by_layer(document.segments, edits)
+        if wanted.pop((NAMES, NAMES), None):
+            raise CannotMaskError(NAME_HOLDS_VALUE)
+        drop_remarks = bool(wanted.pop((ARCHIVE, ARCHIVE), None))
+        gone = {
+            part
+            for part, contents in children.items()
+            if contents is None and part in parts and part.startswith(self.redrawn)
+        }
+        changed = self.changed(parts, self.plan(parts), wanted, document.segments, gone)
+        for part, contents in children.items():
+            if part in parts and part not in gone:
+                changed[part] = b"" if contents is None else contents
+        return rewritten(data, changed, remarks=not drop_remarks)
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        return second.texts(data, limits)
+
+
+def _plain(layer: str, text: str) -> Reading:
+    """Return a text that is in no part, as a layer."""
+    builder = Builder(layer)
+    builder.leaf(Leaf(0, len(text), text, layer))
+    builder.reading.plans.append(Plan(layer, [(0, len(text))]))
+    return builder.done()
+
+
+def without_overlap(edits: Sequence[TextEdit]) -> list[TextEdit]:
+    """Return edits without those within others: an element that is removed needs no attributes."""
+    kept: list[TextEdit] = []
+    for edit in sorted(edits, key=lambda each: (each.start, -each.end)):
+        if not kept or edit.start >= kept[-1].end:
+            kept.append(edit)
+    return kept

@@ -1,0 +1,33 @@
+"""Signs that a file in characters of text needs a format: generated from the formats' modules.
+
+Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
+"""
+
+NAMES = (
+    ".csv",
+    ".tsv",
+    ".tab",
+    ".psv",
+    ".mbox",
+    ".mbx",
+    ".eml",
+    ".mht",
+    ".mhtml",
+    ".emlx",
+    ".ipynb",
+)
+"""Endings of names of text that shows more by its format than as it is."""
+STARTS = (
+    ("dlpctl.formats.compressed", b"BZh", 0),
+    ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),
+    ("dlpctl.formats.image", b"GIF8|BM|RIFF|\\xff\\xd8\\xff", 0),
+    (
+        "dlpctl.formats.mail",
+        b"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\\n]*+\\n(?!\\r?\\n))*?(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
+        0,
+    ),
+    ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
+    ("dlpctl.formats.parquet", b"PAR1", 0),
+    ("dlpctl.formats.pdf", b"%PDF-", 1029),
+)
+"""Modules, what files of their formats start with, and within how many bytes that may be."""

@@ -1,0 +1,119 @@
+"""ZIP as a container: what archives and the documents that are ZIP underneath share.
+
+A format decides what the entries mean; opening, reading within the limits and finding the bytes
+that belong to no entry are the same for all of them, and are here.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from dlpctl.errors import DlpctlError, FormatError
+from dlpctl.formats.interface import Child
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dlpctl.formats.archive import Allowance
+
+ENCRYPTED = 0x1
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
+"""Errors of zipfile for damaged files, unknown compressions and encryption."""
+_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+_DESCRIPTOR = b"PK\x07\x08"
+_MARKERS = (_DESCRIPTOR, b"PK00")
+"""The first bytes of an archive that was made to be cut into parts."""
+_DESCRIPTORS = (struct.Struct("<3L"), struct.Struct("<LQQ"))
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[zipfile.ZipFile]:
+    """Open an archive to be read; what is wrong with it becomes a `FormatError`."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            yield archive
+    except DlpctlError:
+        raise
+    except BROKEN as error:
+        raise FormatError("the ZIP archive is damaged") from error
+
+
+def contents(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    allowance: Allowance,
+    password: str | None = None,
+) -> bytes:
+    """Return an entry, unpacked within the limits."""
+    with archive.open(info, pwd=None if password is None else password.encode()) as stream:
+        return allowance.read(stream, info.compress_size)
+
+
+def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
+    """Return the bytes that belong to no entry, for a search; a masked copy lacks them.
+
+    Entries that share bytes are how a small file expands without end.
+    """
+    at = 0
+    before: zipfile.ZipInfo | None = None
+    for info in sorted(archive.infolist(), key=lambda each: each.header_offset):
+        start = info.header_offset
+        if start < at:
+            raise FormatError(
+                f"{noun} of the ZIP archive overlap: it is made to expand without end"
+            )
+        yield from _gap(data, at, start, before, noun)
+        header = data[start : start + _LOCAL_HEADER.size]
+        if len(header) < _LOCAL_HEADER.size:
+            raise FormatError("the ZIP archive is damaged")
+        at = start + local_size(header) + info.compress_size
+        before = info
+    yield from _gap(data, at, archive.start_dir, before, noun)
+
+
+def local_size(header: bytes) -> int:
+    """Return how many bytes of an entry precede its contents."""
+    fields = _LOCAL_HEADER.unpack(header)
+    return int(_LOCAL_HEADER.size + fields[9] + fields[10])
+
+
+def _gap(
+    data: bytes, start: int, end: int, before: zipfile.ZipInfo | None, noun: str
+) -> Iterator[Child]:
+    between = data[start:end]
+    expected = between in _MARKERS if before is None else _is_descriptor(between, before)
+    if between.strip(b"\0") and not expected:
+        yield Child(f"gap {start}", f"bytes {start}-{end} between {noun}", between, spare=True)
+
+
+def _is_descriptor(between: bytes, info: zipfile.ZipInfo) -> bool:
+    """Return whether bytes after an entry are just its checksum and sizes, which a program that
+    writes a stream puts there.
+    """
+    fields = (info.CRC, info.compress_size, info.file_size)
+    written = between.removeprefix(_DESCRIPTOR)
+    return any(
+        len(written) == each.size and each.unpack(written) == fields for each in _DESCRIPTORS
+    )
+
+
+def copy_of(info: zipfile.ZipInfo, name: str) -> zipfile.ZipInfo:
+    """Return an entry for a copy of the archive, without its extra fields and comment."""
+    copy = zipfile.ZipInfo(name, info.date_time)
+    copy.external_attr, copy.create_system = info.external_attr, info.create_system
+    copy.compress_type = info.compress_type
+    return copy
