@@ -119,7 +119,7 @@ def _described(report: Report) -> dict[str, Any]:
 
 def _yield_to_others() -> None:
     """Run when nobody else wants the processor."""
-    from dlpctl.formats.isolation.confinement import apply_priority_to_session
+    from dlpctl.processes.confinement import apply_priority_to_session
 
     if hasattr(os, "nice"):
         os.nice(_NICE)

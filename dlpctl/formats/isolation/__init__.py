@@ -1,3 +1,3 @@
-"""The boundary between dlpctl and a process that reads hostile files: messages, and the process
-itself.
+"""The process that reads hostile files, and its messages. `dlpctl.formats.worker` is the parent's
+side; `dlpctl.processes` is what all child processes have in common.
 """

@@ -1,40 +1,47 @@
 """The process that reads hostile files: it answers one request after another.
 
-A parent starts it as `python -m dlpctl.formats.isolation.child MEMORY_BYTES MODULE...` or forks it
-from a server process. It has a private empty folder, an environment of its own and no open file
-but its two pipes, and the system limits its memory, its processor time and its files.
+A parent starts it as `python -P -m dlpctl.formats.isolation.child MEMORY_BYTES MODULE...`, or has
+`main` called in a fork. It has a private empty folder, an environment of its own and no open file
+but its two pipes; the system limits its memory, its processor time and its files, and a sandbox
+keeps it from the network, other programs and other files where the system has one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
-import importlib
+import importlib.util
 import os
 import sys
-from io import FileIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in
-from dlpctl.formats.isolation import confinement, messages
-from dlpctl.formats.isolation.frames import read_frame, write_frame
-from dlpctl.formats.isolation.wire import decoded, encoded
+from dlpctl.formats.isolation import messages
+from dlpctl.processes import confinement
+from dlpctl.processes.parent import Parent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from multiprocessing.connection import Connection
-
     from dlpctl.formats.interface import Document
 
 _KEPT_SHARE = 32
 """The part of its memory in which the process keeps documents that it may be asked to mask."""
+_OCR = "tesseract"
+_LIBRARIES = {
+    "dlpctl.formats.pdf": ("pikepdf", "pypdfium2", "pypdf", "PIL"),
+    "dlpctl.formats.office": ("lxml",),
+    "dlpctl.formats.image": ("PIL",),
+}
+"""Packages that modules of formats import when they need them."""
 
 
 class Reader:
     """Answers requests, and keeps the latest documents, which masking would have to read again."""
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, sandbox: list[str]) -> None:
         self._most = memory_bytes // _KEPT_SHARE
+        self._sandbox = sandbox
         self._kept: list[tuple[messages.Extract, Document]] = []
 
     def answer(self, request: object) -> object:
@@ -56,7 +63,9 @@ class Reader:
                 if draw is None:
                     raise FormatError("a file of this format has no pages")
                 return messages.Copy(draw(data, page, limits, password))
-        raise FormatError("the request is of an unknown kind")
+            case messages.AskSandbox():
+                return messages.Texts(self._sandbox)
+        raise FormatError("the request is unknown")
 
     def _extract(self, request: messages.Extract) -> Document:
         home, name, data, limits, password = request
@@ -82,43 +91,29 @@ def _size(kept: tuple[messages.Extract, Document]) -> int:
 
 
 def main(memory_bytes: str, *modules: str) -> None:
-    """Answer what comes from standard input, on standard output."""
-    _serve(0, 1, int(memory_bytes), modules)
-
-
-def main_forked(connection: Connection, memory_bytes: int, folder: str) -> None:
-    """Answer what comes over a connection, in a fork of a server process."""
-    os.setsid()
-    own = confinement.environment(folder)
-    os.environ.clear()
-    os.environ.update(own)
-    os.chdir(folder)
-    _serve(connection.fileno(), connection.fileno(), memory_bytes, ())
-
-
-def _serve(requests: int, replies: int, memory_bytes: int, modules: Iterable[str]) -> None:
-    reading, writing = confinement.keep_only(requests, replies)
-    confinement.confine(memory_bytes)
+    """Answer the requests of the parent until it closes its pipe."""
+    parent = Parent(messages.REQUEST, messages.REPLY)
+    most = int(memory_bytes)
     for module in modules:
         importlib.import_module(module)
-    reader = Reader(memory_bytes)
-    with FileIO(reading, "rb") as incoming, FileIO(writing, "wb") as outgoing:
-        while True:
-            try:
-                message = read_frame(incoming)
-            except EOFError:
-                return
-            write_frame(outgoing, _answer(reader, message))
+    for package in (name for module in modules for name in (module, *_LIBRARIES.get(module, ()))):
+        _write_bytecode(package)
+    sandbox = confinement.confine(most, str(Path.cwd()), file_bytes=most, programs=_programs())
+    reader = Reader(most, sandbox)
+    while True:
+        try:
+            _answer(parent, reader, parent.receive())
+        except EOFError:
+            return
 
 
-def _answer(reader: Reader, message: bytes) -> bytes:
-    request = decoded(messages.REQUEST, message)
-    del message  # a file and what was read from it: once is enough
+def _answer(parent: Parent[messages.Request], reader: Reader, request: messages.Request) -> None:
     confinement.limit_processor_time(request.limits.seconds)
     # Millions of small tuples and few cycles: the collector would take a third of the time.
     gc.disable()
     try:
-        return encoded(messages.REPLY, reader.answer(request))
+        parent.send(reader.answer(request))
+        return
     except DlpctlError as error:
         refusal = messages.refusal_of(error)
     except MemoryError:
@@ -129,7 +124,32 @@ def _answer(reader: Reader, message: bytes) -> bytes:
         refusal = messages.refusal_of(FormatError("the file nests too deep to be read"))
     finally:
         gc.enable()
-    return encoded(messages.REPLY, refusal)
+    parent.send(refusal)
+
+
+def _write_bytecode(package: str) -> None:
+    """Compile a package that is imported for the first time on this machine: within the sandbox,
+    nothing can write its bytecode, and each process would have to compile it again.
+    """
+    found = importlib.util.find_spec(package)
+    tag = f".{sys.implementation.cache_tag}."
+    for folder in (found and found.submodule_search_locations) or ():
+        sources = [name for name in os.listdir(folder) if name.endswith(".py")]  # noqa: PTH208
+        with contextlib.suppress(OSError):
+            compiled = os.listdir(f"{folder}/__pycache__")  # noqa: PTH208 -- fast
+            if sum(tag in name for name in compiled) >= len(sources):
+                continue
+        if not sys.dont_write_bytecode:
+            import compileall
+
+            compileall.compile_dir(folder, quiet=2)
+
+
+def _programs() -> list[str]:
+    """Return where the program for OCR is. The formats find it on the PATH in the same way."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    found = [os.path.join(folder, _OCR) for folder in folders if folder]  # noqa: PTH118 -- fast
+    return [path for path in found if os.access(path, os.X_OK)][:1]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The declared schema of all that a worker process and its parent say to each other.
+"""The messages between a worker process and its parent, and documents as messages.
 
 A document crosses as texts, places and numbers. What a format needs to find a place again, the
 anchors of segments, stays in the worker: the parent never sees it and never sends it back.
@@ -23,21 +23,8 @@ from dlpctl.formats.interface import (
     View,
     ViewColumns,
 )
-from dlpctl.formats.isolation.wire import (
-    BLOB,
-    FLAG,
-    LINE,
-    NUMBER,
-    NUMBERS,
-    REAL,
-    TEXT,
-    Maybe,
-    OneOf,
-    Record,
-    RefusedMessageError,
-    Several,
-)
 from dlpctl.formats.locators import Cells, Escapes, Lines, Units
+from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +84,15 @@ class Picture(NamedTuple):
     password: str | None
 
 
+class AskSandbox(NamedTuple):
+    """Tell what the system refuses the worker; the answer is `Texts`."""
+
+    limits: FileLimits
+
+
+Request = Extract | Mask | ReadAgain | Picture | AskSandbox
+
+
 class Located(NamedTuple):
     """The locator of one segment."""
 
@@ -143,50 +139,40 @@ class Texts(NamedTuple):
 class Refusal(NamedTuple):
     """A file that cannot be read or masked, and why."""
 
-    kind: int
-    message: str
+    error: int
+    """The index of its class."""
+    message: Line
 
 
-_LIMITS = Record(
-    FileLimits, *(REAL if name == "seconds" else NUMBER for name in FileLimits._fields)
-)
-_PASSWORD = Maybe(TEXT)
-_ESCAPES = Record(Escapes, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+LIMITS = Record(FileLimits)
 _LOCATOR = OneOf(
-    l=Record(Lines, _ESCAPES, NUMBERS),
-    u=Record(Units, TEXT, TEXT, NUMBERS),
-    c=Record(Cells, TEXT, NUMBERS, NUMBERS, NUMBERS),
+    l=Record(Lines, escapes=Record(Escapes)),
+    u=Record(Units),
+    c=Record(Cells),
 )
 REQUEST = OneOf(
-    e=Record(Extract, TEXT, TEXT, BLOB, _LIMITS, _PASSWORD),
+    e=Record(Extract, limits=LIMITS),
     m=Record(
         Mask,
-        TEXT,
-        TEXT,
-        BLOB,
-        _LIMITS,
-        _PASSWORD,
-        Several(Record(Edit, NUMBER, NUMBER, NUMBER, TEXT)),
-        Several(Record(Replacement, TEXT, Maybe(BLOB))),
+        limits=LIMITS,
+        edits=ListOf(Record(Edit)),
+        children=ListOf(Record(Replacement)),
     ),
-    r=Record(ReadAgain, TEXT, TEXT, BLOB, _LIMITS),
-    p=Record(Picture, TEXT, TEXT, BLOB, NUMBER, _LIMITS, _PASSWORD),
+    r=Record(ReadAgain, limits=LIMITS),
+    p=Record(Picture, limits=LIMITS),
+    s=Record(AskSandbox, limits=LIMITS),
 )
 REPLY = OneOf(
     d=Record(
         Reading,
-        Several(TEXT),
-        Several(TEXT),
-        Several(TEXT),
-        Several(Record(Located, NUMBER, _LOCATOR)),
-        Several(Record(Joined, TEXT, TEXT, FLAG, NUMBERS, NUMBERS, NUMBERS, Several(TEXT))),
-        Several(Record(Uninspected, TEXT, TEXT)),
-        Several(Record(Child, TEXT, TEXT, BLOB, FLAG)),
-        Several(TEXT),
+        located=ListOf(Record(Located, locator=_LOCATOR)),
+        views=ListOf(Record(Joined)),
+        uninspected=ListOf(Record(Uninspected)),
+        children=ListOf(Record(Child)),
     ),
-    c=Record(Copy, BLOB),
-    t=Record(Texts, Several(TEXT)),
-    x=Record(Refusal, NUMBER, LINE),
+    c=Record(Copy),
+    t=Record(Texts),
+    x=Record(Refusal),
 )
 
 
@@ -221,31 +207,31 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
         anchors[number] = locator
     count = len(reading.texts)
     if not count == len(reading.places) == len(reading.contexts):
-        raise RefusedMessageError("the columns of segments do not fit each other")
+        raise InvalidMessageError("the columns of segments do not fit each other")
     segments = list(
         map(
             Segment, reading.texts, reading.places, map(anchors.get, range(count)), reading.contexts
         )
     )
     if not all(all(map(le, view.starts, view.ends)) for view in reading.views):
-        raise RefusedMessageError("a piece of a view ends before it starts")
+        raise InvalidMessageError("a piece of a view ends before it starts")
     if sum(sum(view.ends) - sum(view.starts) for view in reading.views) > most:
-        raise RefusedMessageError("views repeat the text too often")
+        raise InvalidMessageError("views repeat the text too often")
     views = [_view(view, reading.texts) for view in reading.views]
     return Document(name, segments, views, reading.uninspected, reading.children, reading.notes)
 
 
 def refusal_of(error: DlpctlError) -> Refusal:
     """Return the answer for a file that a format refused."""
-    kind = next((kind for kind, each in enumerate(_REFUSALS) if type(error) is each), 0)
-    return Refusal(kind, error.message)
+    index = next((at for at, each in enumerate(_REFUSALS) if type(error) is each), 0)
+    return Refusal(index, error.message)
 
 
 def error_of(refusal: Refusal) -> FormatError:
     """Return the error to raise for a refusal."""
-    if not 0 <= refusal.kind < len(_REFUSALS):
-        raise RefusedMessageError("the kind of a refusal is unknown")
-    return _REFUSALS[refusal.kind](refusal.message)
+    if not 0 <= refusal.error < len(_REFUSALS):
+        raise InvalidMessageError("the error of a refusal is unknown")
+    return _REFUSALS[refusal.error](refusal.message)
 
 
 def _joined(view: View) -> Joined:
@@ -259,15 +245,15 @@ def _joined(view: View) -> Joined:
 def _view(joined: Joined, texts: Sequence[str]) -> View:
     name, context, repeats, segments, starts, ends, separators = joined
     if not len(segments) == len(starts) == len(ends) == len(separators) - 1:
-        raise RefusedMessageError("the parts of a view do not fit each other")
+        raise InvalidMessageError("the parts of a view do not fit each other")
     if max(segments, default=-1) >= len(texts):
-        raise RefusedMessageError("a view shows a segment that there is not")
+        raise InvalidMessageError("a view shows a segment that there is not")
     pieces = [
         texts[segment][start:end]
         for segment, start, end in zip(segments, starts, ends, strict=True)
     ]
     if any(map(ne, map(len, pieces), map(sub, ends, starts))):
-        raise RefusedMessageError("a view shows more than its segment holds")
+        raise InvalidMessageError("a view shows more than its segment holds")
     parts = separators * 2
     parts[::2], parts[1::2] = separators, [*pieces, ""]
     offsets = array("q", islice(accumulate(map(len, parts)), 0, len(parts) - 2, 2))
@@ -284,4 +270,4 @@ def _check(locator: Locator) -> None:
         case _:
             fits = True
     if not fits:
-        raise RefusedMessageError("the numbers of a locator do not fit each other")
+        raise InvalidMessageError("the numbers of a locator do not fit each other")

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.interface import Child, Limits, NotThisFormatError, Uninspected
-from dlpctl.formats.isolation import wire
 from dlpctl.formats.isolation.messages import (
     REPLY,
     Copy,
@@ -31,9 +30,10 @@ from dlpctl.formats.isolation.messages import (
     document_of,
     error_of,
 )
-from dlpctl.formats.isolation.wire import RefusedMessageError
 from dlpctl.formats.locators import Cells, Escapes, Lines, Units
 from dlpctl.formats.worker import Worker
+from dlpctl.processes import schema
+from dlpctl.processes.schema import InvalidMessageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def test_a_pickle_runs_no_code(hijack: Callable[[str], None], tmp_path: Path) ->
 
 
 def reply(value: object) -> bytes:
-    return wire.encoded(REPLY, value)
+    return schema.encode(REPLY, value)
 
 
 def reading(**changed: Any) -> Reading:
@@ -127,8 +127,8 @@ MESSAGES: dict[str, bytes] = {
     "a refusal below zero": reply(Refusal(-1, "x")),
     "a refusal that a terminal obeys": b"x"
     + struct.pack("<q", 0)
-    + wire.encoded(wire.TEXT, "\x1b[2J"),
-    "a refusal of many lines": b"x" + struct.pack("<q", 0) + wire.encoded(wire.TEXT, "a\nb"),
+    + schema.encode(schema.TEXT, "\x1b[2J"),
+    "a refusal of many lines": b"x" + struct.pack("<q", 0) + schema.encode(schema.TEXT, "a\nb"),
     "segments without places": reply(reading(places=[])),
     "segments without labels": reply(reading(contexts=["", ""])),
     "a view of no segment": reply(reading(views=view((1, 0, 1)))),
@@ -239,7 +239,7 @@ SAMPLE = Reading(
 
 
 def test_a_document_comes_back() -> None:
-    document = document_of("xlsx", wire.decoded(REPLY, reply(SAMPLE)), 100)
+    document = document_of("xlsx", schema.decode(REPLY, reply(SAMPLE)), 100)
     assert [one.text for one in document.segments] == SAMPLE.texts
     assert document.views[0].text == "first second\n"
     assert document.views[0].pieces_of(3, 9) == [(0, 3, 5), (1, 0, 3)]
@@ -251,13 +251,13 @@ def test_a_document_comes_back() -> None:
 def usable(message: bytes) -> None:
     """Use a message as the parent does: it is refused, or nothing that it holds can do harm."""
     try:
-        value = wire.decoded(REPLY, message)
+        value = schema.decode(REPLY, message)
         if isinstance(value, Refusal):
             assert error_of(value).message.isprintable()
         if not isinstance(value, Reading):
             return
         document = document_of("xlsx", value, 10_000)
-    except RefusedMessageError:
+    except InvalidMessageError:
         return
     for number in range(len(document.segments)):
         for offset in (0, 1, 1 << 40):

@@ -1,4 +1,8 @@
-"""Messages on pipes: a length of eight bytes, then the message. No length is believed."""
+"""Messages on the pipes between two processes: a length of eight bytes, then the message.
+
+The parent believes no length and waits no longer than until a deadline; the child trusts its
+parent.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,21 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.isolation.wire import RefusedMessageError
+from dlpctl.processes.schema import InvalidMessageError
 
 if TYPE_CHECKING:
     from io import FileIO
 
 _HEADER = struct.Struct("<Q")
-_GRACE = 2.0
-"""Seconds after its deadline until a pipe is given up that stays open although the process has
-ended.
-"""
 
 
-class Frames:
-    """The parent's end of two pipes. Neither a process that does not read nor one that never ends
-    blocks it.
+class DeadlineError(Exception):
+    """The other side took too long to read or to write a message."""
+
+
+class Pipes:
+    """The parent's ends of two pipes. Neither a process that does not read nor one that never ends
+    a message blocks it.
     """
 
     def __init__(self, replies: FileIO, requests: FileIO) -> None:
@@ -40,20 +44,19 @@ class Frames:
                 _wait(self._requests, deadline, writing=True)
                 rest = rest[self._requests.write(rest) or 0 :]
 
-    def receive(self, most: int, deadline: float) -> bytearray:
-        """Return the next message; raise `RefusedMessageError` for one over `most` bytes."""
-        header = self._read(_HEADER.size, deadline)
-        (length,) = _HEADER.unpack(header)
-        if length > most:
-            raise RefusedMessageError("the message is too large")
+    def receive(self, largest: int, deadline: float) -> bytearray:
+        """Return the next message; raise `EOFError` at the end of the pipe."""
+        (length,) = _HEADER.unpack(self._read(_HEADER.size, deadline))
+        if length > largest:
+            raise InvalidMessageError("the message is too large")
         return self._read(length, deadline)
 
     def close(self) -> None:
-        for pipe in (self._replies, self._requests):
-            pipe.close()
+        self._replies.close()
+        self._requests.close()
 
     def _read(self, size: int, deadline: float) -> bytearray:
-        # Pages of it that nothing arrives for cost no memory.
+        # Pages that nothing is written to cost no memory, whatever length was announced.
         message = bytearray(size)
         rest = memoryview(message)
         while rest:
@@ -66,21 +69,22 @@ class Frames:
 
 
 def _wait(pipe: FileIO, deadline: float, *, writing: bool) -> None:
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # `Child` ends the process at its deadline, which ends the pipe
         return
+    remaining = deadline - time.monotonic()
     poll = select.poll()
     poll.register(pipe, select.POLLOUT if writing else select.POLLIN)
-    if not poll.poll(max(deadline + _GRACE - time.monotonic(), 0) * 1000):
-        raise EOFError
+    if remaining <= 0 or not poll.poll(remaining * 1000):
+        raise DeadlineError
 
 
-def read_frame(pipe: FileIO) -> bytes:
-    """Return the next message of the other side, which is trusted; raise `EOFError` at the end."""
+def read_message(pipe: FileIO) -> bytes:
+    """Return the next message of the parent; raise `EOFError` at the end of the pipe."""
     (length,) = _HEADER.unpack(_read_all(pipe, _HEADER.size))
     return _read_all(pipe, length)
 
 
-def write_frame(pipe: FileIO, message: bytes) -> None:
+def write_message(pipe: FileIO, message: bytes) -> None:
     for part in (_HEADER.pack(len(message)), message):
         rest = memoryview(part)
         while rest:

@@ -1,9 +1,10 @@
-"""A strict binary encoding of data: each kind writes a value and reads one back, or refuses it.
+"""The encoding of messages between processes: each schema writes a value, and reads one back or
+refuses it. A message is declared as a named tuple; `Record` derives its schema from the fields.
 
-Reading never allocates more than a message holds, runs nothing, and accepts only what the declared
-kind can be. Lists of records are written column by column, which is compact and fast. msgspec
-would do the same, but its import takes longer than most files. Both sides run on one machine, so
-that columns are in its byte order.
+Reading never allocates more than a message holds, runs nothing, and accepts only what is declared.
+Lists of records are written column by column, which is compact and fast. msgspec would do the same,
+but its import takes longer than most files. Both sides run on one machine, so that columns are in
+its byte order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 T = TypeVar("T")
+Line = str
+"""The annotation of a field that holds a short message for people: see `LINE`."""
 _NUMBER = struct.Struct("<q")
 _REAL = struct.Struct("<d")
 _LENGTH = struct.Struct("<Q")
@@ -25,37 +28,37 @@ _TYPECODES = "IQq"
 _LONGEST_LINE = 2_000
 
 
-class RefusedMessageError(Exception):
-    """Bytes that are not the message that was declared."""
+class InvalidMessageError(Exception):
+    """Bytes that are not the declared message."""
 
 
 class Source:
-    """A message that is being read."""
+    """The bytes of a message, read from the first to the last."""
 
     def __init__(self, data: bytes | bytearray | memoryview) -> None:
         self._data = memoryview(data)
-        self._at = 0
+        self._position = 0
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """The number of bytes that have not been read."""
-        return len(self._data) - self._at
+        return len(self._data) - self._position
 
     def take(self, size: int) -> memoryview:
-        if not 0 <= size <= self.left:
-            raise RefusedMessageError("a value goes beyond the end of the message")
-        start, self._at = self._at, self._at + size
-        return self._data[start : self._at]
+        if not 0 <= size <= self.remaining:
+            raise InvalidMessageError("a value goes beyond the end of the message")
+        start, self._position = self._position, self._position + size
+        return self._data[start : self._position]
 
     def length(self) -> int:
         """Return the length of what follows, in bytes or in values of at least one byte each."""
         (length,) = _LENGTH.unpack(self.take(_LENGTH.size))
-        if length > self.left:
-            raise RefusedMessageError("a length goes beyond the end of the message")
+        if length > self.remaining:
+            raise InvalidMessageError("a length goes beyond the end of the message")
         return int(length)
 
 
-class Kind(Generic[T]):
+class Schema(Generic[T]):
     """The declared type of a value."""
 
     def write(self, out: list[bytes], value: T, /) -> None:
@@ -73,7 +76,7 @@ class Kind(Generic[T]):
         return [self.read(source) for _ in range(count)]
 
 
-class _Number(Kind[int]):
+class _Number(Schema[int]):
     def write(self, out: list[bytes], value: int) -> None:
         out.append(_NUMBER.pack(value))
 
@@ -90,29 +93,29 @@ class _Number(Kind[int]):
         return values
 
 
-class _Real(Kind[float]):
+class _Real(Schema[float]):
     def write(self, out: list[bytes], value: float) -> None:
         out.append(_REAL.pack(value))
 
     def read(self, source: Source) -> float:
         (value,) = _REAL.unpack(source.take(_REAL.size))
         if not isfinite(value):
-            raise RefusedMessageError("a number is not finite")
+            raise InvalidMessageError("a number is not finite")
         return float(value)
 
 
-class _Flag(Kind[bool]):
+class _Flag(Schema[bool]):
     def write(self, out: list[bytes], value: bool) -> None:
         out.append(b"\1" if value else b"\0")
 
     def read(self, source: Source) -> bool:
         value = source.take(1)[0]
         if value > 1:
-            raise RefusedMessageError("a flag is neither true nor false")
+            raise InvalidMessageError("a flag is neither true nor false")
         return bool(value)
 
 
-class _Blob(Kind[bytes]):
+class _Blob(Schema[bytes]):
     def write(self, out: list[bytes], value: bytes) -> None:
         out += (_LENGTH.pack(len(value)), value)
 
@@ -120,7 +123,7 @@ class _Blob(Kind[bytes]):
         return bytes(source.take(source.length()))
 
 
-class _Text(Kind[str]):
+class _Text(Schema[str]):
     """Text of a file, which may hold lone surrogates."""
 
     def write(self, out: list[bytes], value: str) -> None:
@@ -150,7 +153,7 @@ class _Text(Kind[str]):
         return [_decoded(data[start:end]) for start, end in ranges]
 
 
-class _Line(Kind[str]):
+class _Line(Schema[str]):
     """A short message for people: one line, nothing that a terminal would obey."""
 
     def write(self, out: list[bytes], value: str) -> None:
@@ -160,11 +163,11 @@ class _Line(Kind[str]):
     def read(self, source: Source) -> str:
         value = TEXT.read(source)
         if len(value) > _LONGEST_LINE or not value.isprintable():
-            raise RefusedMessageError("a message for people is not one short line")
+            raise InvalidMessageError("a message for people is not one short line")
         return value
 
 
-class _Numbers(Kind["array[int]"]):
+class _Numbers(Schema["array[int]"]):
     """Many numbers, none below zero."""
 
     def write(self, out: list[bytes], value: array[int]) -> None:
@@ -175,115 +178,139 @@ class _Numbers(Kind["array[int]"]):
         typecode = chr(source.take(1)[0])
         data = source.take(source.length())
         if typecode not in _TYPECODES or len(data) % array(typecode).itemsize:
-            raise RefusedMessageError("a list of numbers is damaged")
+            raise InvalidMessageError("a list of numbers is damaged")
         values = array(typecode)
         values.frombytes(data)
         if typecode == "q" and values and min(values) < 0:
-            raise RefusedMessageError("a number is below zero")
+            raise InvalidMessageError("a number is below zero")
         return values
 
 
-NUMBER: Kind[int] = _Number()
-REAL: Kind[float] = _Real()
-FLAG: Kind[bool] = _Flag()
-BLOB: Kind[bytes] = _Blob()
-TEXT: Kind[str] = _Text()
-LINE: Kind[str] = _Line()
-NUMBERS: Kind[array[int]] = _Numbers()
+NUMBER: Schema[int] = _Number()
+REAL: Schema[float] = _Real()
+FLAG: Schema[bool] = _Flag()
+BLOB: Schema[bytes] = _Blob()
+TEXT: Schema[str] = _Text()
+LINE: Schema[str] = _Line()
+NUMBERS: Schema[array[int]] = _Numbers()
 
 
-class Maybe(Kind["T | None"]):
+class Optional(Schema["T | None"]):
     """A value or None."""
 
-    def __init__(self, kind: Kind[T]) -> None:
-        self._kind = kind
+    def __init__(self, value: Schema[T]) -> None:
+        self._value = value
 
     def write(self, out: list[bytes], value: T | None) -> None:
         FLAG.write(out, value is not None)
         if value is not None:
-            self._kind.write(out, value)
+            self._value.write(out, value)
 
     def read(self, source: Source) -> T | None:
-        return self._kind.read(source) if FLAG.read(source) else None
+        return self._value.read(source) if FLAG.read(source) else None
 
 
-class Several(Kind[list[T]]):
-    """A list of values of one kind."""
+class ListOf(Schema[list[T]]):
+    """A list of values of one schema."""
 
-    def __init__(self, kind: Kind[T]) -> None:
-        self._kind = kind
+    def __init__(self, items: Schema[T]) -> None:
+        self._items = items
 
     def write(self, out: list[bytes], value: Sequence[T]) -> None:
         out.append(_LENGTH.pack(len(value)))
-        self._kind.write_all(out, value)
+        self._items.write_all(out, value)
 
     def read(self, source: Source) -> list[T]:
-        return list(self._kind.read_all(source, source.length()))
+        return list(self._items.read_all(source, source.length()))
 
 
-class Record(Kind[T]):
-    """A named tuple, by the kinds of its fields in their order."""
+_OF_ANNOTATION: dict[str, Schema[Any]] = {
+    "int": NUMBER,
+    "float": REAL,
+    "bool": FLAG,
+    "bytes": BLOB,
+    "str": TEXT,
+    "Line": LINE,
+    "array[int]": NUMBERS,
+    "list[str]": ListOf(TEXT),
+    "bytes | None": Optional(BLOB),
+    "str | None": Optional(TEXT),
+}
 
-    def __init__(self, record: type[T], *kinds: Kind[Any]) -> None:
-        fields: tuple[str, ...] = getattr(record, "_fields", ())
-        assert len(fields) == len(kinds), record
+
+class Record(Schema[T]):
+    """A named tuple. Fields of other types than those in the table above are given by name."""
+
+    def __init__(self, record: type[T], **fields: Schema[Any]) -> None:
         self.record = record
-        self._kinds = kinds
+        self._fields = [
+            fields.pop(name) if name in fields else _OF_ANNOTATION[_annotation(declared)]
+            for name, declared in record.__annotations__.items()
+        ]
+        assert not fields, record
 
     def write(self, out: list[bytes], value: Any) -> None:
-        for kind, field in zip(self._kinds, value, strict=True):
-            kind.write(out, field)
+        for schema, field in zip(self._fields, value, strict=True):
+            schema.write(out, field)
 
     def read(self, source: Source) -> T:
-        return self.record(*[kind.read(source) for kind in self._kinds])
+        return self.record(*[schema.read(source) for schema in self._fields])
 
     def write_all(self, out: list[bytes], values: Sequence[Any]) -> None:
-        for kind, column in zip(self._kinds, zip(*values, strict=True), strict=False):
-            kind.write_all(out, column)
+        for schema, column in zip(self._fields, zip(*values, strict=True), strict=False):
+            schema.write_all(out, column)
 
     def read_all(self, source: Source, count: int) -> Iterable[T]:
-        columns = [kind.read_all(source, count) for kind in self._kinds]
+        columns = [schema.read_all(source, count) for schema in self._fields]
         return map(self.record, *columns)
 
 
-class OneOf(Kind[Any]):
-    """One of several records, told apart by a tag."""
+class OneOf(Schema[Any]):
+    """One of several records, told apart by a tag of one character."""
 
-    def __init__(self, **kinds: Record[Any]) -> None:
-        assert all(len(tag) == 1 for tag in kinds)
-        self._by_tag = {ord(tag): kind for tag, kind in kinds.items()}
-        self._by_record = {kind.record: (tag.encode(), kind) for tag, kind in kinds.items()}
+    def __init__(self, **records: Record[Any]) -> None:
+        assert all(len(tag) == 1 for tag in records)
+        self._by_tag = {ord(tag): schema for tag, schema in records.items()}
+        self._by_record = {schema.record: (tag.encode(), schema) for tag, schema in records.items()}
 
     def write(self, out: list[bytes], value: Any) -> None:
-        tag, kind = self._by_record[type(value)]
+        tag, schema = self._by_record[type(value)]
         out.append(tag)
-        kind.write(out, value)
+        schema.write(out, value)
 
     def read(self, source: Source) -> Any:
-        kind = self._by_tag.get(source.take(1)[0])
-        if kind is None:
-            raise RefusedMessageError("the tag of a value is unknown")
-        return kind.read(source)
+        schema = self._by_tag.get(source.take(1)[0])
+        if schema is None:
+            raise InvalidMessageError("the tag of a value is unknown")
+        return schema.read(source)
 
 
-def encoded(kind: Kind[T], value: T) -> bytes:
-    """Return the message that holds the value."""
+def encode(schema: Schema[T], value: T) -> bytes:
+    """Return the message that holds the value; raise `TypeError` for a value of another type."""
     out: list[bytes] = []
-    kind.write(out, value)
+    try:
+        schema.write(out, value)
+    except struct.error as problem:
+        raise TypeError(f"a value is not what its schema declares: {problem}") from None
     return b"".join(out)
 
 
-def decoded(kind: Kind[T], message: bytes | bytearray | memoryview) -> T:
-    """Return the value of a message; raise `RefusedMessageError` where it is no such value."""
+def decode(schema: Schema[T], message: bytes | bytearray | memoryview) -> T:
+    """Return the value of a message; raise `InvalidMessageError` for any other bytes."""
     source = Source(message)
-    value = kind.read(source)
-    if source.left:
-        raise RefusedMessageError("bytes follow the message")
+    value = schema.read(source)
+    if source.remaining:
+        raise InvalidMessageError("bytes follow the message")
     return value
+
+
+def _annotation(declared: object) -> str:
+    """Return the annotation of a field as it is written in the source."""
+    return str(getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", ""))
 
 
 def _decoded(data: bytes | memoryview) -> str:
     try:
         return str(data, "utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        raise RefusedMessageError("a text is not UTF-8") from None
+        raise InvalidMessageError("a text is not UTF-8") from None
