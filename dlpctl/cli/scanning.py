@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.cli import exceptions, inputs
 from dlpctl.cli.documents import cleaning_up
-from dlpctl.cli.narrowing import search
+from dlpctl.cli.search import search
 from dlpctl.cli.report_outputs import (
     Delivery,
     all_failed,
@@ -27,7 +27,7 @@ from dlpctl.scan.results import Skip, Why
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from dlpctl.cli.narrowing import Search
+    from dlpctl.cli.search import Search
     from dlpctl.cli.progress import Progress
     from dlpctl.cli.report_outputs import Output
     from dlpctl.scan.baseline import Acceptance

@@ -14,7 +14,7 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
-    from dlpctl.cli.licensed import Licensed
+    from dlpctl.cli.licensing import Licensed
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
@@ -66,7 +66,7 @@ class Session:
         key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
         if not key or self.config.server is None:
             return None
-        from dlpctl.cli.licensed import Licensed
+        from dlpctl.cli.licensing import Licensed
 
         self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
         return None if self._license is None else self._license.policy(name)

@@ -8,7 +8,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.session import Session
-from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one, whole
+from dlpctl.cli.control_plane import Org, backend, done, given, show_list, show_one, whole
 
 PolicyId = Annotated[str, typer.Argument(metavar="ID", help="The stored policy's id.")]
 Groups = Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from dlpctl.cli import exceptions, options
-from dlpctl.cli.accepting import Expires, File, Owner, entry_template, save, scan_of
+from dlpctl.cli.new_exceptions import Expires, File, Owner, entry_template, save, scan_of
 from dlpctl.cli.session import Session
 from dlpctl.config.places import EXCEPTIONS_FILE
 from dlpctl.errors import InputError, UsageError
@@ -21,7 +21,7 @@ from dlpctl.scan.results import Skip
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from dlpctl.cli.narrowing import Search
+    from dlpctl.cli.search import Search
     from dlpctl.scan.results import Result
     from dlpctl.scan.scanner import Scan
 
@@ -51,7 +51,7 @@ def allow(
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Accept one finding. Scans and hooks pass over its value until the day in --expires."""
-    from dlpctl.cli.narrowing import HOOK_TYPES, search
+    from dlpctl.cli.search import HOOK_TYPES, search
 
     if not reason.strip():
         raise UsageError("--reason is empty; say why the finding may stay")

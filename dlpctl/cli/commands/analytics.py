@@ -9,7 +9,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import Org, backend, readable
+from dlpctl.cli.control_plane import Org, backend, readable
 
 app = typer.Typer(add_completion=False)
 

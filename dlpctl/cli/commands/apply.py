@@ -10,7 +10,7 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
-from dlpctl.cli.stored import backend
+from dlpctl.cli.control_plane import backend
 
 app = typer.Typer(add_completion=False)
 
@@ -27,12 +27,12 @@ def apply(
     server: options.Server = None,
 ) -> None:
     """Create and change organizations, groups and policies until they are as a file says."""
-    from dlpctl.cli import applying
+    from dlpctl.cli import applied
 
-    organizations = applying.read(file)
+    organizations = applied.read(file)
     with backend(server) as control:
         changes = list(
-            applying.apply(
+            applied.apply(
                 control, organizations, file.parent, Session.begin().policy, dry_run=dry_run
             )
         )

@@ -14,7 +14,7 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import backend, evidence, show_list, show_one
+from dlpctl.cli.control_plane import backend, evidence, show_list, show_one
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import exceptions, options
-from dlpctl.cli.accepting import (
+from dlpctl.cli.new_exceptions import (
     Expires,
     File,
     Owner,
@@ -23,7 +23,7 @@ from dlpctl.cli.accepting import (
     save,
     scan_of,
 )
-from dlpctl.cli.narrowing import Search, everything, search
+from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.config.places import EXCEPTIONS_FILE
@@ -297,7 +297,7 @@ def _looked_up(
     claim: Claim, root: Path, detector: Detector, baseline: Baseline
 ) -> list[tuple[str, str]]:
     """Fingerprints and types of what a claim means."""
-    from dlpctl.cli.places import Lines
+    from dlpctl.cli.line_index import Lines
     from dlpctl.scan.importing import matching
     from dlpctl.values import fingerprint
 

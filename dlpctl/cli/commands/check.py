@@ -10,7 +10,7 @@ import typer
 
 from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.outputs import writing
-from dlpctl.cli.places import Lines
+from dlpctl.cli.line_index import Lines
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
 from dlpctl.errors import DlpctlError, InputError, OutputError, UsageError
@@ -91,7 +91,7 @@ def check(
     documents.refuse_unwritable(output, force=force)
     session = Session.begin(patterns, server)
     if session.asks_control_plane(org, api_key_file):
-        from dlpctl.cli.stored_check import StoredCheck, show
+        from dlpctl.cli.control_check import StoredCheck, show
 
         if any(
             (operator, patterns, findings, password, password_file, on_uninspected, before_after)

@@ -10,7 +10,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import done, local, show_one
+from dlpctl.cli.control_plane import done, local, show_one
 from dlpctl.errors import UsageError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)

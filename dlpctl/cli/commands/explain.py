@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import inputs, options
-from dlpctl.cli.places import Lines
+from dlpctl.cli.line_index import Lines
 from dlpctl.cli.session import Session, say_gaps
 
 if TYPE_CHECKING:

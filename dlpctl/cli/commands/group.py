@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one
+from dlpctl.cli.control_plane import Org, backend, done, given, show_list, show_one
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 

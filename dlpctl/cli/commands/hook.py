@@ -107,7 +107,7 @@ def run(
 ) -> None:
     """Scan as the hooks do, and print the command that accepts a finding."""
     from dlpctl.cli import scanning
-    from dlpctl.cli.narrowing import HOOK_TYPES
+    from dlpctl.cli.search import HOOK_TYPES
 
     request = scanning.Request(
         paths=[f"./{name}" if name == "-" else name for name in files or ()],
@@ -208,7 +208,7 @@ def _options(types: str | None) -> str:
     """The options of `hook run` in the hook; refuses types that do not exist."""
     if types is None:
         return ""
-    from dlpctl.cli.narrowing import search
+    from dlpctl.cli.search import search
     from dlpctl.cli.session import Session
 
     search(Session.begin(), types=types)

@@ -9,7 +9,7 @@ import typer
 from dlpctl.backend.interface import policy_key
 from dlpctl.backend.local import LocalBackend
 from dlpctl.cli import options
-from dlpctl.cli.stored import backend, done, given, show_one
+from dlpctl.cli.control_plane import backend, done, given, show_one
 
 app = typer.Typer(add_completion=False)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.cli.stored import whole
+from dlpctl.cli.control_plane import whole
 from dlpctl.errors import NotFoundError, PolicyError, UsageError, did_you_mean
 from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.backend.interface import Json as Answer
 from dlpctl.backend.interface import policy_key
 from dlpctl.cli import documents, inputs
-from dlpctl.cli.stored import backend
+from dlpctl.cli.control_plane import backend
 from dlpctl.errors import InputError, UsageError
 from dlpctl.preflight import parse_destination
 from dlpctl.regular import read_secret

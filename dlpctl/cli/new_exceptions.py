@@ -18,7 +18,7 @@ from dlpctl.errors import UsageError
 from dlpctl.scan.baseline import Baseline, Entry, expiry, merged_by_union
 
 if TYPE_CHECKING:
-    from dlpctl.cli.narrowing import Search
+    from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
     from dlpctl.scan.scanner import Scan
 
