@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.cli.control_plane import whole
+from dlpctl.cli.control_plane import complete_policy
 from dlpctl.errors import NotFoundError, PolicyError, UsageError, did_you_mean
 from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
@@ -105,7 +105,7 @@ def _policies(
     for table in wanted.get("policy", ()):
         name = table["name"]
         try:
-            content = whole(_content(table, folder, load))
+            content = complete_policy(_content(table, folder, load))
         except PolicyError as error:
             raise PolicyError(f"{slug}/{name}: {error.message}") from None
         body = content | {key: table[key] for key in ("groups", "is_active") if key in table}
@@ -118,7 +118,10 @@ def _policies(
         member = sorted(
             group["name"] for group in groups if found["policy_id"] in group["policy_ids"]
         )
-        now = whole(Policy.from_dict(found)) | {"groups": member, "is_active": found["is_active"]}
+        now = complete_policy(Policy.from_dict(found)) | {
+            "groups": member,
+            "is_active": found["is_active"],
+        }
         if "groups" in body:
             body["groups"] = sorted(body["groups"])
         changes = [key for key, value in body.items() if key != "version" and value != now[key]]

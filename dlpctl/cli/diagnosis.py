@@ -349,10 +349,10 @@ def _server(config: Config) -> Iterator[Verdict]:
 
 
 def _exceptions() -> Iterator[Verdict]:
-    from dlpctl.cli.exceptions import found, today
+    from dlpctl.cli.accepted import exceptions_file, today
     from dlpctl.scan.baseline import Baseline
 
-    file = found(None)
+    file = exceptions_file(None)
     if file is None:
         return
     try:

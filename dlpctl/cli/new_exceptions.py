@@ -1,19 +1,17 @@
-"""Exceptions that commands add: who answers for them, why and until when, and the file that holds
-them.
-"""
+"""The shared part of `allow` and `baseline`: their options, their scan, and writing exceptions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from dlpctl.cli import exceptions, options
+from dlpctl.cli import accepted, options
 from dlpctl.cli.render import Printer
-from dlpctl.config.places import EXCEPTIONS_FILE
+from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import UsageError
 from dlpctl.scan.baseline import Baseline, Entry, expiry, merged_by_union
 
@@ -22,19 +20,38 @@ if TYPE_CHECKING:
     from dlpctl.cli.session import Session
     from dlpctl.scan.scanner import Scan
 
-File = Annotated[
+BaselineFile = Annotated[
     Path | None,
     typer.Option(
-        "--baseline",
-        metavar="FILE",
-        help=f"The exceptions; the nearest {EXCEPTIONS_FILE}, here or above.",
+        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {EXCEPTIONS_FILE}."
     ),
 ]
-Owner = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Who answers for them; your login name.")
-]
-Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why they may stay.")]
-Expires = Annotated[str, typer.Option(metavar="WHEN", help="Until 2027-01-31, for 90d, or never.")]
+
+
+class ExceptionOptions(NamedTuple):
+    """Who answers for new exceptions and until when, and the file that holds them."""
+
+    file: BaselineFile = None
+    owner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who answers for them; you by default.")
+    ] = None
+    expires: Annotated[
+        str, typer.Option(metavar="WHEN", help="The last day: 2027-01-31, 90d or never.")
+    ] = "90d"
+    form: options.Format = options.Output.HUMAN
+
+    def entry_template(self, reason: str, destination: str | None = None) -> Entry:
+        """Return an exception without fingerprint and type, which new exceptions start from."""
+        from dlpctl.preflight import parse_destination
+
+        where = parse_destination(destination).value if destination else ""
+        try:
+            until = expiry(self.expires, accepted.today())
+        except ValueError as problem:
+            raise UsageError(f"--expires {self.expires}: {problem}") from None
+        if self.owner is not None and not self.owner.strip():
+            raise UsageError("--owner is empty; name who answers for the exceptions")
+        return Entry("", "", self.owner or _login(), until, reason, destination=where)
 
 
 def scan_of(session: Session, wanted: Search, keys: tuple[bytes, ...]) -> Scan:
@@ -49,54 +66,37 @@ def scan_of(session: Session, wanted: Search, keys: tuple[bytes, ...]) -> Scan:
     return Scan(examiner, selection, limits=session.config.limits)
 
 
-def entry_template(owner: str | None, reason: str, expires: str, destination: str | None) -> Entry:
-    """Return an exception without a fingerprint, with what new ones have in common."""
-    from dlpctl.preflight import parse_destination
-
-    where = parse_destination(destination).value if destination else ""
-    try:
-        until = expiry(expires, exceptions.today())
-    except ValueError as problem:
-        raise UsageError(f"--expires {expires}: {problem}") from None
-    if owner is not None and not owner.strip():
-        raise UsageError("--owner is empty; name who answers for them")
-    return Entry("", "", owner or _login(), until, reason, destination=where)
-
-
 def _login() -> str:
     import getpass
 
     try:
         return getpass.getuser()
     except (OSError, KeyError):
-        raise UsageError("nobody knows who you are here; say --owner NAME") from None
+        raise UsageError("your login name is not known; pass --owner NAME") from None
 
 
 def save(
-    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, begun: bool = False
+    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, is_new: bool = False
 ) -> None:
-    """Write a file of exceptions and print what changed; `begun` says that the file is new."""
+    """Write a file of exceptions, and print what changed."""
     new = baseline.with_entries(entries)
     before, after = set(baseline.entries), set(new.entries)
-    if begun or before != after:
+    if is_new or before != after:
         new.save()
-    by_union = begun and _in_git(new.file) and merged_by_union(new.file)
+    by_union = is_new and _in_git(new.file) and merged_by_union(new.file)
     added, removed = len(after - before), len(before - after)
     printer = Printer()
     if form is options.Output.JSON:
-        printer.json(
-            {"file": str(new.file), "exceptions": len(after), "added": added, "removed": removed}
-        )
+        counts = {"exceptions": len(after), "added": added, "removed": removed}
+        printer.json({"file": str(new.file), **counts})
         return
     types = Counter(entry.type for entry in after)
     listed = ", ".join(f"{count} {name}" for name, count in sorted(types.items()))
-    printer.line(
-        f"{_shown(new.file)}: {counted(len(after))}{f' ({listed})' if listed else ''}; {added} added, {removed} removed"
-    )
+    total = f"{counted(len(after))}{f' ({listed})' if listed else ''}"
+    printer.line(f"{_shown(new.file)}: {total}; {added} added, {removed} removed")
     if by_union:
-        printer.line(
-            f"{_shown(new.file.with_name('.gitattributes'))}: {new.file.name} merges by union; commit both"
-        )
+        attributes = _shown(new.file.with_name(".gitattributes"))
+        printer.line(f"{attributes}: {new.file.name} merges by union; commit both")
 
 
 def _shown(file: Path) -> str:

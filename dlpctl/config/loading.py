@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dlpctl.config.kinds import UnfitError
+from dlpctl.config.locations import locate
 from dlpctl.config.origin import Layer, Origin
-from dlpctl.config.places import locate
+from dlpctl.config.setting_types import UnfitError
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
 from dlpctl.errors import ConfigError, did_you_mean
 from dlpctl.regular import open_file

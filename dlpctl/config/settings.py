@@ -10,7 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import (
+from dlpctl.config.origin import DEFAULT, Origin
+from dlpctl.config.setting_types import (
     DESTINATION,
     NAMES,
     PATHS,
@@ -23,7 +24,6 @@ from dlpctl.config.kinds import (
     number,
     whole,
 )
-from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
 VARIABLES = "DLPCTL_"
