@@ -1,46 +1,36 @@
-"""Kinds of settings: what a value must be, and how an environment variable spells it."""
+"""The types of settings: what a value must be, and how an environment variable spells it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
+from dlpctl.tables import UnfitError, as_integer, as_list, as_number, as_text
 from dlpctl.types import Destination
 
 _POLICY_SUFFIXES = (".toml", ".yaml", ".yml", ".json")
 
 
-_Item = TypeVar("_Item")
+class SettingType(NamedTuple):
+    """The values that a setting accepts."""
 
-
-class UnfitError(ValueError):
-    """Says what is wrong with a value, without the value; `item` is the place in a list."""
-
-    def __init__(self, problem: str, item: int | None = None) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.item = item
-
-
-class Kind(NamedTuple):
     check: Callable[[object, Path], object]
-    """Takes what TOML gives and the folder that relative paths start from."""
+    """Checks a value of TOML; relative paths start at the folder."""
     read: Callable[[str], object] = str
-    """Makes of a variable's text what TOML would have given."""
+    """Returns what TOML would have given for the text of a variable."""
 
 
 def _text(value: object, _folder: Path) -> str:
-    if not isinstance(value, str):
-        raise UnfitError("is not a text")
-    if not value.strip():
-        raise UnfitError("is empty")
-    return value
+    text = as_text(value)
+    if not text.strip():
+        raise UnfitError("must not be empty")
+    return text
 
 
 def _texts(value: object, folder: Path) -> tuple[str, ...]:
-    return tuple(_items(value, _text, folder))
+    return tuple(as_list(value, lambda item: _text(item, folder)))
 
 
 def _path(value: object, folder: Path) -> Path:
@@ -49,28 +39,16 @@ def _path(value: object, folder: Path) -> Path:
         return folder / path.expanduser()
     except RuntimeError:
         raise UnfitError(
-            "begins with '~', but no home folder is known; write the whole path"
+            "starts with '~', but no home folder is known; write the absolute path"
         ) from None
 
 
 def _paths(value: object, folder: Path) -> tuple[Path, ...]:
-    return tuple(_items(value, _path, folder))
-
-
-def _items(value: object, check: Callable[[object, Path], _Item], folder: Path) -> list[_Item]:
-    if not isinstance(value, list | tuple):
-        raise UnfitError("is not a list")
-    checked = []
-    for index, item in enumerate(value):
-        try:
-            checked.append(check(item, folder))
-        except UnfitError as unfit:
-            raise UnfitError(unfit.problem, index) from None
-    return checked
+    return tuple(as_list(value, lambda item: _path(item, folder)))
 
 
 def _policy(value: object, folder: Path) -> str:
-    """A name stays; a file is relative to the file that names it, like every other."""
+    """Return a name as it is, and a file relative to the file that names it."""
     name = _text(value, folder)
     is_file = name.lower().endswith(_POLICY_SUFFIXES) or Path(name).name != name
     return str(_path(name, folder)) if is_file else name
@@ -86,63 +64,40 @@ def _one_of(
     def check(value: object, folder: Path) -> str:
         name = spelled(_text(value, folder))
         if name not in options:
-            raise UnfitError(f"is not one of {', '.join(options)}")
+            raise UnfitError(f"must be one of {', '.join(options)}")
         return name
 
     return check
 
 
 def _server(value: object, folder: Path) -> str | None:
-    """`local` is none: what another layer names holds no longer."""
+    """Return None for `local`, which overrides a server that another layer names."""
     text = _text(value, folder)
     return None if text == "local" else text
 
 
-def choice(*options: str) -> Kind:
-    return Kind(_one_of(options, str.lower))
+def choice(*options: str) -> SettingType:
+    return SettingType(_one_of(options, str.lower))
 
 
-def number(low: float, high: float) -> Kind:
-    described = f"is not a number from {low:g} to {high:g}"
+def number(low: float, high: float) -> SettingType:
+    return SettingType(lambda value, _folder: as_number(value, low, high), _number_or_text(float))
 
-    def check(value: object, _folder: Path) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not low <= value <= high
-        ):
-            raise UnfitError(described)
-        return float(value)
 
-    def read(text: str) -> float:
+def integer(low: int, high: int | None = None) -> SettingType:
+    return SettingType(lambda value, _folder: as_integer(value, low, high), _number_or_text(int))
+
+
+def _number_or_text(convert: Callable[[str], float]) -> Callable[[str], object]:
+    """Return a reader that leaves to the check what is not a number."""
+
+    def read(text: str) -> object:
         try:
-            return float(text)
+            return convert(text)
         except ValueError:
-            raise UnfitError(described) from None
+            return text
 
-    return Kind(check, read)
-
-
-def whole(low: int, high: int | None = None) -> Kind:
-    described = f"is not a whole number from {low:,} {'on' if high is None else f'to {high:,}'}"
-
-    def check(value: object, _folder: Path) -> int:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int)
-            or value < low
-            or (high is not None and value > high)
-        ):
-            raise UnfitError(described)
-        return value
-
-    def read(text: str) -> int:
-        try:
-            return int(text)
-        except ValueError:
-            raise UnfitError(described) from None
-
-    return Kind(check, read)
+    return read
 
 
 def _separated(text: str) -> list[str]:
@@ -158,10 +113,10 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-TEXT = Kind(_text)
-TEXTS = Kind(_texts, _lines)
-SERVER = Kind(_server)
-NAMES = Kind(_texts, split_names)
-PATHS = Kind(_paths, _separated)
-POLICY = Kind(_policy)
-DESTINATION = Kind(_destination)
+TEXT = SettingType(_text)
+TEXTS = SettingType(_texts, _lines)
+SERVER = SettingType(_server)
+NAMES = SettingType(_texts, split_names)
+PATHS = SettingType(_paths, _separated)
+POLICY = SettingType(_policy)
+DESTINATION = SettingType(_destination)
