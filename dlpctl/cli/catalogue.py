@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-_MODULES = "dlpctl.cli.commands"
+from dlpctl.cli import commands
+
 _HEAD = re.compile(r'"""(?P<summary>[^"]+?)\.?(?:\n|""")')
 _SECTION = re.compile(r'^SECTION = \("(?P<title>[^"]+)", (?P<position>\d+)\)$', re.MULTILINE)
 
@@ -28,9 +29,9 @@ class CommandEntry(NamedTuple):
 
 def command_entries() -> list[CommandEntry]:
     """Return all commands in the order of the help."""
-    spec = find_spec(_MODULES)
-    folder = Path(next(iter((spec and spec.submodule_search_locations) or ())))
-    entries = [_read(file) for file in folder.glob("[!_]*.py")]
+    entries = [
+        _read(file) for folder in commands.__path__ for file in Path(folder).glob("[!_]*.py")
+    ]
     return sorted(entries, key=lambda one: (one.position, one.name))
 
 
@@ -43,7 +44,7 @@ def module_of(command: str) -> str | None:
     name = command.replace("-", "_")
     if name.startswith("_") or not name.isidentifier():
         return None
-    module = f"{_MODULES}.{name}"
+    module = f"{commands.__name__}.{name}"
     return module if find_spec(module) else None
 
 
