@@ -13,8 +13,9 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.diagnosis import State, diagnose
+from dlpctl.cli.diagnosis import diagnose
 from dlpctl.cli.render import Printer
+from dlpctl.cli.verdicts import State
 
 SECTION = ("Repositories, shells and help", 34)
 
