@@ -6,7 +6,7 @@ scanned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 
@@ -29,15 +29,17 @@ def fault(problem: BaseException) -> str:
 
 
 class DlpctlError(Exception):
-    """The root. `code` is stable and machine-readable."""
+    """The base of all errors. `code` is stable and machine-readable."""
 
     code: ClassVar[str] = "error"
     exit_status: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        """`problems` are the mistakes of a file, one line each; the message joins them."""
         super().__init__(message)
         self.message = message
+        self.problems = tuple(problems)
 
 
 class UsageError(DlpctlError):

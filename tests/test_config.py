@@ -179,44 +179,59 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("min_scor = 0.3", "min_scor is not a setting; did you mean 'min_score'?"),
-            ("min-score = 0.3", "min-score is not a setting; did you mean 'min_score'?"),
-            ("[allow]\nvalue = []", "allow.value is not a setting; did you mean 'allow.values'?"),
-            ("[alow]\nvalues = []", "alow is not a setting; did you mean 'allow'?"),
-            ("zzz = 1", "zzz is not a setting; 'dlpctl config show' lists them all"),
-            ("allow = ['x']", "allow is not a table; write [allow]"),
-            ("min_score = '0.3'", "min_score is not a number from 0 to 1"),
-            ("min_score = true", "min_score is not a number from 0 to 1"),
-            ("min_score = 1.01", "min_score is not a number from 0 to 1"),
-            ("min_score = nan", "min_score is not a number from 0 to 1"),
-            ("[min_score]\nx = 1", "min_score is not a number from 0 to 1"),
-            ("patterns = 'a.toml'", "patterns is not a list"),
-            ("patterns = ['a.toml', 3]", "patterns[1] is not a text"),
-            ("patterns = ['']", "patterns[0] is empty"),
-            ("allow.regexes = ['a', ' ']", "allow.regexes[1] is empty"),
-            ("destination = 'MOON'", "destination is not one of AI_TOOL, VENDOR, CUSTOMER"),
-            ("color = 'red'", "color is not one of auto, always, never"),
-            ("policy = 3", "policy is not a text"),
+            ("min_scor = 0.3", "1: min_scor: is not a setting; did you mean 'min_score'?"),
+            ("min-score = 0.3", "1: min-score: is not a setting; did you mean 'min_score'?"),
+            (
+                "[allow]\nvalue = []",
+                "2: allow.value: is not a setting; did you mean 'allow.values'?",
+            ),
+            ("[alow]\nvalues = []", "1: alow: is not a setting; did you mean 'allow'?"),
+            ("zzz = 1", "1: zzz: is not a setting; 'dlpctl config show' lists them all"),
+            ("allow = ['x']", "1: allow: must be a table; write [allow]"),
+            ("\nmin_score = '0.3'", "2: min_score: must be a number from 0 to 1"),
+            ("min_score = true", "1: min_score: must be a number from 0 to 1"),
+            ("min_score = 1.01", "1: min_score: must be a number from 0 to 1"),
+            ("min_score = nan", "1: min_score: must be a number from 0 to 1"),
+            ("[min_score]\nx = 1", "1: min_score: must be a number from 0 to 1"),
+            ("patterns = 'a.toml'", "1: patterns: must be a list"),
+            ("patterns = ['a.toml', 3]", "1: patterns[1]: must be text"),
+            ("patterns = ['']", "1: patterns[0]: must not be empty"),
+            ("allow.regexes = ['a', ' ']", "1: allow.regexes[1]: must not be empty"),
+            ("destination = 'MOON'", "1: destination: must be one of AI_TOOL, VENDOR, CUSTOMER"),
+            ("color = 'red'", "1: color: must be one of auto, always, never"),
+            ("policy = 3", "1: policy: must be text"),
         ],
     )
     @pytest.mark.parametrize("layer", ["project", "user"])
-    def test_carry_file_and_key(
+    def test_carry_file_line_and_key(
         self, load: Load, home: Path, project: Path, text: str, expected: str, layer: str
     ) -> None:
         file = project / "dlpctl.toml" if layer == "project" else home / "config" / "config.toml"
         write(file, text)
-        assert message(load) == f"{file}: {expected}"
+        assert message(load) == f"{file}:{expected}"
+
+    def test_are_all_listed_at_once(self, load: Load, project: Path) -> None:
+        file = project / "dlpctl.toml"
+        write(file, "min_score = 2\n\n[serve]\nprt = 1\nburst = 0\n")
+        with pytest.raises(ConfigError) as caught:
+            load(COLOR="red")
+        assert sorted(caught.value.problems) == [
+            f"{file}:1: min_score: must be a number from 0 to 1",
+            f"{file}:4: serve.prt: is not a setting; did you mean 'serve.port'?",
+            f"{file}:5: serve.burst: must be a whole number from 1 to 1,000,000,000",
+            "DLPCTL_COLOR: must be one of auto, always, never",
+        ]
 
     @pytest.mark.parametrize(
         ("variable", "text", "expected"),
         [
-            ("MIN_SCORE", "high", "DLPCTL_MIN_SCORE is not a number from 0 to 1"),
-            ("MIN_SCORE", "nan", "DLPCTL_MIN_SCORE is not a number from 0 to 1"),
-            ("COLOR", "red", "DLPCTL_COLOR is not one of auto, always, never"),
+            ("MIN_SCORE", "high", "DLPCTL_MIN_SCORE: must be a number from 0 to 1"),
+            ("MIN_SCORE", "nan", "DLPCTL_MIN_SCORE: must be a number from 0 to 1"),
+            ("COLOR", "red", "DLPCTL_COLOR: must be one of auto, always, never"),
             (
                 "MIN_SCOER",
                 "1",
-                "DLPCTL_MIN_SCOER in the environment is not a setting; did you mean 'DLPCTL_MIN_SCORE'?",
+                "DLPCTL_MIN_SCOER: is not a variable of dlpctl; did you mean 'DLPCTL_MIN_SCORE'?",
             ),
         ],
     )
@@ -397,7 +412,7 @@ class TestCommands:
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err == (
-            f"dlpctl: {inside / 'dlpctl.toml'}: min_scor is not a setting; did you mean 'min_score'?\n"
+            f"dlpctl: {inside / 'dlpctl.toml'}:1: min_scor: is not a setting; did you mean 'min_score'?\n"
         )
 
     def test_path_works_whatever_the_settings_say(

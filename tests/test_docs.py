@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dlpctl.cli import topics
-from dlpctl.cli.main import COMMANDS
+from dlpctl.cli.catalogue import command_names
 from dlpctl.cli.outline import Node, describe
 from dlpctl.config import SETTINGS
 from dlpctl.config.loading import OTHER_VARIABLES
@@ -49,7 +49,9 @@ def test_every_command_and_option_says_what_it_does(program: Node) -> None:
 def test_every_command_is_part_of_a_page() -> None:
     read = "\n".join(topics.text(name) for name in topics.names() if name not in LISTED)
     read += (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in COMMANDS if not re.search(rf"dlpctl {name}\b|`{name}\b", read)] == []
+    assert [
+        name for name in command_names() if not re.search(rf"dlpctl {name}\b|`{name}\b", read)
+    ] == []
 
 
 def test_every_setting_variable_error_type_policy_and_operator_is_explained() -> None:

@@ -1,10 +1,10 @@
-"""Options that several commands share, declared once."""
+"""Options that several commands share. A name means the same in every command."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path as FilePath
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,78 +14,119 @@ class Output(StrEnum):
     JSON = "json"
 
 
+File = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="A file of any format, or '-' for stdin.")
+]
+TextFile = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="A text file, or '-' for stdin.")
+]
 Destination = Annotated[
     str | None,
     typer.Option(
-        "-d",
-        "--destination",
-        metavar="NAME",
-        help="Where the content goes: AI_TOOL, VENDOR or CUSTOMER.",
+        "-d", "--destination", metavar="NAME", help="Where it goes: AI_TOOL, VENDOR or CUSTOMER."
     ),
 ]
 Policy = Annotated[
     str | None,
+    typer.Option("-p", "--policy", metavar="POLICY", help="A policy file or a built-in policy."),
+]
+Types = Annotated[
+    str | None,
     typer.Option(
-        "-p", "--policy", metavar="POLICY", help="A policy file, or the name of a built-in policy."
+        "--types",
+        metavar="LIST",
+        help="Only these categories, types or patterns, separated by commas.",
     ),
 ]
 Operator = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="How to mask: partial, redact, remove, hash, replace:TEXT, token, surrogate, encrypt.",
+        "--operator", metavar="NAME", help="How to mask; 'dlpctl help prompts' lists operators."
     ),
 ]
 Patterns = Annotated[
-    list[FilePath] | None,
+    list[Path] | None,
+    typer.Option("--patterns", metavar="FILE", help="Add a pattern file. Repeatable."),
+]
+Format = Annotated[
+    Output,
     typer.Option(
-        "--patterns", metavar="FILE", help="Further patterns; may be given several times."
+        "-f", "--format", metavar="FORMAT", help="Output format: human or json.", show_default=False
     ),
 ]
-Format = Annotated[Output, typer.Option("-f", "--format", help="For people or for programs.")]
 MinScore = Annotated[
     float | None,
-    typer.Option("--min-score", min=0.0, max=1.0, help="What a finding must score to count."),
-]
-OutputFile = Annotated[
-    FilePath | None,
     typer.Option(
-        "-o", "--output", metavar="FILE", help="Write here instead of stdout, at the end."
+        "--min-score", metavar="SCORE", min=0.0, max=1.0, help="The lowest score of a finding."
     ),
 ]
+OutputFile = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not stdout.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; see the exit status.")]
+Confirmed = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 Server = Annotated[
     str | None,
     typer.Option(
         "--server",
         metavar="URL",
-        help="Ask this server, such as http://127.0.0.1:8686 or unix:/run/dlpctl.sock; 'local' is this machine's database.",
+        help="Ask this server, e.g. http://127.0.0.1:8686; 'local' asks the database here.",
         show_default=False,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")]
-Password = Annotated[
-    bool,
-    typer.Option(
-        "--password", help="Ask for the password of an encrypted file.", show_default=False
-    ),
-]
-PasswordFile = Annotated[
-    FilePath | None,
-    typer.Option(
-        metavar="FILE", help="Read that password from a file; DLPCTL_PASSWORD holds it as well."
-    ),
-]
-OnUninspected = Annotated[
+Organization = Annotated[str, typer.Argument(metavar="ORG", help="An organization's id or slug.")]
+ExpiresAt = Annotated[
     str | None,
-    typer.Option(
-        metavar="block|warn",
-        help="What it means that a part of a file cannot be read, such as a picture.",
-    ),
+    typer.Option("--expires", metavar="WHEN", help="A day or a time: 2027-01-31, or with T12:00Z."),
 ]
-BeforeAfter = Annotated[
-    FilePath | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Draw the pages of a PDF that masking changed, before and after, for your eyes.",
-    ),
-]
+
+
+class ContentOptions(NamedTuple):
+    """How content is decided on and masked; the same for `check` and `mask`."""
+
+    destination: Destination = None
+    policy: Policy = None
+    operator: Operator = None
+    force: Force = False
+    password: Annotated[
+        bool,
+        typer.Option(
+            "--password", help="Ask for the password of an encrypted file.", show_default=False
+        ),
+    ] = False
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Read the password from FILE; DLPCTL_PASSWORD also works."
+        ),
+    ] = None
+    on_uninspected: Annotated[
+        str | None,
+        typer.Option(metavar="ACTION", help="If a part cannot be inspected: block or warn."),
+    ] = None
+    before_after: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Draw changed PDF pages, before and after, in FOLDER."),
+    ] = None
+    patterns: Patterns = None
+
+
+class AnswerOptions(NamedTuple):
+    """Where the masked copy goes, and how the answer is printed."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the masked copy to FILE, not next to it."
+        ),
+    ] = None
+    form: Format = Output.HUMAN
+    findings: Annotated[
+        bool, typer.Option("--findings", help="List every finding in the JSON.")
+    ] = False
+    decision_only: Annotated[
+        bool,
+        typer.Option("--decision-only", help="Print the decision only; stops as soon as possible."),
+    ] = False
+    quiet: Quiet = False

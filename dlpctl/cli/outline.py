@@ -1,13 +1,15 @@
-"""Describe every command and its options, for the pages and for the tests of the pages."""
+"""All commands with their options, for topics and for the tests of pages."""
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
+
+from dlpctl.cli.helptext import split_examples, summary
 
 
 class Option(NamedTuple):
     names: tuple[str, ...]
+    metavar: str
     help: str
 
 
@@ -16,6 +18,7 @@ class Node(NamedTuple):
 
     path: tuple[str, ...]
     help: str
+    examples: tuple[str, ...]
     options: tuple[Option, ...]
     children: tuple[Node, ...]
 
@@ -24,22 +27,23 @@ class Node(NamedTuple):
 
 
 def describe() -> Node:
-    import click
+    """Return the program with all its commands."""
     import typer
 
     from dlpctl.cli.main import app
 
     root: Any = typer.main.get_command(app)
     names = ["-h", "--help"]
-    return _node(root, click.Context(root, info_name="dlpctl", help_option_names=names), ())
+    context = root.context_class(root, info_name="dlpctl", help_option_names=names)
+    return _node(root, context, ())
 
 
 def _node(command: Any, context: Any, path: tuple[str, ...]) -> Node:
-    import click
-
     options = tuple(
         Option(
-            tuple(sorted([*param.opts, *param.secondary_opts], key=len)), _line(param.help or "")
+            tuple(sorted([*param.opts, *param.secondary_opts], key=len)),
+            param.metavar or "",
+            param.help or "",
         )
         for param in command.get_params(context)
         if param.param_type_name == "option" and not param.hidden
@@ -49,13 +53,7 @@ def _node(command: Any, context: Any, path: tuple[str, ...]) -> Node:
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             if not child.hidden:
-                inner = click.Context(child, parent=context, info_name=name)
+                inner = child.context_class(child, parent=context, info_name=name)
                 children.append(_node(child, inner, (*path, name)))
-    summary = getattr(command, "short_help", None) or command.help or ""
-    return Node(path, _line(summary), options, tuple(children))
-
-
-def _line(text: str) -> str:
-    """Return the first sentence, on one line."""
-    text = " ".join(text.split())
-    return re.split(r"(?<=[a-z0-9)'>])[.:;](?: |$)", text, maxsplit=1)[0]
+    examples = split_examples(command.help or "")[1]
+    return Node(path, summary(command.help or ""), tuple(examples), options, tuple(children))

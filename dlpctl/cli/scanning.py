@@ -1,4 +1,4 @@
-"""A scan as `scan` and the hooks run it: what is read, what is looked for, and where reports go."""
+"""A scan as `dlpctl scan` and the hooks run it, from the request to reports and exit status."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import os
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dlpctl.cli import exceptions, inputs
+from dlpctl.cli import accepted, inputs
 from dlpctl.cli.documents import cleaning_up
-from dlpctl.cli.narrowing import search
 from dlpctl.cli.report_outputs import (
     Delivery,
     all_failed,
@@ -19,17 +18,20 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.session import Session, say_gaps
+from dlpctl.cli.search import search
+from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
+from dlpctl.regex import lazy
 from dlpctl.scan.reports import FORMS, Setting, report_named, skipped_by_reason
 from dlpctl.scan.results import Skip, Why
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from dlpctl.cli.narrowing import Search
     from dlpctl.cli.progress import Progress
     from dlpctl.cli.report_outputs import Output
+    from dlpctl.cli.scan_options import ScanRequest
+    from dlpctl.cli.search import Search
     from dlpctl.scan.baseline import Acceptance
     from dlpctl.scan.git import Repository
     from dlpctl.scan.reports import Report
@@ -41,53 +43,19 @@ if TYPE_CHECKING:
 CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL = "human", "jsonl"
 USUAL_PATH = "."
+_SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-class Request(NamedTuple):
-    """The arguments of a scan."""
+def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ()) -> int:
+    """Scan, write the reports and return the exit status.
 
-    paths: Sequence[str] = ()
-    staged: bool = False
-    history: bool = False
-    diff: str | None = None
-    types: str | None = None
-    default_types: Sequence[str] = ()
-    """The types to look for if neither flags nor settings name any; all if empty."""
-    policy: str | None = None
-    destination: str | None = None
-    min_score: float | None = None
-    fail_on: float = 0.5
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    ignore_files: bool = True
-    names: bool = True
-    max_size: int | None = None
-    baseline: Path | None = None
-    archives: bool = True
-    keep_going: bool = False
-    jobs: int = 0
-    form: str = HUMAN
-    reports: Sequence[str] = ()
-    verbose: bool = False
-    quiet: bool = False
-    show_values: bool = False
-    patterns: Sequence[Path] | None = None
-
-    @property
-    def of_changes(self) -> bool:
-        """Whether changes are scanned, of which there may be none."""
-        return self.staged or self.diff is not None
-
-    @property
-    def of_git(self) -> bool:
-        return self.of_changes or self.history
-
-
-def scan(request: Request, *more: Report) -> int:
-    """Scan, write the reports and return the exit status; `more` reports take what is found, too."""
+    `more` reports get the findings, too. `default_types` hold if flags and settings name no types.
+    """
     from dlpctl.cli.progress import Progress
 
-    if inputs.STDIN in request.paths:
+    max_size = _bytes(request.max_size)
+    if inputs.STDIN in (request.paths or ()):
         inputs.require_open_stdin()
     with ExitStack() as stack:
         files = _file_outputs(request)
@@ -101,14 +69,14 @@ def scan(request: Request, *more: Report) -> int:
             policy=request.policy,
             destination=request.destination,
             min_score=request.min_score,
-            default_types=request.default_types,
+            default_types=default_types,
         )
-        if not request.names:
+        if request.no_names:
             wanted = wanted._replace(detector=wanted.detector.without_names())
-        _say_usual_path(request)
-        keys, known = exceptions.acceptance(request.baseline, request.destination)
+        _note_usual_path(request)
+        keys, known = accepted.acceptance(request.baseline, request.destination)
         progress = Progress(None if request.quiet else sys.stderr)
-        run = _scan(session, request, wanted, keys, known, progress)
+        run = _scan(session, request, max_size, wanted, keys, known, progress)
         found = (
             _from_git(run, request) if request.of_git else run.files(request.paths or [USUAL_PATH])
         )
@@ -117,34 +85,35 @@ def scan(request: Request, *more: Report) -> int:
         if stopped is None:
             stopped = _emptiness(run.summary, request)
         _finish(run.summary, deliveries, more, known)
-    say_gaps(wanted.detector)
+    print_gaps(wanted.detector)
     if problem := stopped or failure_of(deliveries):
         raise problem
     return _status(run.summary, request)
 
 
-def _say_usual_path(request: Request) -> None:
-    """Say what is scanned to a caller who may have meant stdin."""
+def _note_usual_path(request: ScanRequest) -> None:
+    """Tell a user who may have meant stdin what is scanned."""
     if request.paths or request.of_git or not inputs.may_hold_content():
         return
     sys.stderr.write("dlpctl: note: scanning this folder, not stdin; '-' scans stdin\n")
 
 
-def _file_outputs(request: Request) -> list[tuple[str, Output]]:
-    """The form and the output of each `--report`; what earlier runs wrote there is gone afterwards."""
+def _file_outputs(request: ScanRequest) -> list[tuple[str, Output]]:
+    """Return format and output of each `--report`; reports of earlier runs are removed."""
     named: list[tuple[str, Path]] = []
-    for each in request.reports:
+    for each in request.reports or ():
         form, _, file = each.partition("=")
         if form not in FORMS or not file:
-            raise UsageError(f"--report {each}: write FORM=FILE with one of {', '.join(FORMS)}")
+            raise UsageError(f"--report {each}: write FORMAT=FILE with one of {', '.join(FORMS)}")
         named.append((form, Path(file)))
-    require_distinct([file for _, file in named], request.paths)
+    require_distinct([file for _, file in named], request.paths or ())
     return [(form, file_output(file)) for form, file in named]
 
 
 def _scan(
     session: Session,
-    request: Request,
+    request: ScanRequest,
+    max_size: int | None,
     wanted: Search,
     keys: tuple[bytes, ...],
     known: Acceptance | None,
@@ -156,18 +125,18 @@ def _scan(
 
     allow = session.allow_list()
     selection = Selection(
-        include=request.include,
-        exclude=request.exclude,
+        include=request.include or (),
+        exclude=request.exclude or (),
         allowed=allow.skips if session.config.allow.paths else None,
-        max_size=request.max_size,
-        ignore_files=request.ignore_files,
+        max_size=max_size,
+        ignore_files=not request.no_ignore,
     )
     return Scan(
         Examiner(
             wanted.detector, wanted.min_score, allow, keys=keys, show_values=request.show_values
         ),
         selection,
-        archives=request.archives,
+        archives=not request.no_archives,
         jobs=request.jobs,
         accepts=known.accepts if known else None,
         limits=session.config.limits,
@@ -175,10 +144,10 @@ def _scan(
     )
 
 
-def _from_git(run: Scan, request: Request) -> Generator[Result | Skip]:
+def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
     from dlpctl.scan.git import Repository
 
-    paths = request.paths
+    paths = request.paths or ()
     ranges = [path for path in paths if request.history and not os.path.lexists(path)]
     places = [Path(path) for path in paths if path not in ranges] or [Path()]
     repository = Repository(str(places[0] if places[0].is_dir() else places[0].parent))
@@ -196,7 +165,7 @@ def _from_git(run: Scan, request: Request) -> Generator[Result | Skip]:
 
 
 def _known(repository: Repository, place: Path) -> str:
-    """A path as git calls it; one that git has never heard of would match no change."""
+    """Return a path as git names it; refuse one that git does not know, which would match nothing."""
     inside = repository.within(place)
     if not os.path.lexists(place) and not repository.has_path(inside):
         raise UsageError(f"{place}: no such file or folder, neither here nor in HEAD")
@@ -204,7 +173,7 @@ def _known(repository: Repository, place: Path) -> str:
 
 
 def _deliveries(
-    session: Session, request: Request, wanted: Search, files: Sequence[tuple[str, Output]]
+    session: Session, request: ScanRequest, wanted: Search, files: Sequence[tuple[str, Output]]
 ) -> list[Delivery]:
     from dlpctl import __version__
     from dlpctl.cli.render import coloured
@@ -230,7 +199,7 @@ def _deliver(
     more: Sequence[Report],
     progress: Progress,
 ) -> Stopped | None:
-    """Hand on what is found as it comes; return what stopped it, once the workers have ended."""
+    """Report findings as they come; return what stopped the scan, after the workers have ended."""
     stopped: Stopped | None = None
     with closing(found):
         try:
@@ -250,10 +219,10 @@ def _deliver(
     return stopped
 
 
-def _emptiness(summary: Summary, request: Request) -> DlpctlError | None:
-    """The error where no file was scanned: a wrong path must not pass for a clean one.
+def _emptiness(summary: Summary, request: ScanRequest) -> DlpctlError | None:
+    """Return the error for a scan without a file: a wrong path must not pass for a clean one.
 
-    Changes may be none, and a file that the settings allow is not asked about.
+    There may be no changes, and files that the settings allow are no error.
     """
     is_reported = summary.partial or (summary.failures and not request.keep_going)
     if summary.files or is_reported:
@@ -283,9 +252,18 @@ def _finish(
         report.finish(summary)
 
 
-def _status(summary: Summary, request: Request) -> int:
+def _status(summary: Summary, request: ScanRequest) -> int:
     if summary.failures and not request.keep_going:
         return INCOMPLETE
     if summary.worst is None:
         return CLEAN
     return FOUND if summary.worst >= request.fail_on else BELOW
+
+
+def _bytes(size: str | None) -> int | None:
+    if size is None:
+        return None
+    found = _SIZE.fullmatch(size.strip())
+    if not found:
+        raise UsageError(f"--max-size {size}: write a number and a unit, say 500k, 10M or 2G")
+    return int(float(found[1]) * (1 << _UNITS[found[2].lower()]))

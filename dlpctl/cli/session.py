@@ -14,7 +14,7 @@ from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:
-    from dlpctl.cli.licensed import Licensed
+    from dlpctl.cli.licensing import Licensed
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
@@ -66,7 +66,7 @@ class Session:
         key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
         if not key or self.config.server is None:
             return None
-        from dlpctl.cli.licensed import Licensed
+        from dlpctl.cli.licensing import Licensed
 
         self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
         return None if self._license is None else self._license.policy(name)
@@ -78,7 +78,7 @@ class Session:
 
     def detector(self) -> Detector:
         detector = Detector(
-            files=self._files, cache=Cache(self.config.cache_folder), on_compile=_say_compiling
+            files=self._files, cache=Cache(self.config.cache_folder), on_compile=_note_compiling
         )
         detector.aside = Aside()
         return detector
@@ -160,8 +160,8 @@ class Session:
         return AllowList(allow.values, allow.regexes, allow.paths)
 
 
-def say_gaps(detector: Detector) -> None:
-    """What a listing of findings does not tell: what could not be looked for."""
+def print_gaps(detector: Detector) -> None:
+    """Tell on stderr what a listing of findings lacks because it could not be searched for."""
     if detector.not_inspected:
         sys.stderr.write(
             f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n"
@@ -181,7 +181,7 @@ def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
     )
 
 
-def _say_compiling() -> None:
+def _note_compiling() -> None:
     if sys.stderr.isatty():
         sys.stderr.write("dlpctl: compiling patterns for the first use ...\n")
 

@@ -1,4 +1,4 @@
-"""The commands of `dlpctl policy` for policies in the control plane."""
+"""The commands of `dlpctl policy` for policies that the control plane stores."""
 
 from __future__ import annotations
 
@@ -7,113 +7,123 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, complete_policy, given
 from dlpctl.cli.session import Session
-from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one, whole
 
 PolicyId = Annotated[str, typer.Argument(metavar="ID", help="The stored policy's id.")]
 Groups = Annotated[
     list[str] | None,
-    typer.Option(
-        "--group", metavar="GROUP", help="A group that it belongs to; may be given several times."
-    ),
+    typer.Option("--group", metavar="GROUP", help="A group of the policy. Repeatable."),
 ]
 Active = Annotated[
-    bool | None, typer.Option("--active/--inactive", help="Whether checks by it are answered.")
+    bool | None, typer.Option("--active/--inactive", help="Whether checks may use it.")
 ]
 
 
-def register(app: typer.Typer) -> None:
-    for name, command in (
-        ("stored", stored),
-        ("create", create),
-        ("update", update),
-        ("versions", versions),
-        ("regenerate-key", regenerate_key),
-        ("delete", delete),
-    ):
-        app.command(name)(command)
+def add_commands(app: App) -> None:
+    """Add these commands to `dlpctl policy`."""
+    for command in (stored, create, update, versions, regenerate_key, delete):
+        app.command()(command)
 
 
 def stored(
-    org: Org,
+    org: options.Organization,
+    control: ControlOptions,
     policy_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Print this one alone.")
+        str | None, typer.Argument(metavar="[ID]", help="Show only this policy.")
     ] = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """List the policies of an organization."""
-    with backend(server) as control:
+    """List the policies of an organization.
+
+    Examples:
+        dlpctl policy stored acme
+        dlpctl policy stored acme POLICY_ID --format json
+    """
+    with control.backend() as backend:
         if policy_id is not None:
-            show_one(control.get_policy(org, policy_id), form)
+            control.print_record(backend.get_policy(org, policy_id))
             return
-        rows = control.list_policies(org)
-    show_list(rows, ("policy_id", "name", "version", "is_active", "api_key"), form, "no policy")
+        rows = backend.list_policies(org)
+    control.print_list(rows, "policy_id name version is_active api_key", "no policy")
 
 
 def create(
-    org: Org,
-    policy: Annotated[str, typer.Argument(help="A policy file, or the name of a built-in policy.")],
+    org: options.Organization,
+    policy: Annotated[
+        str, typer.Argument(metavar="POLICY", help="A policy file or a built-in policy.")
+    ],
+    control: ControlOptions,
     groups: Groups = None,
     active: Active = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Store a policy for an organization; it gets a key of its own."""
+    """Store a policy for an organization, with a key of its own.
+
+    Examples:
+        dlpctl policy create acme policy.toml
+        dlpctl policy create acme pci-dss --group legal --inactive
+    """
     content = Session.begin().policy(policy).to_dict()
-    with backend(server) as control:
-        show_one(control.create_policy(org, content | given(groups=groups, is_active=active)), form)
+    with control.backend() as backend:
+        body = content | given(groups=groups, is_active=active)
+        control.print_record(backend.create_policy(org, body))
 
 
 def update(
-    org: Org,
+    org: options.Organization,
     policy_id: PolicyId,
+    control: ControlOptions,
     policy: Annotated[
         str | None,
-        typer.Argument(help="A policy file, or the name of a built-in policy.", show_default=False),
+        typer.Argument(
+            metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
+        ),
     ] = None,
     groups: Groups = None,
     active: Active = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Replace what a stored policy says, which makes a new version of it; or switch it on or off."""
-    content = whole(Session.begin().policy(policy)) if policy is not None else {}
-    with backend(server) as control:
+    """Replace the content of a stored policy by a new version, or switch the policy on or off.
+
+    Examples:
+        dlpctl policy update acme POLICY_ID policy.toml
+        dlpctl policy update acme POLICY_ID --inactive
+    """
+    content = complete_policy(Session.begin().policy(policy)) if policy is not None else {}
+    with control.backend() as backend:
         body = content | given(groups=groups, is_active=active)
-        show_one(control.update_policy(org, policy_id, body), form)
+        control.print_record(backend.update_policy(org, policy_id, body))
 
 
-def versions(
-    org: Org,
-    policy_id: PolicyId,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """List what a stored policy said before, the newest first."""
-    with backend(server) as control:
-        rows = control.list_versions(org, policy_id)
-    show_list(rows, ("version", "created_at"), form, "no version")
+def versions(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
+    """List the earlier versions of a stored policy, newest first.
+
+    Examples:
+        dlpctl policy versions acme POLICY_ID
+        dlpctl policy versions acme POLICY_ID --format json
+    """
+    with control.backend() as backend:
+        rows = backend.list_versions(org, policy_id)
+    control.print_list(rows, "version created_at", "no version")
 
 
-def regenerate_key(
-    org: Org,
-    policy_id: PolicyId,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Give a stored policy a new key; the old one opens nothing any more."""
-    with backend(server) as control:
-        show_one(control.regenerate_key(org, policy_id), form)
+def regenerate_key(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
+    """Give a stored policy a new key; the old key stops working.
+
+    Examples:
+        dlpctl policy regenerate-key acme POLICY_ID
+        dlpctl policy regenerate-key acme POLICY_ID --format json
+    """
+    with control.backend() as backend:
+        control.print_record(backend.regenerate_key(org, policy_id))
 
 
-def delete(
-    org: Org,
-    policy_id: PolicyId,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Delete a stored policy."""
-    with backend(server) as control:
-        control.delete_policy(org, policy_id)
-    done(f"deleted {policy_id}", form)
+def delete(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
+    """Delete a stored policy.
+
+    Examples:
+        dlpctl policy delete acme POLICY_ID
+        dlpctl policy delete acme POLICY_ID --server http://127.0.0.1:8686
+    """
+    with control.backend() as backend:
+        backend.delete_policy(org, policy_id)
+    control.print_done(f"deleted {policy_id}")

@@ -1,4 +1,4 @@
-"""From files, environment and flags to a `Config`: the later layer wins, setting by setting."""
+"""Load the settings from files, environment and flags; the later layer wins, setting by setting."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import UnfitError
+from dlpctl.config.locations import locate
 from dlpctl.config.origin import Layer, Origin
-from dlpctl.config.places import locate
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
 from dlpctl.errors import ConfigError, did_you_mean
 from dlpctl.regular import open_file
+from dlpctl.tables import Problems, Source, UnfitError
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
@@ -26,12 +26,19 @@ OTHER_VARIABLES = {
     "DLPCTL_API_KEY": "The key of the policy to check by.",
     "DLPCTL_LICENSE_KEY": "The license key of this installation.",
 }
-"""What is no setting, since it is a secret or says where settings are; with its meaning."""
+"""Variables of secrets and of the folder of settings, which are no settings, with their meanings."""
 # Kubernetes sets such variables in every container beside a service that is called dlpctl or
 # dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
-_Given = tuple[Setting, object, Origin]
+
+class _Given(NamedTuple):
+    """A value of a setting in one layer."""
+
+    setting: Setting
+    value: object
+    origin: Origin
+    source: Source
 
 
 def load_config(
@@ -40,25 +47,36 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     working: Path | None = None,
 ) -> Config:
-    """The settings of a run in the folder `working`; `flags` are settings by key, of which None is
-    not given.
+    """Return the settings of a run in the folder `working`; raise `ConfigError` for all mistakes.
+
+    `flags` are settings by key, of which None is not given.
     """
     environ = os.environ if environ is None else environ
-    places = locate(environ, working)
+    locations = locate(environ, working)
+    problems = Problems(ConfigError)
     values: dict[str, object] = {}
     origins: dict[str, Origin] = {}
     layers = (
-        _from_file(places.project, Layer.PROJECT),
-        _from_file(places.user, Layer.USER),
-        _from_environment(environ, places.working),
-        _from_flags(flags or {}, places.working),
+        _from_file(locations.project, Layer.PROJECT, problems),
+        _from_file(locations.user, Layer.USER, problems),
+        _from_environment(environ, locations.working, problems),
+        _from_flags(flags or {}, locations.working, problems),
     )
     for layer in layers:
-        for setting, value, origin in layer:
-            values[setting.key] = _checked(setting, value, origin)
-            origins[setting.key] = origin
+        for given in layer:
+            key = given.setting.key
+            try:
+                values[key] = _checked(given)
+            except UnfitError as unfit:
+                path = key if given.origin.is_file else ""
+                given.source.fail(path + unfit.path, unfit.problem)
+            origins[key] = given.origin
+    problems.raise_any()
     return _build(
-        values, data_folder=places.data, cache_folder=places.cache, origins=tuple(origins.items())
+        values,
+        data_folder=locations.data,
+        cache_folder=locations.cache,
+        origins=tuple(origins.items()),
     )
 
 
@@ -75,73 +93,88 @@ def _build(values: Mapping[str, object], **rest: Any) -> Config:
     return Config(**own, **rest)
 
 
-def _checked(setting: Setting, value: object, origin: Origin) -> object:
-    if setting.is_personal and origin.layer is Layer.PROJECT:
-        raise ConfigError(
-            f"{origin.place(setting.key)} may stand in your own file and the environment only"
-        )
-    try:
-        if origin.layer is Layer.ENVIRONMENT:
-            value = setting.kind.read(str(value))
-        return setting.kind.check(value, origin.folder)
-    except UnfitError as unfit:
-        item = "" if unfit.item is None else f"[{unfit.item}]"
-        raise ConfigError(f"{origin.place(setting.key)}{item} {unfit.problem}") from None
+def _checked(given: _Given) -> object:
+    if given.setting.is_personal and given.origin.layer is Layer.PROJECT:
+        raise UnfitError("is allowed in your own file and the environment only")
+    is_text = given.origin.layer is Layer.ENVIRONMENT
+    value = given.setting.type.read(str(given.value)) if is_text else given.value
+    return given.setting.type.check(value, given.origin.folder)
 
 
-def _from_file(file: Path | None, layer: Layer) -> Iterator[_Given]:
-    if file is not None:
-        yield from _from_table(_read(file), Origin(layer, str(file), file.parent))
+def _from_file(file: Path | None, layer: Layer, problems: Problems) -> Iterator[_Given]:
+    if file is None:
+        return
+    text = _read(file)
+
+    def lines() -> Mapping[str, int]:
+        from dlpctl.table_lines import toml_lines
+
+        return toml_lines(text)
+
+    source = Source(str(file), ConfigError, lines, problems)
+    yield from _from_table(_parsed(file, text), Origin(layer, str(file), file.parent), source)
 
 
-def _from_table(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[_Given]:
+def _from_table(
+    table: Mapping[str, object], origin: Origin, source: Source, prefix: str = ""
+) -> Iterator[_Given]:
     for name, value in table.items():
         key = prefix + name
         if key in SETTINGS:
-            yield SETTINGS[key], value, origin
+            yield _Given(SETTINGS[key], value, origin, source)
         elif key not in GROUPS:
-            raise ConfigError(
-                f"{origin.place(key)} is not a setting{_hint(key, [*SETTINGS, *GROUPS])}"
-            )
+            source.fail(key, f"is not a setting{_hint(key, [*SETTINGS, *GROUPS])}")
         elif isinstance(value, dict):
-            yield from _from_table(value, origin, f"{key}.")
+            yield from _from_table(value, origin, source, f"{key}.")
         else:
-            raise ConfigError(f"{origin.place(key)} is not a table; write [{key}]")
+            source.fail(key, f"must be a table; write [{key}]")
 
 
-def _from_environment(environ: Mapping[str, str], working: Path) -> Iterator[_Given]:
+def _from_environment(
+    environ: Mapping[str, str], working: Path, problems: Problems
+) -> Iterator[_Given]:
     for name in sorted(name for name in environ if name.startswith(VARIABLES)):
+        source = Source(name, ConfigError, problems=problems)
         if name in _BY_VARIABLE:
             if environ[name]:
-                yield _BY_VARIABLE[name], environ[name], Origin(Layer.ENVIRONMENT, name, working)
+                origin = Origin(Layer.ENVIRONMENT, name, working)
+                yield _Given(_BY_VARIABLE[name], environ[name], origin, source)
         elif name not in OTHER_VARIABLES and not re.fullmatch(_OF_KUBERNETES, name):
             hint = _hint(name, [*_BY_VARIABLE, *OTHER_VARIABLES])
-            raise ConfigError(f"{name} in the environment is not a setting{hint}")
+            source.fail("", f"is not a variable of dlpctl{hint}")
 
 
-def _from_flags(flags: Mapping[str, object], working: Path) -> Iterator[_Given]:
+def _from_flags(flags: Mapping[str, object], working: Path, problems: Problems) -> Iterator[_Given]:
     for key, value in flags.items():
         if value is not None:
             name = "--" + key.replace("_", "-").replace(".", "-")
-            yield SETTINGS[key], value, Origin(Layer.FLAG, name, working)
+            source = Source(name, ConfigError, problems=problems)
+            yield _Given(SETTINGS[key], value, Origin(Layer.FLAG, name, working), source)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> str:
     try:
         with open_file(file) as opened:
             content = opened.read(_MAX_BYTES + 1)
     except FileNotFoundError:
-        return {}
+        return ""
     except OSError as problem:
         raise ConfigError(f"{file}: cannot be read: {problem.strerror}") from None
     if len(content) > _MAX_BYTES:
         raise ConfigError(f"{file}: is larger than {_MAX_BYTES:,} bytes; that is no configuration")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise ConfigError(f"{file}: is not UTF-8 at byte {problem.start}") from None
+
+
+def _parsed(file: Path, text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
     import tomllib
 
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as problem:
-        raise ConfigError(f"{file}: is not UTF-8 at byte {problem.start}") from None
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ConfigError(f"{file}: is not TOML: {problem}") from None
 

@@ -1,4 +1,4 @@
-"""Who set a value."""
+"""The origin of the value of a setting."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ class Origin(NamedTuple):
     name: str
     folder: Path
 
+    @property
+    def is_file(self) -> bool:
+        return self.layer in (Layer.PROJECT, Layer.USER)
+
     def place(self, key: str) -> str:
-        """How an error names a key that was set here."""
-        return f"{self.name}: {key}" if self.layer in (Layer.PROJECT, Layer.USER) else self.name
+        """Return the name of a key of this origin for an error."""
+        return f"{self.name}: {key}" if self.is_file else self.name
 
 
 DEFAULT = Origin(Layer.DEFAULT, "default", Path())

@@ -10,7 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dlpctl.config.kinds import (
+from dlpctl.config.origin import DEFAULT, Origin
+from dlpctl.config.setting_types import (
     DESTINATION,
     NAMES,
     PATHS,
@@ -18,12 +19,11 @@ from dlpctl.config.kinds import (
     SERVER,
     TEXT,
     TEXTS,
-    Kind,
+    SettingType,
     choice,
+    integer,
     number,
-    whole,
 )
-from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.types import Destination
 
 VARIABLES = "DLPCTL_"
@@ -112,7 +112,7 @@ class Config(NamedTuple):
 
 class Setting(NamedTuple):
     key: str
-    kind: Kind
+    type: SettingType
     meaning: str
     is_personal: bool = False
     """Not for a project's file: whoever writes that could send the user's content and keys where he
@@ -152,31 +152,31 @@ SETTINGS = {
         Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
         Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),
         Setting("serve.host", TEXT, "The address that 'serve' binds."),
-        Setting("serve.port", whole(0, 65535), "Its port; 0 takes any that is free."),
+        Setting("serve.port", integer(0, 65535), "Its port; 0 takes any that is free."),
         Setting("serve.public_url", TEXT, "The address that clients know the service by."),
         Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
         Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
         Setting(
             "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."
         ),
-        Setting("serve.threads", whole(1, 256), "Threads that check small texts."),
+        Setting("serve.threads", integer(1, 256), "Threads that check small texts."),
         Setting(
             "serve.inspectors",
-            whole(1, 64),
+            integer(1, 64),
             "Processes that check large texts, and as many for files.",
         ),
         Setting(
             "serve.connections",
-            whole(10, 100_000),
+            integer(10, 100_000),
             "Open connections; half of them for one address.",
         ),
-        Setting("serve.text_bytes", whole(1, 1 << 30), "The largest text of a check."),
-        Setting("serve.file_bytes", whole(1, 1 << 40), "The largest file of a check."),
-        Setting("serve.rate", whole(1, 1_000_000_000), "Requests a minute with one key."),
-        Setting("serve.burst", whole(1, 1_000_000_000), "How many of them may come at once."),
+        Setting("serve.text_bytes", integer(1, 1 << 30), "The largest text of a check."),
+        Setting("serve.file_bytes", integer(1, 1 << 40), "The largest file of a check."),
+        Setting("serve.rate", integer(1, 1_000_000_000), "Requests a minute with one key."),
+        Setting("serve.burst", integer(1, 1_000_000_000), "How many of them may come at once."),
         Setting(
             "serve.keep_days",
-            whole(0, 100_000),
+            integer(0, 100_000),
             "Days after which checks are removed; 0 keeps them.",
         ),
         Setting("serve.log", choice("human", "json"), "The form of log lines."),
@@ -186,21 +186,23 @@ SETTINGS = {
             choice("block", "warn"),
             "What a part of a file does that cannot be read.",
         ),
-        Setting("limits.input_bytes", whole(1), "How large a file may be."),
-        Setting("limits.expanded_bytes", whole(1), "How much may be packed in a file."),
-        Setting("limits.entry_ratio", whole(1), "How many times its size a packed file may have."),
-        Setting("limits.entry_ratio_from", whole(0), "From which size on that counts."),
-        Setting("limits.entries", whole(1), "How many files a file may hold."),
-        Setting("limits.depth", whole(0), "How deep files may lie in files."),
-        Setting("limits.pdf_pages", whole(1), "How many pages a PDF may have."),
-        Setting("limits.pdf_glyphs", whole(1), "How many characters a PDF may draw."),
-        Setting("limits.pdf_invocations", whole(1), "How often a PDF may draw its forms."),
+        Setting("limits.input_bytes", integer(1), "How large a file may be."),
+        Setting("limits.expanded_bytes", integer(1), "How much may be packed in a file."),
         Setting(
-            "limits.pixels", whole(1), "How many pixels a picture may have, or a frame of one."
+            "limits.entry_ratio", integer(1), "How many times its size a packed file may have."
         ),
-        Setting("limits.nesting", whole(1), "How deep XML and JSON may nest."),
+        Setting("limits.entry_ratio_from", integer(0), "From which size on that counts."),
+        Setting("limits.entries", integer(1), "How many files a file may hold."),
+        Setting("limits.depth", integer(0), "How deep files may lie in files."),
+        Setting("limits.pdf_pages", integer(1), "How many pages a PDF may have."),
+        Setting("limits.pdf_glyphs", integer(1), "How many characters a PDF may draw."),
+        Setting("limits.pdf_invocations", integer(1), "How often a PDF may draw its forms."),
         Setting(
-            "limits.memory_bytes", whole(128 << 20), "What reading a file may take of the memory."
+            "limits.pixels", integer(1), "How many pixels a picture may have, or a frame of one."
+        ),
+        Setting("limits.nesting", integer(1), "How deep XML and JSON may nest."),
+        Setting(
+            "limits.memory_bytes", integer(128 << 20), "What reading a file may take of the memory."
         ),
         Setting(
             "limits.seconds",

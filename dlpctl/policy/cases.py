@@ -1,4 +1,4 @@
-"""Test cases beside a policy: what it should decide about texts and files.
+"""Test cases of a policy: texts and files with the expected decision.
 
 ```toml
 [[case]]
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.policy.files import read_table_file
-from dlpctl.policy.tables import Table, fail, one_of
+from dlpctl.tables import Table
 from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ class Case(NamedTuple):
     destination: Destination
     decision: Decision
     text: str | None
-    """The content, or None where it is in a file."""
+    """The content, or None if it is in a file."""
     file: Path | None
     types: frozenset[str] | None
-    """Exactly the types that are found; None where that does not matter."""
+    """Exactly the types that are found; None if any will do."""
 
 
 class Outcome(NamedTuple):
-    """What came of a case."""
+    """The decision on a case, and the types that were found."""
 
     decision: Decision
     types: frozenset[str]
@@ -47,33 +47,33 @@ class CaseResult(NamedTuple):
     case: Case
     outcome: Outcome
     problems: tuple[str, ...]
-    """What is not as expected; empty if the case passed."""
+    """The differences from what is expected; empty if the case passed."""
 
 
 def cases_beside(policy: Path) -> Path:
-    """Where the cases of a policy file lie: `policy.toml` and `policy.test.toml`."""
+    """Return the file of cases of a policy: `policy.test.toml` for `policy.toml`."""
     return policy.with_name(f"{policy.stem}.test{policy.suffix}")
 
 
 def load_cases(path: Path) -> tuple[Case, ...]:
-    """Read a TOML, YAML or JSON file of cases; raises `PolicyError`."""
-    table = Table(read_table_file(path), f"{path.name}:", ("case",))
-    items = table.items("case", required=True)
-    if not items:
-        fail(table.at("case"), "holds no case")
-    return tuple(_case(Table(item, place, _KEYS), path.parent) for place, item in items)
+    """Read a TOML, YAML or JSON file of cases; raises `PolicyError` with all mistakes."""
+    file = read_table_file(path)
+    table = Table(file.data, file.source, "", ("case",))
+    items = table.tables("case", _KEYS, required=True)
+    if not items and not file.source.problems:
+        table.fail("case", "holds no case")
+    cases = tuple(_case(one, path.parent) for one in items)
+    file.source.problems.raise_any()
+    return cases
 
 
 def _case(table: Table, folder: Path) -> Case:
     if ("text" in table) == ("file" in table):
-        fail(table.place, "needs either 'text' or 'file'")
-    destination = one_of(
-        table.at("destination"), table.required("destination"), Destination, "a destination"
-    )
+        table.source.fail(table.path, "needs either 'text' or 'file'")
     return Case(
-        name=table.text("name", table.place.split(": ")[-1]),
-        destination=destination,
-        decision=one_of(table.at("decision"), table.required("decision"), Decision, "a decision"),
+        name=table.text("name", table.path),
+        destination=table.member("destination", Destination, "a destination"),
+        decision=table.member("decision", Decision, "a decision"),
         text=table.text("text") if "text" in table else None,
         file=folder / table.text("file") if "file" in table else None,
         types=frozenset(name.upper() for _, name in table.texts("types"))

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.policy.model import OPERATORS, Catalogue, Policy, Rule
+from dlpctl.policy.model import Policy
+from dlpctl.policy.rules import OPERATORS, Catalogue, Rule
 from dlpctl.policy.selectors import Reach, closest, normal, reach
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import canonical
@@ -22,7 +23,7 @@ from dlpctl.values import canonical
 if TYPE_CHECKING:
     from datetime import date
 
-    from dlpctl.policy.model import Exemption
+    from dlpctl.policy.rules import Exemption
 
 _STRICTNESS = {action: place for place, action in enumerate(Action)}
 _STRENGTH = {name: len(OPERATORS) - place for place, name in enumerate(OPERATORS)}

@@ -10,7 +10,7 @@ from dlpctl.values import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dlpctl.policy.model import Exemption
+    from dlpctl.policy.rules import Exemption
     from dlpctl.types import Finding
 
 

@@ -1,13 +1,16 @@
-"""Reading TOML, YAML and JSON files into plain tables, with one kind of error."""
+"""Read TOML, YAML and JSON files into plain tables with the lines of their keys."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlpctl.errors import PolicyError, did_you_mean
 from dlpctl.regular import open_file
+from dlpctl.tables import Source
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _MAX_BYTES = 1 << 20
@@ -27,8 +30,36 @@ def builtin_path(name: str) -> Path:
     return _BUILTIN / f"{name}.toml"
 
 
-def read_table_file(path: Path) -> object:
-    """What a file holds, by its suffix; raises `PolicyError`, with the file's name in front."""
+class TableFile(NamedTuple):
+    """The content of a file, and the source that collects its mistakes."""
+
+    data: object
+    source: Source
+
+
+class _Form(NamedTuple):
+    read: Callable[[str], object]
+    lines: Callable[[str], Mapping[str, int]]
+
+
+def read_table_file(path: Path) -> TableFile:
+    """Read a file by its suffix; raises `PolicyError`, which begins with the file's name."""
+    text = _text_of(path)
+    form = _FORMS.get(path.suffix.lower())
+    if form is None:
+        raise PolicyError(
+            f"{path.name}: name it .toml, .yaml, .yml or .json, so that its form is known"
+        )
+    try:
+        data = form.read(text)
+    except ValueError as error:
+        raise PolicyError(f"{path.name}: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise PolicyError(f"{path.name}: nested too deeply") from None
+    return TableFile(data, Source(path.name, PolicyError, cache(lambda: form.lines(text))))
+
+
+def _text_of(path: Path) -> str:
     try:
         with open_file(path) as opened:
             size = os.fstat(opened.fileno()).st_size
@@ -36,7 +67,7 @@ def read_table_file(path: Path) -> object:
                 raise PolicyError(
                     f"{path.name}: {size:,} bytes is too large; the limit is {_MAX_BYTES:,}"
                 )
-            text = opened.read().decode("utf-8-sig")
+            return opened.read().decode("utf-8-sig")
     except FileNotFoundError:
         raise PolicyError(f"{path}: there is no such file") from None
     except OSError as error:
@@ -45,18 +76,6 @@ def read_table_file(path: Path) -> object:
         raise PolicyError(
             f"{path.name}: not UTF-8 at byte {error.start}; save it as UTF-8"
         ) from None
-    readers = {".toml": _toml, ".json": _json, ".yaml": _yaml, ".yml": _yaml}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise PolicyError(
-            f"{path.name}: name it .toml, .yaml, .yml or .json, so that its form is known"
-        )
-    try:
-        return reader(text)
-    except ValueError as error:
-        raise PolicyError(f"{path.name}: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise PolicyError(f"{path.name}: nested too deeply") from None
 
 
 def _toml(text: str) -> object:
@@ -76,7 +95,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(table) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} stands twice in one object; keep one")
+        raise ValueError(f"{twice!r} occurs twice in one object; keep one")
     return table
 
 
@@ -99,7 +118,7 @@ def _yaml(text: str) -> object:
                     if key.value in seen:
                         line = key.start_mark.line + 1
                         raise ValueError(
-                            f"line {line}: {key.value!r} stands twice in one mapping; keep one"
+                            f"line {line}: {key.value!r} occurs twice in one mapping; keep one"
                         )
                     seen.add(key.value)
             return node
@@ -111,3 +130,23 @@ def _yaml(text: str) -> object:
         raise ValueError(str(error)) from None
     finally:
         loader.dispose()
+
+
+def _toml_lines(text: str) -> Mapping[str, int]:
+    from dlpctl.table_lines import toml_lines
+
+    return toml_lines(text)
+
+
+def _yaml_lines(text: str) -> Mapping[str, int]:
+    from dlpctl.table_lines import yaml_lines
+
+    return yaml_lines(text)
+
+
+_FORMS = {
+    ".toml": _Form(_toml, _toml_lines),
+    ".json": _Form(_json, _yaml_lines),
+    ".yaml": _Form(_yaml, _yaml_lines),
+    ".yml": _Form(_yaml, _yaml_lines),
+}

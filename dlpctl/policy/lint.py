@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.policy.decide import Candidate, Decider, loosens
 from dlpctl.policy.loading import with_custom
-from dlpctl.policy.model import EVERYTHING, Catalogue, Exemption, Policy, Rule
+from dlpctl.policy.model import Policy
+from dlpctl.policy.rules import EVERYTHING, Catalogue, Exemption, Rule
 from dlpctl.policy.selectors import Reach, is_known, reach
 from dlpctl.types import Action, Category, Destination
 

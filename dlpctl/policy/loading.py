@@ -1,6 +1,4 @@
-"""From what a file or a request holds to a `Policy`, every name checked and every error with its
-place.
-"""
+"""Read a policy from a table: every name is checked, and every mistake is reported with its place."""
 
 from __future__ import annotations
 
@@ -8,22 +6,22 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from dlpctl.errors import did_you_mean
-from dlpctl.policy.model import (
+from dlpctl.policy.rules import (
     DEFAULT_MIN_SCORE,
     EVERYTHING,
     OPERATORS,
     Catalogue,
     Exemption,
     PatternCheck,
-    Policy,
+    PolicyFields,
     Rule,
 )
 from dlpctl.policy.selectors import is_known, known_names, normal
-from dlpctl.policy.tables import Table, fail, inside, one_of, plain, shown
 from dlpctl.regex import lazy
+from dlpctl.tables import Source, Table, UnfitError, as_json, inside, shown
 from dlpctl.types import Action, Category, Destination
 
-_POLICY_KEYS = (
+_POLICY_KEYS = [
     "name",
     "description",
     "version",
@@ -32,11 +30,10 @@ _POLICY_KEYS = (
     "minScore",
     "defaultAction",
     "customPatterns",
-)
-# What the service adds to a stored policy; accepted, so that its answer can be saved and used as a
-# file.
-_STORED_KEYS = ("policy_id", "org_id", "is_active", "api_key", "created_at", "updated_at")
-_RULE_KEYS = (
+]
+_STORED_KEYS = ["policy_id", "org_id", "is_active", "api_key", "created_at", "updated_at"]
+"""Keys that the service adds to a stored policy, so that its answer can be saved as a file."""
+_RULE_KEYS = [
     "id",
     "name",
     "enabled",
@@ -48,8 +45,8 @@ _RULE_KEYS = (
     "minDistinct",
     "masking",
     "exceptions",
-)
-_EXEMPTION_KEYS = ("hmac", "pattern", "dataTypes", "owner", "reason", "expires")
+]
+_EXEMPTION_KEYS = ["hmac", "pattern", "dataTypes", "owner", "reason", "expires"]
 _VERSION = lazy(r"\d{1,9}\.\d{1,9}")
 _FINGERPRINT = lazy(r"[0-9a-f]{32}")
 _NOT_IN_IDS = lazy(r"[^a-z0-9]+")
@@ -57,57 +54,64 @@ _MAX_RULES = 1_000
 _MAX_EXCEPTIONS = 10_000
 
 
-def policy_of(
-    data: object, known_types: Catalogue | None, check_patterns: PatternCheck | None, source: str
-) -> Policy:
-    table = Table(data, f"{source}:" if source else "", _POLICY_KEYS + _STORED_KEYS)
+def read_policy(
+    data: object, source: Source, known_types: Catalogue | None, check_patterns: PatternCheck | None
+) -> PolicyFields:
+    """Return the content of a policy, or raise the error of the source with all mistakes."""
+    table = Table(data, source, "", [*_POLICY_KEYS, *_STORED_KEYS])
     version = table.text("version", "1.0")
-    if not _VERSION.fullmatch(version):
-        fail(table.at("version"), f'must be two numbers such as "1.0", not {shown(version)}')
-    default_action = None
-    if "defaultAction" in table:
-        default_action = one_of(
-            table.at("defaultAction"), table.required("defaultAction"), Action, "an action"
-        )
-    patterns = _custom_patterns(table, check_patterns)
-    catalogue = with_custom(known_types, patterns) if known_types else None
-    min_score = table.score("minScore")
+    if isinstance(table.get("version"), str) and not _VERSION.fullmatch(version):
+        table.fail("version", f'must be two numbers such as "1.0", not {shown(version)}')
     name = table.text("name")
-    if not name.strip():
-        fail(table.at("name"), "must not be empty")
-    return Policy(
+    if "name" in table and not name.strip():
+        table.fail("name", "must not be empty")
+    patterns = _custom_patterns(table)
+    known = with_custom(known_types, patterns) if known_types else None
+    min_score = table.score("minScore")
+    fields = PolicyFields(
         name=name,
-        rules=_rules(table, catalogue),
+        rules=_Rules(known).read(table),
         description=table.text("description", ""),
         version=version,
         tags=tuple(tag for _, tag in table.texts("tags")),
         min_score=DEFAULT_MIN_SCORE if min_score is None else min_score,
-        default_action=default_action,
+        default_action=table.member("defaultAction", Action, "an action")
+        if "defaultAction" in table
+        else None,
         custom_patterns=patterns,
     )
+    source.problems.raise_any()
+    if patterns and check_patterns:
+        check_patterns(list(patterns), source.place("customPatterns"))
+    return fields
 
 
-def _custom_patterns(table: Table, check: PatternCheck | None) -> tuple[Mapping[str, object], ...]:
+def _custom_patterns(table: Table) -> tuple[Mapping[str, object], ...]:
     patterns: list[Mapping[str, object]] = []
-    for place, item in table.items("customPatterns"):
+    fail = table.source.fail
+    for path, item in table.items("customPatterns"):
         if not isinstance(item, Mapping):
-            fail(place, f"must be a table, not {shown(item)}")
-        for key in ("id", "type"):
-            if not isinstance(item.get(key), str):
-                fail(
-                    inside(place, key),
-                    "is missing" if key not in item else f"must be text, not {shown(item[key])}",
-                )
-        patterns.append(
-            {str(key): plain(inside(place, str(key)), value) for key, value in item.items()}
-        )
-    if patterns and check:
-        check(patterns, table.at("customPatterns"))
+            fail(path, f"must be a table, not {shown(item)}")
+            continue
+        unfit = [key for key in ("id", "type") if not isinstance(item.get(key), str)]
+        for key in unfit:
+            is_there = key in item
+            fail(
+                inside(path, key),
+                f"must be text, not {shown(item[key])}" if is_there else "is missing",
+            )
+        try:
+            plain = {str(key): as_json(value, f".{key}") for key, value in item.items()}
+        except UnfitError as problem:
+            fail(path + problem.path, problem.problem)
+            continue
+        if not unfit:
+            patterns.append(plain)
     return tuple(patterns)
 
 
 def with_custom(known: Catalogue, patterns: tuple[Mapping[str, object], ...]) -> Catalogue:
-    """The catalogue and what a policy's own patterns add to it."""
+    """Return the catalogue with a policy's own patterns."""
     types, ids = dict(known.types), dict(known.patterns)
     for pattern in patterns:
         named = str(pattern.get("category", Category.CUSTOM)).upper()
@@ -118,135 +122,128 @@ def with_custom(known: Catalogue, patterns: tuple[Mapping[str, object], ...]) ->
     return Catalogue(types, ids)
 
 
-def _rules(table: Table, catalogue: Catalogue | None) -> tuple[Rule, ...]:
-    items = table.items("rules", required=True)
-    if len(items) > _MAX_RULES:
-        fail(table.at("rules"), f"holds {len(items):,} rules; the limit is {_MAX_RULES:,}")
-    rules: list[Rule] = []
-    ids: dict[str, str] = {}
-    for number, (place, item) in enumerate(items, start=1):
-        rule = _rule(Table(item, place, _RULE_KEYS), number, catalogue, set(ids))
-        if rule.id in ids:
-            fail(inside(place, "id"), f"{shown(rule.id)} is the id of {ids[rule.id]} already")
-        ids[rule.id] = place.split(": ")[-1]
-        rules.append(rule)
-    return tuple(rules)
+class _Rules:
+    """Reads the rules of a policy, whose names must be in the catalogue if there is one."""
 
+    def __init__(self, catalogue: Catalogue | None) -> None:
+        self._catalogue = catalogue
+        self._ids: dict[str, str] = {}
+        """The path of each rule."""
 
-def _rule(table: Table, number: int, catalogue: Catalogue | None, taken: set[str]) -> Rule:
-    name = table.text("name", "")
-    identifier = table.text("id", "")
-    if not identifier:
-        identifier = _NOT_IN_IDS.sub("-", name.lower()).strip("-") or f"rule-{number}"
-        if identifier in taken:
-            identifier = f"{identifier}-{number}"
-    destinations = [
-        one_of(place, item, Destination, "a destination")
-        for place, item in table.texts("destinations", required=True)
-    ]
-    return Rule(
-        id=identifier,
-        name=name or identifier,
-        data_types=_selectors(table, catalogue, required=True),
-        destinations=tuple(dict.fromkeys(destinations)),
-        action=one_of(table.at("action"), table.required("action"), Action, "an action"),
-        enabled=table.flag("enabled", True),
-        min_score=table.score("minScore"),
-        min_count=table.whole("minCount", 1),
-        min_distinct=table.whole("minDistinct", 1),
-        masking=_masking(table, catalogue),
-        exceptions=_exemptions(table, catalogue),
-    )
+    def read(self, table: Table) -> tuple[Rule, ...]:
+        items = table.items("rules", required=True, most=_MAX_RULES)
+        tables = [Table(item, table.source, path, _RULE_KEYS) for path, item in items]
+        return tuple(self._rule(one, number) for number, one in enumerate(tables, start=1))
 
-
-def _selector(place: str, name: str, catalogue: Catalogue | None) -> str:
-    selector = normal(name.strip())
-    if not selector:
-        fail(place, "must name a category, a detection type or a pattern")
-    if catalogue and not is_known(selector, catalogue):
-        hint = did_you_mean(selector, known_names(catalogue))
-        fail(place, f"{shown(name)} is not a category, detection type or pattern{hint}")
-    return selector
-
-
-def _selectors(
-    table: Table, catalogue: Catalogue | None, *, required: bool = False
-) -> tuple[str, ...]:
-    names = table.texts("dataTypes", required=required)
-    return tuple(dict.fromkeys(_selector(place, name, catalogue) for place, name in names))
-
-
-def check_operator(place: str, operator: object) -> str:
-    """`partial`, `redact` and so on, or `replace:TEXT`."""
-    if not isinstance(operator, str):
-        fail(place, f"must be the name of an operator, not {shown(operator)}")
-    name, colon, _ = operator.partition(":")
-    if name == "replace" and not colon:
-        fail(place, "'replace' needs its text: 'replace:TEXT'")
-    if name not in OPERATORS or (colon and name != "replace"):
-        hint = did_you_mean(name, OPERATORS) or f"; there are: {', '.join(OPERATORS)}"
-        fail(place, f"{shown(operator)} is not a masking operator{hint}")
-    return operator
-
-
-def _masking(table: Table, catalogue: Catalogue | None) -> tuple[tuple[str, str], ...]:
-    if "masking" not in table:
-        return ()
-    value, place = table.required("masking"), table.at("masking")
-    if isinstance(value, str):
-        return ((EVERYTHING, check_operator(place, value)),)
-    if not isinstance(value, Mapping):
-        fail(place, f"must be an operator, or a table of types and operators, not {shown(value)}")
-    operators: dict[str, str] = {}
-    for key, operator in value.items():
-        at = inside(place, str(key))
-        selector = EVERYTHING if key == EVERYTHING else _selector(at, str(key), catalogue)
-        if selector in operators:
-            fail(at, "stands twice, in two spellings; keep one")
-        operators[selector] = check_operator(at, operator)
-    return tuple(operators.items())
-
-
-def _exemptions(table: Table, catalogue: Catalogue | None) -> tuple[Exemption, ...]:
-    items = table.items("exceptions")
-    if len(items) > _MAX_EXCEPTIONS:
-        fail(
-            table.at("exceptions"),
-            f"holds {len(items):,} exceptions; the limit is {_MAX_EXCEPTIONS:,}",
+    def _rule(self, table: Table, number: int) -> Rule:
+        name = table.text("name", "")
+        identifier = table.text("id", "")
+        if not identifier:
+            identifier = _NOT_IN_IDS.sub("-", name.lower()).strip("-") or f"rule-{number}"
+            if identifier in self._ids:
+                identifier = f"{identifier}-{number}"
+        if identifier in self._ids:
+            table.fail("id", f"{shown(identifier)} is the id of {self._ids[identifier]} already")
+        self._ids[identifier] = table.path
+        destinations = [
+            table.source_member(path, item, Destination, "a destination")
+            for path, item in table.texts("destinations", required=True)
+        ]
+        return Rule(
+            id=identifier,
+            name=name or identifier,
+            data_types=self._selectors(table, required=True),
+            destinations=tuple(dict.fromkeys(destinations)),
+            action=table.member("action", Action, "an action"),
+            enabled=table.flag("enabled", True),
+            min_score=table.score("minScore"),
+            min_count=table.whole("minCount", 1),
+            min_distinct=table.whole("minDistinct", 1),
+            masking=self._masking(table),
+            exceptions=self._exemptions(table),
         )
-    return tuple(
-        _exemption(Table(item, place, _EXEMPTION_KEYS), catalogue) for place, item in items
-    )
 
+    def _selector(self, source: Source, path: str, name: str) -> str:
+        selector = normal(name.strip())
+        if not selector:
+            source.fail(path, "must name a category, a detection type or a pattern")
+        elif self._catalogue and not is_known(selector, self._catalogue):
+            hint = did_you_mean(selector, known_names(self._catalogue))
+            source.fail(path, f"{shown(name)} is not a category, detection type or pattern{hint}")
+        return selector
 
-def _exemption(table: Table, catalogue: Catalogue | None) -> Exemption:
-    if ("hmac" in table) == ("pattern" in table):
-        fail(table.place, "needs either 'hmac' (one value) or 'pattern' (a regular expression)")
-    fingerprint = pattern = None
-    if "hmac" in table:
-        fingerprint = table.text("hmac").lower()
-        if not _FINGERPRINT.fullmatch(fingerprint):
-            fail(
-                table.at("hmac"),
-                "must be 32 hexadecimal digits, a fingerprint and never the value itself",
+    def _selectors(self, table: Table, *, required: bool = False) -> tuple[str, ...]:
+        names = table.texts("dataTypes", required=required)
+        found = (self._selector(table.source, path, name) for path, name in names)
+        return tuple(dict.fromkeys(found))
+
+    def _masking(self, table: Table) -> tuple[tuple[str, str], ...]:
+        value, path = table.get("masking"), table.at("masking")
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            return ((EVERYTHING, _operator(table.source, path, value)),)
+        if not isinstance(value, Mapping):
+            table.fail(
+                "masking",
+                f"must be an operator, or a table of types and operators, not {shown(value)}",
             )
-    else:
-        pattern = table.text("pattern")
-        _check_regex(table.at("pattern"), pattern)
-    for key in ("owner", "reason"):
-        if not table.text(key).strip():
-            fail(table.at(key), "must not be empty")
-    return Exemption(
-        owner=table.text("owner"),
-        reason=table.text("reason"),
-        expires=_day(table.at("expires"), table.required("expires")),
-        hmac=fingerprint,
-        pattern=pattern,
-        data_types=_selectors(table, catalogue),
-    )
+            return ()
+        operators: dict[str, str] = {}
+        for key, operator in value.items():
+            at = inside(path, str(key))
+            is_all = key == EVERYTHING
+            selector = EVERYTHING if is_all else self._selector(table.source, at, str(key))
+            if selector in operators:
+                table.source.fail(at, "occurs twice, in two spellings; keep one")
+            operators[selector] = _operator(table.source, at, operator)
+        return tuple(operators.items())
+
+    def _exemptions(self, table: Table) -> tuple[Exemption, ...]:
+        items = table.items("exceptions", most=_MAX_EXCEPTIONS)
+        tables = [Table(item, table.source, path, _EXEMPTION_KEYS) for path, item in items]
+        return tuple(self._exemption(one) for one in tables)
+
+    def _exemption(self, table: Table) -> Exemption:
+        fingerprint = pattern = None
+        if ("hmac" in table) == ("pattern" in table):
+            table.source.fail(
+                table.path, "needs either 'hmac' (one value) or 'pattern' (a regular expression)"
+            )
+        elif "hmac" in table:
+            fingerprint = table.text("hmac").lower()
+            if not _FINGERPRINT.fullmatch(fingerprint):
+                table.fail("hmac", "must be 32 hexadecimal digits, and never the value itself")
+        else:
+            pattern = table.text("pattern")
+            _check_regex(table, pattern)
+        for key in ("owner", "reason"):
+            if key in table and not table.text(key).strip():
+                table.fail(key, "must not be empty")
+        return Exemption(
+            owner=table.text("owner"),
+            reason=table.text("reason"),
+            expires=_day(table),
+            hmac=fingerprint,
+            pattern=pattern,
+            data_types=self._selectors(table),
+        )
 
 
-def _check_regex(place: str, pattern: str) -> None:
+def _operator(source: Source, path: str, operator: object) -> str:
+    """Return an operator: `partial`, `redact` and so on, or `replace:TEXT`."""
+    name, colon, _ = operator.partition(":") if isinstance(operator, str) else ("", "", "")
+    if not isinstance(operator, str):
+        source.fail(path, f"must be the name of an operator, not {shown(operator)}")
+    elif name == "replace" and not colon:
+        source.fail(path, "'replace' needs its text: 'replace:TEXT'")
+    elif name not in OPERATORS or (colon and name != "replace"):
+        hint = did_you_mean(name, OPERATORS) or f"; there are: {', '.join(OPERATORS)}"
+        source.fail(path, f"{shown(operator)} is not a masking operator{hint}")
+    return str(operator)
+
+
+def _check_regex(table: Table, pattern: str) -> None:
     import re2
 
     options = re2.Options()
@@ -255,10 +252,11 @@ def _check_regex(place: str, pattern: str) -> None:
         re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-        fail(place, f"RE2 refuses this pattern: {reason}")
+        table.fail("pattern", f"RE2 refuses this pattern: {reason}")
 
 
-def _day(place: str, value: object) -> date:
+def _day(table: Table) -> date:
+    value = table.required("expires")
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -266,4 +264,6 @@ def _day(place: str, value: object) -> date:
     try:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:
-        fail(place, f"must be a date such as 2027-12-31, not {shown(value)}")
+        if value is not None:
+            table.fail("expires", f"must be a date such as 2027-12-31, not {shown(value)}")
+        return date.min

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from dlpctl.policy.model import EVERYTHING, Catalogue
+from dlpctl.policy.rules import EVERYTHING, Catalogue
 from dlpctl.types import Category
 
 if TYPE_CHECKING:

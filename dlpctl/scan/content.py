@@ -10,7 +10,7 @@ from functools import cached_property
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.config.places import EXCEPTIONS_FILE
+from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source

@@ -1,5 +1,4 @@
-"""Exceptions from other tools: what their files name by place or by hash is looked up in the files
-themselves.
+"""Import exceptions from other tools: what they name by place or by hash is looked up in the files.
 
 Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. The
 baseline of detect-secrets is JSON; its `results` have for each file the line and the SHA-1 of the
@@ -10,19 +9,24 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.errors import BaselineError
+from dlpctl.regular import read_regular
 from dlpctl.types import Category, Finding
+from dlpctl.values import fingerprint
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _GITLEAKS = re.compile(
     r"(?:(?P<commit>[0-9a-f]{7,64}):)?(?P<path>.+):(?P<rule>[^:\s]+):(?P<line>\d+)"
 )
 
 
 class Claim(NamedTuple):
-    """What another tool was told to accept."""
+    """One exception of another tool."""
 
     path: str
     line: int
@@ -36,22 +40,55 @@ class Claim(NamedTuple):
 
 
 def read_claims(name: str, text: str) -> tuple[str, list[Claim]]:
-    """The tool that wrote a file, and what the file accepts."""
+    """Return the tool that wrote a file, and its exceptions."""
     if text.lstrip().startswith("{"):
         return "detect-secrets", _detect_secrets(name, text)
     return "gitleaks", _gitleaks(name, text)
 
 
-def matching(
-    claim: Claim, text: str, findings: Sequence[Finding], line_of: Callable[[int], int]
-) -> list[Finding]:
-    """What is found where a claim points; these tools look for secrets alone."""
+def find_claimed(
+    claim: Claim, root: Path, scan: Callable[[str], Sequence[Finding]], key: bytes
+) -> list[tuple[str, str]]:
+    """Return fingerprints and types of the findings that a claim is for."""
+    text = _text_of(claim, root)
+    if text is None:
+        return []
+    return [
+        (fingerprint(key, one.type, text[one.start : one.end], one.category), one.type)
+        for one in _matching(claim, text, scan(text))
+    ]
+
+
+def _matching(claim: Claim, text: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings that a claim points at; these tools look for secrets only."""
     secrets = [one for one in findings if one.category is Category.SECRETS]
     if claim.sha1:
         same = [one for one in secrets if _sha1(text[one.start : one.end]) == claim.sha1]
         if same:
             return same[:1]
-    return [one for one in secrets if line_of(one.start) <= claim.line <= line_of(one.end)]
+    starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+    return [
+        one
+        for one in secrets
+        if bisect_right(starts, one.start) <= claim.line <= bisect_right(starts, one.end)
+    ]
+
+
+def _text_of(claim: Claim, root: Path) -> str | None:
+    """Return the file that a claim names, as it was in its commit."""
+    if not claim.commit:
+        try:
+            return read_regular(root / claim.path).decode("utf-8", "surrogateescape")
+        except OSError:
+            return None
+    import subprocess
+
+    shown = subprocess.run(
+        ["git", "-C", str(root), "cat-file", "blob", f"{claim.commit}:{claim.path}"],
+        capture_output=True,
+        check=False,
+    )
+    return None if shown.returncode else shown.stdout.decode("utf-8", "surrogateescape")
 
 
 def _sha1(value: str) -> str:
@@ -68,9 +105,7 @@ def _gitleaks(name: str, text: str) -> list[Claim]:
             continue
         found = _GITLEAKS.fullmatch(written)
         if not found:
-            raise BaselineError(
-                f"{name}:{number}: is no fingerprint of gitleaks, which is file:rule:line"
-            )
+            raise BaselineError(f"{name}:{number}: is not a gitleaks fingerprint (file:rule:line)")
         claims.append(
             Claim(found["path"], int(found["line"]), found["rule"], found["commit"] or "")
         )
@@ -89,7 +124,7 @@ def _detect_secrets(name: str, text: str) -> list[Claim]:
             )
             for path, found in results.items()
             for one in found
-            # What somebody has looked at and called a real secret is no exception.
+            # An entry that somebody has confirmed as a real secret is not an exception.
             if one.get("is_secret") is not True
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -119,7 +119,7 @@ class Summary:
         return sum(self.skipped.get(why, 0) for why in FAILURES)
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything was scanned that should have been."""
         return not (self.partial or self.failures or self.is_empty)
 
@@ -132,6 +132,6 @@ class Summary:
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},
             "partial": self.partial,
-            "complete": self.is_whole,
+            "complete": self.is_complete,
             "notes": self.notes,
         }

@@ -110,16 +110,16 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     twice("policy", "versions", "acme", "@policy")
     twice("policy", "regenerate-key", "acme", "@policy")
 
-    twice("group", "create", "acme", "legal", "--policy", "@policy", "--description", "Lawyers")
+    twice("group", "create", "acme", "legal", "--policy-id", "@policy", "--description", "Lawyers")
     twice("group", "create", "acme", "legal", status=1)
     twice("group", "update", "acme", "legal", "--name", "law & order/1")
     twice("group", "show", "acme", "law & order/1")
     twice("group", "list", "acme")
     twice("group", "delete", "acme", "law & order/1")
 
-    made = twice("license", "create", "acme", "--type", "standard", "--expires", "2999-01-01")
+    made = twice("license", "create", "acme", "--plan", "standard", "--expires", "2999-01-01")
     twice.keep("standard", made, "license_id")
-    twice("license", "create", "acme", "--type", "gold", status=2)
+    twice("license", "create", "acme", "--plan", "gold", status=2)
     twice("license", "extend", "acme", "@standard", "--checks", "5")
     twice("license", "validate", "--key", "@license_key")
     twice("license", "validate", "--key", "dlp_lk_x", status=1)
@@ -164,10 +164,10 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     twice("audit", "head")
     twice("audit", "verify", "--head", "nonsense.txt", status=1)
 
-    planned = twice("apply", "-f", "org.toml", "--dry-run")
+    planned = twice("apply", "org.toml", "--dry-run")
     assert len(set(planned.values())) == 1
-    twice("apply", "-f", "org.toml")
-    twice("apply", "-f", "org.toml")
+    twice("apply", "org.toml")
+    twice("apply", "org.toml")
     twice("policy", "delete", "acme", "@policy")
     for org in ("acme", "initech"):
         twice("org", "delete", org, "--yes")

@@ -87,7 +87,7 @@ def test_what_has_expired_is_named_renewed_and_pruned(dlpctl):
         (["create", "--owner", " "], "--owner is empty"),
         (["create", "missing"], "missing: cannot be read"),
         (["import", "missing"], "missing: cannot be read"),
-        (["import", "a.txt"], "a.txt:1: is no fingerprint of gitleaks"),
+        (["import", "a.txt"], "a.txt:1: is not a gitleaks fingerprint"),
     ],
 )
 def test_misuse_changes_nothing(dlpctl, arguments, said):

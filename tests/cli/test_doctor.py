@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.cli import diagnosis
-from dlpctl.config import Config
-
 posix = pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
 
 
@@ -72,11 +69,10 @@ def test_a_cache_that_others_can_write(dlpctl, tmp_path, monkeypatch):
     cache = tmp_path / "cache" / "dlpctl"
     cache.mkdir(parents=True)
     cache.chmod(0o777)
-    verdicts = list(diagnosis._cache(cache))
-    assert verdicts[0].state is diagnosis.State.ERROR
-    assert verdicts[0].remedy == f"chmod -R go-w {cache}"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
+    assert said(dlpctl, "cache", "error")["remedy"] == f"chmod -R go-w {cache}"
     cache.chmod(stat.S_IRWXU)
-    assert [one.state for one in diagnosis._cache(cache)] == [diagnosis.State.OK]
+    assert said(dlpctl, "cache", "ok")
 
 
 def test_a_damaged_database_and_a_lost_key(dlpctl):
@@ -138,7 +134,7 @@ class _Answers(BaseHTTPRequestHandler):
         (None, 0, "server", "does not answer"),
     ],
 )
-def test_a_server(status, ahead, subject, words):
+def test_a_server(dlpctl, monkeypatch, status, ahead, subject, words):
     handler = type("Answers", (_Answers,), {"status": status, "ahead": timedelta(seconds=ahead)})
     server = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -146,11 +142,10 @@ def test_a_server(status, ahead, subject, words):
     try:
         if status is None:
             server.socket.close()
-        verdicts = list(
-            diagnosis._server(Config()._replace(server=f"http://127.0.0.1:{server.server_port}"))
-        )
+        monkeypatch.setenv("DLPCTL_SERVER", f"http://127.0.0.1:{server.server_port}")
+        verdicts = json.loads(dlpctl("doctor", "-f", "json").out)["checks"]
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
-    assert any(one.subject == subject and words in one.said for one in verdicts), verdicts
+    assert any(one["subject"] == subject and words in one["said"] for one in verdicts), verdicts

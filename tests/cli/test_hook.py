@@ -74,7 +74,7 @@ def test_a_hook_that_is_there_runs_first_and_comes_back(dlpctl):
     assert not commits("b.txt", "nothing\n")
     Path("refuse").unlink()
     assert not commits("c.txt", KEY)
-    assert "is back" in dlpctl("hook", "uninstall", "git").out
+    assert "is restored" in dlpctl("hook", "uninstall", "git").out
     assert hook.read_text() == theirs
     assert os.access(hook, os.X_OK)
     assert not Path(".git/hooks/pre-commit.before-dlpctl").exists()

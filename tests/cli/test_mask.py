@@ -156,7 +156,7 @@ def test_tokens_are_put_back_in_text_alone(dlpctl):
     Path("answer.docx").write_bytes(b"PK\x03\x04\0\0<EMAIL_1>")
     result = dlpctl("unmask", "answer.docx", "--vault", "v.vault")
     assert (result.status, result.out) == (1, "")
-    assert "answer.docx: is no text" in result.err
+    assert "answer.docx: is not text" in result.err
 
 
 def test_a_vault_with_another_key_is_refused(dlpctl, monkeypatch):

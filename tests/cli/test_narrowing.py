@@ -58,7 +58,7 @@ def test_the_environment_beats_the_project(dlpctl, monkeypatch):
     ("settings", "arguments", "said"),
     [
         ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is no category"),
-        ('types = "EMAIL"', [], "dlpctl.toml: types is not a list"),
+        ('types = "EMAIL"', [], "dlpctl.toml:1: types: must be a list"),
         ('policy = "secrets-only"', ["--types", "EMAIL"], "nothing to look for"),
         ('policy = "nowhere.toml"', [], "nowhere.toml"),
     ],

@@ -24,7 +24,7 @@ def test_list_filters(dlpctl):
     assert {"EMAIL", "SSN", "CREDIT_CARD", "IBAN", "PRIVATE_KEY"} <= {
         one["type"] for one in everything
     }
-    emails = json.loads(dlpctl("patterns", "list", "--type", "email", "--format", "json").out)
+    emails = json.loads(dlpctl("patterns", "list", "--types", "email", "--format", "json").out)
     assert {one["type"] for one in emails} == {"EMAIL"}
     pii = json.loads(dlpctl("patterns", "list", "--category", "pii", "--format", "json").out)
     assert {one["category"] for one in pii} == {"PII"}

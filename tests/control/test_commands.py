@@ -101,11 +101,13 @@ def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
     assert "minScore" not in answer("policy", "stored", org, policy)
     assert len(answer("policy", "versions", org, policy)) == 2
     assert answer("policy", "regenerate-key", org, policy)["policy_id"] == policy
-    assert answer("group", "create", "acme", "legal", "--policy", policy)["policy_ids"] == [policy]
+    assert answer("group", "create", "acme", "legal", "--policy-id", policy)["policy_ids"] == [
+        policy
+    ]
     assert answer("group", "update", "acme", "legal", "--name", "law")["name"] == "law"
     answer("group", "delete", "acme", "law")
     answer("policy", "delete", "acme", policy)
-    made = answer("license", "create", "acme", "--type", "standard", "--expires", "2999-01-01")
+    made = answer("license", "create", "acme", "--plan", "standard", "--expires", "2999-01-01")
     assert (
         answer("license", "extend", "acme", made["license_id"], "--checks", "5")[
             "max_checks_per_month"
@@ -170,7 +172,7 @@ def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
 def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
     Path("org.toml").write_text(SPEC)
     Path("vendors.toml").write_text(VENDORS)
-    planned = answer("apply", "-f", "org.toml", "--dry-run")["changes"]
+    planned = answer("apply", "org.toml", "--dry-run")["changes"]
     assert planned == [
         "+ organization acme",
         "+ group acme/legal",
@@ -178,15 +180,15 @@ def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
         "+ policy acme/vendors",
     ]
     assert answer("org", "list") == []
-    made = answer("apply", "-f", "org.toml")["changes"]
+    made = answer("apply", "org.toml")["changes"]
     assert made[:2] == planned[:2]
     assert "~ policy acme/default: groups" in made
     for dry in ((), ("--dry-run",)):
-        assert answer("apply", "-f", "org.toml", *dry)["changes"] == []
-    assert dlpctl("apply", "-f", "org.toml")[1] == "nothing to change\n"
+        assert answer("apply", "org.toml", *dry)["changes"] == []
+    assert dlpctl("apply", "org.toml")[1] == "nothing to change\n"
     Path("vendors.toml").write_text(VENDORS.replace("minScore = 0.7", "").replace("BLOCK", "MASK"))
     Path("org.toml").write_text(SPEC.replace("#3366cc", "#000000").replace("Lawyers", "Law"))
-    assert answer("apply", "-f", "org.toml")["changes"] == [
+    assert answer("apply", "org.toml")["changes"] == [
         "~ organization acme: settings.primary_color",
         "~ group acme/legal: description",
         "~ policy acme/vendors: minScore, rules",
@@ -206,7 +208,7 @@ def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
 )
 def test_apply_says_what_is_wrong_and_changes_nothing_of_it(dlpctl, old, new):
     Path("org.toml").write_text(SPEC.replace(old, new))
-    status, _, err = dlpctl("apply", "-f", "org.toml", "--dry-run")
+    status, _, err = dlpctl("apply", "org.toml", "--dry-run")
     assert status == 2
     assert err.count("\n") == 1
 
@@ -282,7 +284,7 @@ def test_a_policy_with_an_unusable_pattern_is_saved_by_no_command(dlpctl, answer
     for command in (
         ("policy", "create", "acme", "badges.toml"),
         ("policy", "update", "acme", policy["policy_id"], "badges.toml"),
-        ("apply", "-f", "all.toml"),
+        ("apply", "all.toml"),
     ):
         status, _, err = dlpctl(*command)
         assert status == 1

@@ -59,15 +59,18 @@ def test_cases_are_read_and_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("case = []", "p.test.toml: case: holds no case"),
-        ("[[case]]\ntext = 'a'\nfile = 'b'", "p.test.toml: case[0]: needs either 'text' or 'file'"),
+        ("case = []", "p.test.toml:1: case: holds no case"),
+        (
+            "[[case]]\ntext = 'a'\nfile = 'b'\ndestination = 'VENDOR'\ndecision = 'BLOCKED'",
+            "p.test.toml:1: case[0]: needs either 'text' or 'file'",
+        ),
         (
             "[[case]]\ntext = 'a'\ndestination = 'VENDOR'",
-            "p.test.toml: case[0].decision: is missing",
+            "p.test.toml:1: case[0].decision: is missing",
         ),
         (
             "[[case]]\ntext = 'a'\ndestination = 'VENDOR'\ndecision = 'BLOCK'",
-            "p.test.toml: case[0].decision: 'BLOCK' is not a decision; did you mean 'BLOCKED'?",
+            "p.test.toml:4: case[0].decision: 'BLOCK' is not a decision; did you mean 'BLOCKED'?",
         ),
     ],
 )

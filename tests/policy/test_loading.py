@@ -188,7 +188,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(masking={"email": "redact", "EMAIL": "hash"})),
-            "p.toml: rules[0].masking.EMAIL: stands twice",
+            "p.toml: rules[0].masking.EMAIL: occurs twice",
         ),
         (policy(rule(masking=[])), "p.toml: rules[0].masking: must be an operator"),
         (
@@ -245,8 +245,8 @@ def test_a_fingerprint_that_is_none_is_never_shown() -> None:
     ("name", "text", "message"),
     [
         ("a.toml", "name = 'p'\nname = 'q'\n", "a.toml: Cannot overwrite a value"),
-        ("a.json", '{"name": "p", "name": "q"}', "a.json: 'name' stands twice"),
-        ("a.yaml", "name: p\nname: q\n", "a.yaml: line 2: 'name' stands twice"),
+        ("a.json", '{"name": "p", "name": "q"}', "a.json: 'name' occurs twice"),
+        ("a.yaml", "name: p\nname: q\n", "a.yaml: line 2: 'name' occurs twice"),
         ("a.yml", "a: [", "a.yml: while parsing"),
         ("a.json", "{", "a.json: Expecting"),
         ("a.json", "[" * 100_000, "a.json: nested too deeply"),
@@ -341,3 +341,53 @@ def test_a_time_of_day_in_an_expiry_date_does_not_matter(tmp_path: Path) -> None
     path = tmp_path / "p.toml"
     path.write_text(TOML.replace("2027-12-31", "2027-12-31T10:00:00Z"), encoding="utf-8")
     assert Policy.load(path).rules[0].exceptions[0].expires == date(2027, 12, 31)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "p.toml",
+            (
+                'name = "p"\nnotes = """\nminScore = 2\n"""\n\n[[rules]]\naction = "MASKED"\n'
+                'destinations = ["VENDOR"]\ndataTypes = ["PII"]\n\n[[rules]]\n[[rules.exceptions]]\n'
+                'expires = "soon"\n'
+            ),
+        ),
+        (
+            "p.yaml",
+            (
+                "name: p\nnotes: |\n  minScore: 2\n\n\nrules:\n- action: MASKED\n  destinations: [VENDOR]\n"
+                "  dataTypes: [PII]\n\n- \n  exceptions:\n  - expires: soon\n"
+            ),
+        ),
+        (
+            "p.json",
+            (
+                '{"name": "p",\n"notes":\n"minScore: 2",\n\n\n"rules": [{\n"action": "MASKED",\n'
+                '"destinations": ["VENDOR"],\n"dataTypes": ["PII"]},\n\n\n{"exceptions": [{\n'
+                '"expires": "soon"}]}]}\n'
+            ),
+        ),
+    ],
+)
+def test_all_mistakes_of_a_file_are_listed_with_their_lines(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(PolicyError) as error:
+        Policy.load(path)
+    problems = [problem.removeprefix(f"{name}:").partition(" ") for problem in error.value.problems]
+    assert ("2:", "notes:") in [(line, rest.split()[0]) for line, _, rest in problems]
+    found = {rest.split()[0]: int(line.rstrip(":")) for line, _, rest in problems}
+    assert found["rules[0].action:"] == 7
+    assert found["rules[1].exceptions[0].expires:"] == 13
+    assert {"rules[1].action:", "rules[1].dataTypes:", "rules[1].destinations:"} <= set(found)
+    assert "; ".join(error.value.problems) == error.value.message
+
+
+def test_a_policy_of_mistakes_alone_ends_early() -> None:
+    with pytest.raises(PolicyError) as error:
+        Policy.from_dict(policy(*[rule(action="MASKED")] * 1_000))
+    assert len(error.value.problems) == 21

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.config.places import EXCEPTIONS_FILE
+from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError
 from dlpctl.scan.baseline import KEY_VARIABLE, Acceptance, Baseline, Entry, expiry, merged_by_union
 from dlpctl.scan.results import Result

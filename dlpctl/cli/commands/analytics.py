@@ -1,4 +1,9 @@
-"""`dlpctl analytics`: what an organization's checks came to."""
+"""Show the checks of an organization by outcome, day and type.
+
+Examples:
+    dlpctl analytics acme
+    dlpctl analytics acme --period 90d --format json
+"""
 
 from __future__ import annotations
 
@@ -8,46 +13,42 @@ from typing import Annotated, Any
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, readable
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import Org, backend, readable
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Control plane", 45)
+
+app = App()
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 40
 _FEW_DAYS = 2
 _OUTCOMES = (("allowed", "░", "green"), ("masked", "▒", "yellow"), ("blocked", "█", "red"))
-"""Told apart without colours too."""
+"""Glyphs tell outcomes apart without colours too."""
+_SUMS = ("allowed", "masked", "blocked", "bytes_protected", "prevented_exposures")
 
 
-@app.command()
+@app.command(help=__doc__)
 def analytics(
-    org: Org,
+    org: options.Organization,
+    control: ControlOptions,
     period: Annotated[str, typer.Option(metavar="PERIOD", help="7d, 30d or 90d.")] = "30d",
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Show the checks of an organization by outcome, day and type."""
-    with backend(server) as control:
-        sums = control.get_analytics(org, period=period)
-        series = control.get_timeseries(org, period=period)
-        types = control.get_detections(org, period=period)
+    with control.backend() as backend:
+        sums = backend.get_analytics(org, period=period)
+        series = backend.get_timeseries(org, period=period)
+        types = backend.get_detections(org, period=period)
     printer = Printer()
-    if form is options.Output.JSON:
+    if control.as_json:
         printer.json({"analytics": sums, "timeseries": series, "detections": types})
         return
     printer.line(
         f"{printer.style(sums['org_name'], 'bold')}  {sums['from_date']} to {sums['to_date']}"
         f"  {sums['total_checks']:,} checks"
     )
-    printer.table(
-        [
-            (name.replace("_", " "), readable(name, sums[name]))
-            for name in ("allowed", "masked", "blocked", "bytes_protected", "prevented_exposures")
-        ]
-        + [("safe share rate", f"{sums['safe_share_rate']:g} %")],
-        indent="  ",
-    )
+    rows = [(name.replace("_", " "), readable(name, sums[name])) for name in _SUMS]
+    printer.table([*rows, ("safe share rate", f"{sums['safe_share_rate']:g} %")], indent="  ")
     _plot_days(printer, series["data"])
     _plot_types(printer, types["types"])
 
@@ -57,14 +58,11 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
     if not most:
         return
     printer.line()
-    for empty, group in groupby(days, key=lambda day: not day["checks_total"]):
+    for is_empty, group in groupby(days, key=lambda day: not day["checks_total"]):
         some = list(group)
-        if empty and len(some) > _FEW_DAYS:
-            printer.line(
-                printer.style(
-                    f"  {some[0]['date']} and {len(some) - 1} more days without checks", "dim"
-                )
-            )
+        if is_empty and len(some) > _FEW_DAYS:
+            line = f"  {some[0]['date']} and {len(some) - 1} more days without checks"
+            printer.line(printer.style(line, "dim"))
             continue
         for day in some:
             bars = "".join(
@@ -72,14 +70,12 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
                 for (_, glyph, colour), cells in zip(_OUTCOMES, _cells(day, most), strict=True)
             )
             printer.line(f"  {day['date']} {day['checks_total']:>9,} {bars}".rstrip())
-    printer.line(
-        "  "
-        + "  ".join(f"{printer.style(glyph, colour)} {name}" for name, glyph, colour in _OUTCOMES)
-    )
+    legend = (f"{printer.style(glyph, colour)} {name}" for name, glyph, colour in _OUTCOMES)
+    printer.line("  " + "  ".join(legend))
 
 
 def _cells(day: dict[str, Any], most: int) -> list[int]:
-    """How wide the part of each outcome is; what is there at all is seen."""
+    """Return the width of each outcome's bar; no outcome with checks is invisible."""
     return [
         max(1, round(day[name] * _WIDTH / most)) if day[name] else 0 for name, _, _ in _OUTCOMES
     ]

@@ -1,4 +1,11 @@
-"""`dlpctl apply`: organizations as a file says."""
+"""Create and change organizations, groups and policies as a file says.
+
+What the file does not name is left alone.
+
+Examples:
+    dlpctl apply org.toml --dry-run
+    dlpctl apply org.toml --server http://127.0.0.1:8686
+"""
 
 from __future__ import annotations
 
@@ -7,37 +14,32 @@ from typing import Annotated
 
 import typer
 
-from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
-from dlpctl.cli.stored import backend
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Control plane", 49)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def apply(
-    file: Annotated[Path, typer.Option("-f", "--file", metavar="FILE", help="TOML, YAML or JSON.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML, YAML or JSON.")],
+    control: ControlOptions,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")
+        bool, typer.Option("--dry-run", help="Print the changes, and make none.")
     ] = False,
-    form: Annotated[
-        options.Output, typer.Option("--format", help="For people or for programs.")
-    ] = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Create and change organizations, groups and policies until they are as a file says."""
-    from dlpctl.cli import applying
+    from dlpctl.cli import applied
 
-    organizations = applying.read(file)
-    with backend(server) as control:
-        changes = list(
-            applying.apply(
-                control, organizations, file.parent, Session.begin().policy, dry_run=dry_run
-            )
-        )
+    organizations = applied.read(file)
+    policy = Session.begin().policy
+    with control.backend() as backend:
+        changes = list(applied.apply(backend, organizations, file.parent, policy, dry_run=dry_run))
     printer = Printer()
-    if form is options.Output.JSON:
+    if control.as_json:
         printer.json({"dry_run": dry_run, "changes": changes})
         return
     for line in changes:

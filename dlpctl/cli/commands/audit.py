@@ -1,4 +1,11 @@
-"""`dlpctl audit`: the log of all checks."""
+"""Search, export and verify the log of checks.
+
+The log holds decisions and their policies, and never the content that was checked.
+
+Examples:
+    dlpctl audit list --org acme
+    dlpctl audit verify --head head.txt
+"""
 
 from __future__ import annotations
 
@@ -7,87 +14,113 @@ import io
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, evidence
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import backend, evidence, show_list, show_one
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 46)
 
-OrgFilter = Annotated[str | None, typer.Option(metavar="ORG", help="Of this organization alone.")]
+app = App(__doc__)
+
+OrganizationFilter = Annotated[
+    str | None, typer.Option("--org", metavar="ORG", help="Only checks of this organization.")
+]
 Search = Annotated[
     str | None,
     typer.Option(
-        metavar="WORDS",
-        help="In summary, policy, organization and destination; or the start of an id.",
+        metavar="WORDS", help="Search summary, policy, organization, destination and start of id."
     ),
 ]
 
-Database = Annotated[
-    Path | None,
-    typer.Option("--database", metavar="FILE", help="A copy or a backup, which is only read."),
-]
-KeyFile = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="Its key file; control.key beside it.")
-]
+
+class PageOptions(NamedTuple):
+    """The part of a long list to print."""
+
+    limit: Annotated[int, typer.Option(metavar="N", help="Print at most N rows.")] = 50
+    offset: Annotated[int, typer.Option(metavar="N", help="Skip the first N rows.")] = 0
 
 
-class Kind(StrEnum):
+class EvidenceOptions(NamedTuple):
+    """A database that is not the one in use."""
+
+    database: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read this copy or backup instead.")
+    ] = None
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The key file of --database; control.key next to it."),
+    ] = None
+
+
+class ExportFormat(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
 
 
-@app.callback()
-def _group() -> None:
-    """The log of all checks: what was decided, by which policy, and never what was checked."""
-
-
 @app.command("list")
 def list_items(
-    org: OrgFilter = None,
+    page: PageOptions,
+    control: ControlOptions,
+    org: OrganizationFilter = None,
     search: Search = None,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many.")] = 50,
-    offset: Annotated[int, typer.Option(metavar="N", help="After how many.")] = 0,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """List checks, the newest first."""
-    with backend(server) as control:
-        page = control.search_audit(limit=limit, offset=offset, org_id=org, search=search)
+    """List checks, newest first.
+
+    Examples:
+        dlpctl audit list --limit 10
+        dlpctl audit list --org acme --search BLOCKED
+    """
+    with control.backend() as backend:
+        found = backend.search_audit(
+            limit=page.limit, offset=page.offset, org_id=org, search=search
+        )
     printer = Printer()
-    if form is options.Output.JSON:
-        printer.json(page)
+    if control.as_json:
+        printer.json(found)
         return
-    for item in page["items"]:
+    for item in found["items"]:
         when = item["created_at"][:19].replace("T", " ")
         head = f"{printer.style(when, 'dim')}  {printer.decision(item['decision'])}"
         printer.line(f"{head}  {item['destination']}  {item['org_name']}  {item['preflight_id']}")
         printer.line(f"    {item['summary']}  ({item['policy_name']} {item['policy_version']})")
-    shown = (
-        f"{offset + 1:,} to {offset + len(page['items']):,} of " if page["items"] else "none of "
-    )
-    printer.line(f"{shown}{page['total']:,} checks")
+    first, count = page.offset + 1, len(found["items"])
+    shown = f"{first:,} to {first + count - 1:,} of " if count else "none of "
+    printer.line(f"{shown}{found['total']:,} checks")
 
 
 @app.command()
 def export(
-    org: OrgFilter = None,
+    org: OrganizationFilter = None,
     search: Search = None,
-    kind: Annotated[
-        Kind, typer.Option("-f", "--format", help="One JSON object a line, or CSV.")
-    ] = Kind.JSONL,
+    form: Annotated[
+        ExportFormat,
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="FORMAT",
+            help="Output format: jsonl or csv.",
+            show_default=False,
+        ),
+    ] = ExportFormat.JSONL,
     output: options.OutputFile = None,
     server: options.Server = None,
 ) -> None:
-    """Write all of them, the newest first."""
-    with backend(server) as control, writing(output) as write:
+    """Export all checks, newest first.
+
+    Examples:
+        dlpctl audit export -o checks.jsonl
+        dlpctl audit export --org acme --format csv -o checks.csv
+    """
+    with ControlOptions(server=server).backend() as backend, writing(output) as write:
         names: list[str] = []
-        for item in control.export_audit(org_id=org, search=search):
-            if kind is Kind.JSONL:
+        for item in backend.export_audit(org_id=org, search=search):
+            if form is ExportFormat.JSONL:
                 write(json.dumps(item, ensure_ascii=False).encode() + b"\n")
                 continue
             if not names:
@@ -97,63 +130,59 @@ def export(
 
 
 @app.command()
-def events(
-    org: OrgFilter = None,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many.")] = 50,
-    offset: Annotated[int, typer.Option(metavar="N", help="After how many.")] = 0,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """List administrative changes and the first use of each key on a day, the newest first."""
-    with backend(server) as control:
-        page = control.list_events(limit=limit, offset=offset, org_id=org)
-    if form is options.Output.JSON:
-        Printer().json(page)
+def events(page: PageOptions, control: ControlOptions, org: OrganizationFilter = None) -> None:
+    """List administrative changes and the first use of each key on a day, newest first.
+
+    Examples:
+        dlpctl audit events
+        dlpctl audit events --org acme --limit 10
+    """
+    with control.backend() as backend:
+        found = backend.list_events(limit=page.limit, offset=page.offset, org_id=org)
+    if control.as_json:
+        Printer().json(found)
         return
-    columns = ("number", "created_at", "actor", "action", "subject", "details")
-    show_list(page["items"], columns, form, "no event")
+    columns = "number created_at actor action subject details"
+    control.print_list(found["items"], columns, "no event")
 
 
 @app.command()
-def head(
-    database: Database = None,
-    key: KeyFile = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Print the signed end of the log, to be noted elsewhere for 'audit verify --head'."""
-    with evidence(server, database, key) as source:
-        answer = source.get_head()
-    if form is options.Output.JSON:
-        show_one(answer, form)
+def head(source: EvidenceOptions, control: ControlOptions) -> None:
+    """Print the signed end of the log. Keep it elsewhere, for 'audit verify --head'.
+
+    Examples:
+        dlpctl audit head
+        dlpctl audit head --database backup.db --key control.key
+    """
+    with evidence(control.server, source.database, source.key) as log:
+        answer = log.get_head()
+    if control.as_json:
+        control.print_record(answer)
     else:
         Printer().line(answer["head"])
 
 
 @app.command()
 def verify(
+    source: EvidenceOptions,
+    control: ControlOptions,
     head: Annotated[
         str | None,
-        typer.Option(
-            "--head",
-            metavar="HEAD",
-            help="A head noted earlier, or a file with one, that must be in the log.",
-        ),
+        typer.Option("--head", metavar="HEAD", help="An earlier head, or a file that holds one."),
     ] = None,
-    database: Database = None,
-    key: KeyFile = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Verify log, policies, licenses, tokens and counters. Exit status 1 if anything was changed or
-    removed.
+    """Verify log, policies, licenses, tokens and counters. Exit status 1 if any was changed.
+
+    Examples:
+        dlpctl audit verify
+        dlpctl audit verify --head head.txt --database backup.db
     """
     noted = None if head is None else _noted_head(head)
-    with evidence(server, database, key) as source:
-        report = source.verify_audit(head=noted)
+    with evidence(control.server, source.database, source.key) as log:
+        report = log.verify_audit(head=noted)
     printer = Printer()
-    if form is options.Output.JSON:
-        show_one(report, form)
+    if control.as_json:
+        control.print_record(report)
     elif report["intact"]:
         printer.line(f"intact: {report['checked']:,} checks, {report['events']:,} events")
         printer.line(report["head"])
@@ -165,9 +194,7 @@ def verify(
 
 
 def _noted_head(given: str) -> str:
-    """Return the head in a file or on stdin: the line itself, or what 'audit head --format json'
-    printed.
-    """
+    """Return the head in a file or on stdin: a line, or the JSON of 'audit head'."""
     from dlpctl.cli import inputs
     from dlpctl.control.heads import PREFIX
 
@@ -179,7 +206,7 @@ def _noted_head(given: str) -> str:
 
 
 def _csv(row: list[str]) -> bytes:
-    """A cell that a spreadsheet would take for a formula is quoted as text."""
+    """Return a line of CSV in which no cell is a formula for a spreadsheet."""
     line = io.StringIO()
     csv.writer(line).writerow(
         f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in row

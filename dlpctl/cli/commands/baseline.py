@@ -1,4 +1,11 @@
-"""`dlpctl baseline`: accept findings by name, for a reason and for a time."""
+"""Accept findings by name, for a reason and until a day.
+
+The file of exceptions names values by keyed hashes, and who answers for them.
+
+Examples:
+    dlpctl baseline create --owner jane --reason "sample data"
+    dlpctl baseline audit
+"""
 
 from __future__ import annotations
 
@@ -8,138 +15,141 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from dlpctl.cli import exceptions, options
-from dlpctl.cli.accepting import (
-    Expires,
-    File,
-    Owner,
-    Reason,
-    counted,
-    entry_template,
-    save,
-    scan_of,
-)
-from dlpctl.cli.narrowing import Search, everything, search
+from dlpctl.cli import accepted, options
+from dlpctl.cli.app import App
+from dlpctl.cli.new_exceptions import BaselineFile, ExceptionOptions, counted, save, scan_of
 from dlpctl.cli.render import Printer
+from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
-from dlpctl.config.places import EXCEPTIONS_FILE
+from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
 from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry
 from dlpctl.scan.results import FAILURES, Skip
 
 if TYPE_CHECKING:
-    from dlpctl.detect.engine import Detector
-    from dlpctl.scan.importing import Claim
     from dlpctl.scan.results import Result
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Repositories, shells and help", 32)
+
+app = App(__doc__)
 
 _SOON = timedelta(days=14)
 _SHOWN = 12
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[PATH]...", help="Files and folders to scan; this folder."),
+    typer.Argument(metavar="[PATH]...", help="Files and folders to scan; '.' if none."),
 ]
-Types = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST", help="Only these categories, types or patterns, joined by commas."
-    ),
-]
-Bound = Annotated[
-    bool,
-    typer.Option(
-        "--with-paths", help="Accept each value in the file where it is now, and nowhere else."
-    ),
-]
+Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why they are accepted.")]
 
 
-@app.callback()
-def _group() -> None:
-    """Exceptions: findings that 'dlpctl scan' accepts, because somebody answers for them until a
-    day.
-    """
+class SelectionOptions(NamedTuple):
+    """The findings that become exceptions."""
+
+    paths: Paths = None
+    types: options.Types = None
+    min_score: options.MinScore = None
+    destination: options.Destination = None
+    with_paths: Annotated[
+        bool, typer.Option("--with-paths", help="Accept each value in its present file only.")
+    ] = False
+
+    def results(self, baseline: Baseline, session: Session) -> list[Result]:
+        wanted = search(session, types=self.types, min_score=self.min_score)
+        return _scan(baseline, self.paths, session, wanted)
+
+    def entries(
+        self, results: Iterable[Result], baseline: Baseline, template: Entry
+    ) -> list[Entry]:
+        root = baseline.file.absolute().parent
+        return [
+            template._replace(
+                fingerprint=one.fingerprint.partition(" ")[0],
+                type=one.type,
+                path=_literal(os.path.relpath(one.path, root)) if self.with_paths else "",
+            )
+            for one in results
+        ]
 
 
 @app.command()
 def create(
-    paths: Paths = None,
-    file: File = None,
-    owner: Owner = None,
+    selection: SelectionOptions,
+    exception: ExceptionOptions,
     reason: Reason = "known when the baseline was made",
-    expires: Expires = "90d",
-    types: Types = None,
-    min_score: options.MinScore = None,
-    destination: options.Destination = None,
-    with_paths: Bound = False,
-    form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Accept all that is found now, so that only what is new counts."""
-    target = file or Path(EXCEPTIONS_FILE)
+    """Accept all present findings, so that only new ones count.
+
+    Examples:
+        dlpctl baseline create --owner jane --reason "sample data"
+        dlpctl baseline create tests/ --types SECRETS --expires 90d
+    """
+    target = exception.file or Path(EXCEPTIONS_FILE)
     if target.exists():
         raise UsageError(f"{target} exists; 'dlpctl baseline update' adds to it")
     baseline = Baseline.begin(target, os.environ)
-    template = entry_template(owner, reason, expires, destination)
-    session = Session.begin()
-    results = _scan(baseline, paths, session, search(session, types=types, min_score=min_score))
-    save(baseline, _entries(results, baseline, template, with_paths), form, begun=True)
+    template = exception.entry_template(reason, selection.destination)
+    results = selection.results(baseline, Session.begin())
+    entries = selection.entries(results, baseline, template)
+    save(baseline, entries, exception.form, is_new=True)
 
 
 @app.command()
 def update(
-    paths: Paths = None,
-    file: File = None,
-    owner: Owner = None,
+    selection: SelectionOptions,
+    exception: ExceptionOptions,
     reason: Reason = "known when the baseline was updated",
-    expires: Expires = "90d",
-    types: Types = None,
-    min_score: options.MinScore = None,
-    destination: options.Destination = None,
-    with_paths: Bound = False,
     renew: Annotated[
-        bool,
-        typer.Option("--renew", help="Also renew those that have expired and are still found."),
+        bool, typer.Option("--renew", help="Also renew expired exceptions still in use.")
     ] = False,
-    form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Accept what is found and not accepted yet. What is there stays as it is."""
-    baseline = _load(file)
-    template = entry_template(owner, reason, expires, destination)
-    known = Acceptance(baseline, exceptions.today(), template.destination or None)
-    session = Session.begin()
-    wanted = search(session, types=types, min_score=min_score)
-    new = [one for one in _scan(baseline, paths, session, wanted) if not known.accepts(one)]
-    renewed = {
-        entry: entry._replace(
-            owner=template.owner, reason=template.reason, expires=template.expires
-        )
-        for entry in (known.expired if renew else ())
-    }
+    """Accept new findings, too. Existing exceptions do not change.
+
+    Examples:
+        dlpctl baseline update
+        dlpctl baseline update --renew --expires 90d
+    """
+    baseline = _load(exception.file)
+    template = exception.entry_template(reason, selection.destination)
+    known = Acceptance(baseline, accepted.today(), template.destination or None)
+    new = [one for one in selection.results(baseline, Session.begin()) if not known.accepts(one)]
     old = {entry.fingerprint for entry in known.expired}
-    added = [
-        one for one in _entries(new, baseline, template, with_paths) if one.fingerprint not in old
-    ]
-    if not renew:
+    entries = selection.entries(new, baseline, template)
+    added = [one for one in entries if one.fingerprint not in old]
+    kept = list(baseline.entries)
+    if renew:
+        owner, reason, expires = template.owner, template.reason, template.expires
+        kept = [
+            one._replace(owner=owner, reason=reason, expires=expires)
+            if one in known.expired
+            else one
+            for one in kept
+        ]
+    else:
         for note in known.notes():
             sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
-    save(baseline, [*(renewed.get(one, one) for one in baseline.entries), *added], form)
+    save(baseline, [*kept, *added], exception.form)
 
 
 @app.command()
 def audit(
-    paths: Paths = None, file: File = None, form: options.Format = options.Output.HUMAN
+    paths: Paths = None, file: BaselineFile = None, form: options.Format = options.Output.HUMAN
 ) -> None:
-    """List the exceptions, where they apply, and which have expired or are of no use. Exit status 1
-    if any has expired.
+    """List the exceptions, where they apply, and which are expired or unused.
+
+    Exit status 1 if any is expired.
+
+    Examples:
+        dlpctl baseline audit
+        dlpctl baseline audit src/ --format json
     """
     baseline = _load(file)
-    today = exceptions.today()
+    today = accepted.today()
     acceptance = Acceptance(baseline, today)
     places: dict[Entry, list[str]] = {}
     session = Session.begin()
@@ -165,15 +175,20 @@ def audit(
 
 @app.command()
 def prune(
-    file: File = None,
+    file: BaselineFile = None,
     unused: Annotated[
-        bool, typer.Option("--unused", help="Also those whose values are not found any more.")
+        bool, typer.Option("--unused", help="Also remove exceptions for values not found any more.")
     ] = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Remove the exceptions that have expired."""
+    """Remove the expired exceptions.
+
+    Examples:
+        dlpctl baseline prune
+        dlpctl baseline prune --unused
+    """
     baseline = _load(file)
-    today = exceptions.today()
+    today = accepted.today()
     kept = [entry for entry in baseline.entries if not entry.has_expired(today)]
     if unused:
         folder = str(baseline.file.parent)
@@ -189,42 +204,45 @@ def prune(
 def import_(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A .gitleaksignore, or a baseline of detect-secrets."),
+        typer.Argument(metavar="FILE", help="A .gitleaksignore, or a detect-secrets baseline."),
     ],
-    file: File = None,
-    owner: Owner = None,
-    expires: Expires = "90d",
-    form: options.Format = options.Output.HUMAN,
+    exception: ExceptionOptions,
 ) -> None:
-    """Take over what another tool accepts: what it names is looked up in the files, and found anew."""
-    from dlpctl.scan.importing import read_claims
+    """Import the exceptions of another tool. Each is looked up in the files.
+
+    Examples:
+        dlpctl baseline import .gitleaksignore
+        dlpctl baseline import .secrets.baseline --owner jane
+    """
+    from dlpctl.scan.importing import find_claimed, read_claims
 
     try:
         text = read_regular(source).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise BaselineError(f"{source}: cannot be read: {problem}") from None
     tool, claims = read_claims(str(source), text)
-    target = exceptions.found(file) or Path(EXCEPTIONS_FILE)
-    begun = not target.exists()
-    baseline = Baseline.begin(target, os.environ) if begun else Baseline.load(target, os.environ)
-    template = entry_template(owner, "", expires, None)
+    target = accepted.exceptions_file(exception.file) or Path(EXCEPTIONS_FILE)
+    is_new = not target.exists()
+    baseline = Baseline.begin(target, os.environ) if is_new else Baseline.load(target, os.environ)
+    template = exception.entry_template("")
     detector = Session.begin().detector()
     entries: list[Entry] = []
     for claim in claims:
-        found = _looked_up(claim, source.parent, detector, baseline)
+        found = find_claimed(claim, source.parent, detector.scan, baseline.keys[0])
+        reason = f"{tool}: {claim.rule}"
         entries += (
-            template._replace(fingerprint=name, type=kind, reason=f"{tool}: {claim.rule}")
-            for name, kind in found
+            template._replace(fingerprint=fingerprint, type=type_name, reason=reason)
+            for fingerprint, type_name in found
         )
         if not found:
             sys.stderr.write(f"dlpctl: {claim.place}: nothing is found there now; left out\n")
     known = {(one.fingerprint, one.type) for one in baseline.entries}
     new = [one for one in entries if (one.fingerprint, one.type) not in known]
-    save(baseline, [*baseline.entries, *new], form, begun=begun)
+    save(baseline, [*baseline.entries, *new], exception.form, is_new=is_new)
 
 
 def _load(file: Path | None) -> Baseline:
-    target = exceptions.found(file)
+    target = accepted.exceptions_file(file)
     if target is None:
         raise BaselineError(
             f"there is no {EXCEPTIONS_FILE} here or above; 'dlpctl baseline create' makes one"
@@ -235,9 +253,7 @@ def _load(file: Path | None) -> Baseline:
 def _scan(
     baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search
 ) -> list[Result]:
-    """Return what is found, with fingerprints; refuse what cannot be read, since nobody can answer
-    for that.
-    """
+    """Return the findings with fingerprints; nobody can answer for files that cannot be read."""
     results = []
     for one in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
         if not isinstance(one, Skip):
@@ -249,22 +265,8 @@ def _scan(
     return results
 
 
-def _entries(
-    results: Iterable[Result], baseline: Baseline, template: Entry, with_paths: bool
-) -> list[Entry]:
-    root = baseline.file.absolute().parent
-    return [
-        template._replace(
-            fingerprint=one.fingerprint.partition(" ")[0],
-            type=one.type,
-            path=_literal(os.path.relpath(one.path, root)) if with_paths else "",
-        )
-        for one in results
-    ]
-
-
 def _literal(path: str) -> str:
-    """A glob for this path alone."""
+    """Return a glob for this path only."""
     from glob import escape
 
     return escape(path.replace(os.sep, "/"))
@@ -291,39 +293,3 @@ def _audited(entry: Entry, today: date, places: Sequence[str]) -> dict[str, Any]
         "found": len(places),
         "places": list(places),
     }
-
-
-def _looked_up(
-    claim: Claim, root: Path, detector: Detector, baseline: Baseline
-) -> list[tuple[str, str]]:
-    """Fingerprints and types of what a claim means."""
-    from dlpctl.cli.places import Lines
-    from dlpctl.scan.importing import matching
-    from dlpctl.values import fingerprint
-
-    text = _text_of(claim, root)
-    if text is None:
-        return []
-    lines = Lines(text)
-    found = matching(claim, text, detector.scan(text), lambda position: lines.place(position)[0])
-    return [
-        (fingerprint(baseline.keys[0], one.type, text[one.start : one.end], one.category), one.type)
-        for one in found
-    ]
-
-
-def _text_of(claim: Claim, root: Path) -> str | None:
-    """The file that a claim names, as it was in its commit."""
-    if not claim.commit:
-        try:
-            return read_regular(root / claim.path).decode("utf-8", "surrogateescape")
-        except OSError:
-            return None
-    import subprocess
-
-    shown = subprocess.run(
-        ["git", "-C", str(root), "cat-file", "blob", f"{claim.commit}:{claim.path}"],
-        capture_output=True,
-        check=False,
-    )
-    return None if shown.returncode else shown.stdout.decode("utf-8", "surrogateescape")

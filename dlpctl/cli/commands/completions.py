@@ -1,4 +1,9 @@
-"""`dlpctl completions`: scripts that let a shell complete commands, options and values."""
+"""Print or install the completion script of a shell.
+
+Examples:
+    dlpctl completions install
+    eval "$(dlpctl completions bash)"
+"""
 
 from __future__ import annotations
 
@@ -12,10 +17,13 @@ from typing import Annotated, NamedTuple
 import typer
 
 from dlpctl.cli import completion
+from dlpctl.cli.app import App
 from dlpctl.cli.render import Printer
 from dlpctl.errors import OutputError, UsageError
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Repositories, shells and help", 33)
+
+app = App()
 
 
 class Shell(StrEnum):
@@ -34,7 +42,7 @@ FILES = {
 }
 
 
-class What(StrEnum):
+class Action(StrEnum):
     BASH = "bash"
     ZSH = "zsh"
     FISH = "fish"
@@ -42,35 +50,32 @@ class What(StrEnum):
     INSTALL = "install"
 
 
-class Place(NamedTuple):
+class InstallPath(NamedTuple):
     file: Path
-    hint: str
-    """What is left to do."""
+    next_step: str
 
 
-@app.command()
+@app.command(help=__doc__)
 def completions(
-    what: Annotated[
-        What, typer.Argument(metavar="SHELL", help="The shell whose script to print; or 'install'.")
+    action: Annotated[
+        Action,
+        typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell; or 'install'."),
     ],
     shell: Annotated[
         Shell | None,
         typer.Argument(
-            metavar="[SHELL]", help="With 'install': the shell; yours.", show_default=False
+            metavar="[SHELL]", help="With 'install': yours by default.", show_default=False
         ),
     ] = None,
 ) -> None:
-    """Print the script for bash, zsh, fish or powershell; or install it for you, as in 'completions
-    install zsh'.
-    """
-    if what is What.INSTALL:
+    if action is Action.INSTALL:
         _install(shell or _current(os.environ))
     elif shell is not None:
         raise UsageError(
-            f"say 'dlpctl completions {what}', or 'dlpctl completions install {shell}'"
+            f"say 'dlpctl completions {action}', or 'dlpctl completions install {shell}'"
         )
     else:
-        sys.stdout.write(script(Shell(what.value)))
+        sys.stdout.write(script(Shell(action.value)))
 
 
 def script(shell: Shell) -> str:
@@ -78,37 +83,39 @@ def script(shell: Shell) -> str:
 
 
 def _install(shell: Shell) -> None:
-    place = _place(shell, os.environ, Path.home())
+    path = _install_path(shell, os.environ, Path.home())
     try:
-        place.file.parent.mkdir(parents=True, exist_ok=True)
-        place.file.write_text(script(shell), encoding="utf-8", newline="\n")
+        path.file.parent.mkdir(parents=True, exist_ok=True)
+        path.file.write_text(script(shell), encoding="utf-8", newline="\n")
     except OSError as problem:
-        raise OutputError(f"{place.file}: cannot be written: {problem.strerror}") from None
+        raise OutputError(f"{path.file}: cannot be written: {problem.strerror}") from None
     printer = Printer()
-    printer.line(f"written {place.file}")
-    printer.line(place.hint)
+    printer.line(f"written {path.file}")
+    printer.line(path.next_step)
 
 
-def _place(shell: Shell, environ: Mapping[str, str], home: Path) -> Place:
-    """Where a shell looks for scripts of the user's own."""
+def _install_path(shell: Shell, environ: Mapping[str, str], home: Path) -> InstallPath:
+    """Return the file in which a shell looks for a user's own script."""
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     if shell is Shell.BASH:
         file = data / "bash-completion" / "completions" / "dlpctl"
-        return Place(
+        return InstallPath(
             file,
-            f"Open a new shell. Without the package bash-completion, add to ~/.bashrc: source '{file}'",
+            "Open a new shell. Without the package bash-completion,"
+            f" add to ~/.bashrc: source '{file}'",
         )
     if shell is Shell.FISH:
-        return Place(config / "fish" / "completions" / "dlpctl.fish", "Open a new shell.")
+        return InstallPath(config / "fish" / "completions" / "dlpctl.fish", "Open a new shell.")
     if shell is Shell.ZSH:
         file = data / "zsh" / "site-functions" / "_dlpctl"
-        return Place(
+        return InstallPath(
             file,
-            f"Unless your fpath has it, add to ~/.zshrc, before compinit: fpath=('{file.parent}' $fpath); then open a new shell.",
+            "Unless your fpath has it, add to ~/.zshrc, before compinit:"
+            f" fpath=('{file.parent}' $fpath); then open a new shell.",
         )
     file = data / "dlpctl" / "dlpctl.ps1"
-    return Place(file, f"Add to your $PROFILE: . '{file}'")
+    return InstallPath(file, f"Add to your $PROFILE: . '{file}'")
 
 
 def _current(environ: Mapping[str, str]) -> Shell:

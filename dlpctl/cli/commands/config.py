@@ -1,4 +1,9 @@
-"""`dlpctl config`: which settings hold, and where they come from."""
+"""Show the settings, and where each comes from.
+
+Examples:
+    dlpctl config show
+    dlpctl config path user
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,15 @@ from typing import Annotated, Any
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
 from dlpctl.cli.render import Printer
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Detection and policies", 12)
+
+app = App(__doc__)
 
 
-class Place(StrEnum):
+class PathName(StrEnum):
     PROJECT = "project"
     USER = "user"
     CONFIG = "config"
@@ -23,22 +31,22 @@ class Place(StrEnum):
 
 
 _MEANINGS = {
-    Place.PROJECT: "the nearest dlpctl.toml, here or above",
-    Place.USER: "your own settings",
-    Place.CONFIG: "the folder of your settings",
-    Place.DATA: "keys and vaults",
-    Place.CACHE: "what can be made anew",
+    PathName.PROJECT: "the nearest dlpctl.toml, here or above",
+    PathName.USER: "your own settings",
+    PathName.CONFIG: "the folder of your settings",
+    PathName.DATA: "keys and vaults",
+    PathName.CACHE: "compiled patterns; can be deleted",
 }
-
-
-@app.callback()
-def _group() -> None:
-    """Show settings and where they come from."""
 
 
 @app.command()
 def show(form: options.Format = options.Output.HUMAN) -> None:
-    """Print each setting, its value, and who set it last: default, project, user, environment."""
+    """Show each setting, its value and its origin: default, file, variable or flag.
+
+    Examples:
+        dlpctl config show
+        DLPCTL_MIN_SCORE=0.7 dlpctl config show --format json
+    """
     from dlpctl.config import SETTINGS, load_config
 
     config = load_config()
@@ -64,38 +72,49 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
 @app.command()
 def path(
     name: Annotated[
-        Place | None, typer.Argument(help="Print this path alone.", show_default=False)
+        PathName | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="One of project, user, config, data and cache.",
+            show_default=False,
+        ),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Print the files and folders that dlpctl uses, there or not. Works whatever the settings say."""
+    """Print the files and folders of dlpctl, whether they exist or not.
+
+    Examples:
+        dlpctl config path
+        dlpctl config path data
+    """
     from dlpctl.config import locate
     from dlpctl.errors import ConfigError
 
-    places = locate(os.environ)
-    paths = {each: getattr(places, each.value) for each in Place}
+    locations = locate(os.environ)
+    paths = {each: getattr(locations, each.value) for each in PathName}
     out = Printer()
     if name is not None and paths[name] is None:
         raise ConfigError(
-            f"there is no dlpctl.toml in {places.working} or above; create one to have project settings"
+            f"there is no dlpctl.toml in {locations.working} or above;"
+            " create one to have project settings"
         )
     if form is options.Output.JSON:
-        out.json({each.value: _plain(paths[each]) for each in Place if name in (None, each)})
+        out.json({each.value: _plain(paths[each]) for each in PathName if name in (None, each)})
     elif name is not None:
         out.line(str(paths[name]))
     else:
-        out.table((each.value, str(paths[each] or "-"), _MEANINGS[each]) for each in Place)
+        out.table((each.value, str(paths[each] or "-"), _MEANINGS[each]) for each in PathName)
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it."""
+    """Return a value as JSON can hold it."""
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _readable(value: Any) -> str:
-    """As TOML would have it, on one line."""
+    """Return a value as TOML has it, on one line."""
     import json
 
     return "-" if value is None else json.dumps(_plain(value), ensure_ascii=False)

@@ -1,4 +1,9 @@
-"""`dlpctl db`: looking after the database of the control plane."""
+"""Maintain the database of the control plane on this machine.
+
+Examples:
+    dlpctl db check
+    dlpctl db backup backup.db
+"""
 
 from __future__ import annotations
 
@@ -9,27 +14,30 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, local
 from dlpctl.cli.render import Printer
-from dlpctl.cli.stored import done, local, show_one
 from dlpctl.errors import UsageError
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 47)
+
+app = App(__doc__)
 
 _HOURS = {"h": 1, "d": 24, "w": 168}
 
 
-@app.callback()
-def _group() -> None:
-    """The database: on this machine, whatever server other commands ask."""
-
-
 @app.command()
 def check(form: options.Format = options.Output.HUMAN) -> None:
-    """Look whether it is whole. Exit status 1 where it is not."""
+    """Check the integrity of the database. Exit status 1 if it is damaged.
+
+    Examples:
+        dlpctl db check
+        dlpctl db check --format json
+    """
     with local() as backend:
         problems = backend.control.maintenance.check()
     if form is options.Output.JSON:
-        show_one({"whole": not problems, "problems": list(problems)}, form)
+        Printer().json({"whole": not problems, "problems": list(problems)})
     else:
         for line in problems or ["whole"]:
             Printer().line(line)
@@ -38,65 +46,85 @@ def check(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Copy it while others use it. The key file is not part of the copy: keep that in another
-    place.
+    """Copy the database while it is in use. Keep a copy of the key file elsewhere.
+
+    Examples:
+        dlpctl db backup backup.db
+        dlpctl db backup "/backups/$(date +%F).db"
     """
     with local() as backend:
         backend.control.maintenance.backup(target)
-        done(
-            f"written {target}; it is of no use without {backend.control.folder / 'control.key'}",
-            form,
-        )
+        key = backend.control.folder / "control.key"
+    ControlOptions(form).print_done(f"written {target}; it is of no use without {key}")
 
 
 @app.command()
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="What 'db backup' wrote.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Replace what is there now.")] = False,
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A file of 'dlpctl db backup'.")],
+    yes: options.Confirmed = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Put a backup in its place."""
+    """Replace the database by a backup.
+
+    Examples:
+        dlpctl db restore backup.db --yes
+        dlpctl db restore /backups/2027-01-31.db --yes
+    """
     if not yes:
-        raise UsageError("this replaces everything in the database; say --yes if you mean it")
+        raise UsageError("this replaces everything in the database; confirm by --yes")
     with local() as backend:
         backend.control.maintenance.restore(source)
-    done(f"restored {source}", form)
+    ControlOptions(form).print_done(f"restored {source}")
 
 
 @app.command("rotate-key")
 def rotate_key(form: options.Format = options.Output.HUMAN) -> None:
-    """Replace control.key, while others use the database; keep the old one with the backups made
-    before.
+    """Replace control.key while the database is in use. Older backups need the old key.
+
+    Examples:
+        dlpctl db rotate-key
+        dlpctl db rotate-key --format json
     """
     with local() as backend:
-        show_one(backend.control.maintenance.rotate_key_file().to_dict(), form)
+        ControlOptions(form).print_record(backend.control.maintenance.rotate_key_file().to_dict())
 
 
 @app.command()
 def vacuum(form: options.Format = options.Output.HUMAN) -> None:
-    """Give the space of what was removed back to the disk."""
+    """Return the space of removed rows to the file system.
+
+    Examples:
+        dlpctl db vacuum
+        dlpctl db prune --older-than 90d && dlpctl db vacuum
+    """
     with local() as backend:
         backend.control.maintenance.vacuum()
-    done("done", form)
+    ControlOptions(form).print_done("done")
 
 
 @app.command()
 def prune(
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Of the checks to remove: 90d, 12w or 48h.")
+        str, typer.Option(metavar="AGE", help="The age of the checks: 90d, 12w or 48h.")
     ],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Remove old checks from the audit log; analytics keeps what it has counted."""
+    """Remove old checks from the audit log. Analytics keeps its counts.
+
+    Examples:
+        dlpctl db prune --older-than 90d
+        dlpctl db prune --older-than 52w
+    """
     age = _age(older_than)
     with local() as backend:
         removed = backend.control.maintenance.prune(age)
     if form is options.Output.JSON:
-        show_one({"removed": removed}, form)
-    done(f"removed {removed:,} checks", form)
+        Printer().json({"removed": removed})
+    else:
+        Printer().line(f"removed {removed:,} checks")
 
 
 def _age(text: str) -> timedelta:

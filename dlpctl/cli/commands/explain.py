@@ -1,4 +1,9 @@
-"""`dlpctl explain`: why each finding counts, and what nearly did."""
+"""Explain the score of each finding, and why near misses were rejected.
+
+Examples:
+    dlpctl explain config.py
+    echo 'Card 4111 1111 1111 1111' | dlpctl explain
+"""
 
 from __future__ import annotations
 
@@ -7,29 +12,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import inputs, options
-from dlpctl.cli.places import Lines
-from dlpctl.cli.session import Session, say_gaps
+from dlpctl.cli.app import App
+from dlpctl.cli.line_index import LineIndex
+from dlpctl.cli.session import Session, print_gaps
 
 if TYPE_CHECKING:
     from dlpctl.cli.render import Printer
     from dlpctl.detect.explain import Explained
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Content", 5)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def explain(
-    file: Annotated[
-        str | None, typer.Argument(help="A text file; '-' is stdin, as is no file at all.")
-    ] = None,
+    file: options.TextFile = None,
     min_score: options.MinScore = None,
-    misses: Annotated[int, typer.Option(min=0, help="How many near misses to show.")] = 5,
+    misses: Annotated[int, typer.Option(metavar="N", min=0, help="Show N near misses.")] = 5,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
-    """Show for each finding the pattern, its score and what moved it, and for near misses what
-    killed them.
-    """
     from dlpctl.detect.explain import explain as find
 
     session = Session.begin(patterns)
@@ -38,33 +41,30 @@ def explain(
     text = inputs.read_text(file or inputs.STDIN, required=file is None)
     found = detector.scan(text, score)
     allowed = set(found) - set(session.allow_list().remaining(text, found))
-    say_gaps(detector)
+    print_gaps(detector)
     explanation = find(detector, text, score, allowed, misses)
-    lines = Lines(text)
+    lines = LineIndex(text)
+    counting = [_record(one, text, lines) for one in explanation.counts]
+    near = [_record(one, text, lines) for one in explanation.misses]
     printer = session.printer()
     if form is options.Output.JSON:
-        printer.json(
-            {
-                "findings": [_record(one, text, lines) for one in explanation.counts],
-                "near_misses": [_record(one, text, lines) for one in explanation.misses],
-            }
-        )
+        printer.json({"findings": counting, "near_misses": near})
         return
-    for one in explanation.counts:
-        _show(_record(one, text, lines), printer)
-    if not explanation.counts:
-        printer.line("nothing counts")
-    if explanation.misses:
+    for one in counting:
+        _show(one, printer)
+    if not counting:
+        printer.line("no findings")
+    if near:
         printer.line(printer.style("near misses", "bold"))
-    for one in explanation.misses:
-        _show(_record(one, text, lines), printer)
+    for one in near:
+        _show(one, printer)
 
 
-def _record(one: Explained, text: str, lines: Lines) -> dict[str, Any]:
+def _record(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
     from dlpctl.masking.partial import sample
 
     finding = one.finding
-    line, column = lines.place(finding.start)
+    line, column = lines.line_and_column(finding.start)
     return {
         "line": line,
         "column": column,
@@ -79,7 +79,9 @@ def _record(one: Explained, text: str, lines: Lines) -> dict[str, Any]:
 
 
 def _show(record: dict[str, Any], printer: Printer) -> None:
-    head = f"{record['line']}:{record['column']}  {record['type']}  {record['score']:.2f}  {record['sample'] or '(hidden)'}"
+    head = "{line}:{column}  {type}  {score:.2f}  {shown}".format(
+        **record, shown=record["sample"] or "(hidden)"
+    )
     printer.line(f"{printer.style(head, 'bold')}  {record['label']} ({record['pattern_id']})")
     for step in record["steps"]:
         printer.line(f"    {step}")

@@ -1,4 +1,11 @@
-"""`dlpctl group`: named sets of policies."""
+"""Create, show and change policy groups.
+
+A group is a named set of policies that licenses cover.
+
+Examples:
+    dlpctl group list acme
+    dlpctl group create acme legal
+"""
 
 from __future__ import annotations
 
@@ -7,86 +14,93 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, given
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 42)
 
-Group = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id or name.")]
+app = App(__doc__)
+
+GroupName = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id or name.")]
 Policies = Annotated[
     list[str] | None,
-    typer.Option(
-        "--policy", metavar="ID", help="A policy that it holds; may be given several times."
-    ),
+    typer.Option("--policy-id", metavar="ID", help="A policy of the group. Repeatable."),
 ]
-Description = Annotated[str | None, typer.Option(help="What it is for.")]
-
-
-@app.callback()
-def _group() -> None:
-    """Policy groups: named sets of policies, which licenses cover."""
+Description = Annotated[str | None, typer.Option(metavar="TEXT", help="The purpose of the group.")]
 
 
 @app.command("list")
-def list_groups(
-    org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None
-) -> None:
-    """List those of an organization."""
-    with backend(server) as control:
-        rows = control.list_groups(org)
-    show_list(rows, ("name", "group_id", "is_default", "policy_ids"), form, "no policy group")
+def list_groups(org: options.Organization, control: ControlOptions) -> None:
+    """List the policy groups of an organization.
+
+    Examples:
+        dlpctl group list acme
+        dlpctl group list acme --format json
+    """
+    with control.backend() as backend:
+        rows = backend.list_groups(org)
+    control.print_list(rows, "name group_id is_default policy_ids", "no policy group")
 
 
 @app.command()
 def create(
-    org: Org,
-    name: Annotated[str, typer.Argument(help="Its name, such as that of a department.")],
+    org: options.Organization,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name, e.g. of a department.")],
+    control: ControlOptions,
     description: Description = None,
     policies: Policies = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Create one."""
-    with backend(server) as control:
-        body = given(name=name, description=description, policy_ids=policies)
-        show_one(control.create_group(org, body), form)
+    """Create a policy group.
+
+    Examples:
+        dlpctl group create acme legal
+        dlpctl group create acme legal --description Lawyers
+    """
+    body = given(name=name, description=description, policy_ids=policies)
+    with control.backend() as backend:
+        control.print_record(backend.create_group(org, body))
 
 
 @app.command()
-def show(
-    org: Org,
-    group: Group,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Print one."""
-    with backend(server) as control:
-        show_one(control.get_group(org, group), form)
+def show(org: options.Organization, group: GroupName, control: ControlOptions) -> None:
+    """Show a policy group.
+
+    Examples:
+        dlpctl group show acme legal
+        dlpctl group show acme legal --format json
+    """
+    with control.backend() as backend:
+        control.print_record(backend.get_group(org, group))
 
 
 @app.command()
 def update(
-    org: Org,
-    group: Group,
-    name: Annotated[str | None, typer.Option(help="A new name.")] = None,
+    org: options.Organization,
+    group: GroupName,
+    control: ControlOptions,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
     description: Description = None,
     policies: Policies = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Change it; policies that are given replace those that it holds."""
-    with backend(server) as control:
-        body = given(name=name, description=description, policy_ids=policies)
-        show_one(control.update_group(org, group, body), form)
+    """Change a policy group. Policies that are given replace those of the group.
+
+    Examples:
+        dlpctl group update acme legal --name law
+        dlpctl group update acme legal --description Lawyers
+    """
+    body = given(name=name, description=description, policy_ids=policies)
+    with control.backend() as backend:
+        control.print_record(backend.update_group(org, group, body))
 
 
 @app.command()
-def delete(
-    org: Org,
-    group: Group,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Delete it; the policies stay."""
-    with backend(server) as control:
-        control.delete_group(org, group)
-    done(f"deleted {group}", form)
+def delete(org: options.Organization, group: GroupName, control: ControlOptions) -> None:
+    """Delete a policy group; its policies stay.
+
+    Examples:
+        dlpctl group delete acme legal
+        dlpctl group delete acme legal --server http://127.0.0.1:8686
+    """
+    with control.backend() as backend:
+        backend.delete_group(org, group)
+    control.print_done(f"deleted {group}")

@@ -1,4 +1,11 @@
-"""`dlpctl help`: pages on tasks and on what the program knows."""
+"""Explain a topic: ci, prompts, files, policies, security and more.
+
+Topics are formatted on a terminal, and Markdown in a pipe.
+
+Examples:
+    dlpctl help
+    dlpctl help ci
+"""
 
 from __future__ import annotations
 
@@ -8,27 +15,30 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import topics
+from dlpctl.cli.app import App
+from dlpctl.cli.catalogue import command_names
 from dlpctl.cli.render import Printer, coloured
 from dlpctl.errors import UsageError, did_you_mean
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Repositories, shells and help", 35)
+
+app = App()
 
 
-@app.command("help")
+@app.command("help", help=__doc__)
 def help_(
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="One of those that 'dlpctl help' lists.")
+        str | None, typer.Argument(metavar="[TOPIC]", help="A topic of 'dlpctl help'.")
     ] = None,
 ) -> None:
-    """Explain a topic. On a terminal it is laid out; in a pipe it is Markdown."""
     known = topics.names()
     if topic is None:
         printer = Printer()
-        printer.table(
-            [(printer.style(name.ljust(13), "cyan"), topics.title(name)) for name in known]
-        )
+        rows = [(printer.style(name.ljust(13), "cyan"), topics.title(name)) for name in known]
+        printer.table(rows)
         printer.line(
-            "\n'dlpctl help TOPIC' explains one, 'dlpctl COMMAND --help' lists the options of a command."
+            "\n'dlpctl help TOPIC' explains a topic,"
+            " 'dlpctl COMMAND --help' lists the options of a command."
         )
     elif topic in known:
         _show(topics.text(topic))
@@ -47,9 +57,10 @@ def _show(markdown: str) -> None:
 
 
 def _help_of_command(name: str, known: list[str]) -> None:
-    from dlpctl.cli.main import COMMANDS, run
+    from dlpctl.cli.main import run
 
-    if name not in COMMANDS:
-        hint = did_you_mean(name, [*known, *COMMANDS]) or f"; there are {', '.join(known)}"
+    commands = command_names()
+    if name not in commands:
+        hint = did_you_mean(name, [*known, *commands]) or f"; topics are {', '.join(known)}"
         raise UsageError(f"{name!r} is not a topic{hint}")
     raise typer.Exit(run([name, "--help"]))

@@ -1,4 +1,11 @@
-"""`dlpctl init`: a control plane to begin with."""
+"""Create the control plane: its database, key file and first admin token.
+
+What exists already is kept. A server has its control plane already.
+
+Examples:
+    dlpctl init
+    dlpctl init --org "Acme Inc"
+"""
 
 from __future__ import annotations
 
@@ -8,37 +15,37 @@ import typer
 
 from dlpctl.backend.interface import policy_key
 from dlpctl.backend.local import LocalBackend
-from dlpctl.cli import options
-from dlpctl.cli.stored import backend, done, given, show_one
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, given
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Control plane", 40)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def init(
+    control: ControlOptions,
     org: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Also create an organization of this name.")
+        str | None, typer.Option(metavar="NAME", help="Also create an organization.")
     ] = None,
-    slug: Annotated[str | None, typer.Option(help="Its slug; made from the name.")] = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    slug: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="The organization's short name.")
+    ] = None,
 ) -> None:
-    """Make the database, its key file and the first admin token. What is there already stays; a
-    server has all that already.
-    """
-    with backend(server) as control:
-        if isinstance(control, LocalBackend):
-            token = control.control.tokens.first()
-            made = {"folder": str(control.control.folder), "token_file": str(token)}
+    with control.backend() as backend:
+        if isinstance(backend, LocalBackend):
+            token = backend.control.tokens.first()
+            made = {"folder": str(backend.control.folder), "token_file": str(token)}
         else:
-            made = {"organizations": str(len(control.list_organizations()))}
+            made = {"organizations": str(len(backend.list_organizations()))}
         if org is not None:
-            organization = control.create_organization(given(name=org, slug=slug))
+            organization = backend.create_organization(given(name=org, slug=slug))
             made |= {
                 "organization": organization["slug"],
                 "license_key": organization["license_key"],
-                "api_key": policy_key(control, organization["org_id"], None),
+                "api_key": policy_key(backend, organization["org_id"], None),
             }
-    show_one(made, form)
+    control.print_record(made)
     if org is not None:
-        done(f"try: dlpctl check FILE --org {made['organization']}", form)
+        control.print_done(f"try: dlpctl check FILE --org {made['organization']}")

@@ -1,4 +1,11 @@
-"""`dlpctl license`: what an organization may check, how often and until when."""
+"""Create, show and validate licenses.
+
+A license says how much an organization may check, and until when.
+
+Examples:
+    dlpctl license list acme
+    dlpctl license create acme --plan standard --expires 2027-01-31
+"""
 
 from __future__ import annotations
 
@@ -7,95 +14,94 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.stored import Expires, Org, backend, done, given, show_list, show_one
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, given
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 43)
 
-License = Annotated[str, typer.Argument(metavar="LICENSE", help="The license's id.")]
+app = App(__doc__)
+
+LicenseId = Annotated[str, typer.Argument(metavar="LICENSE", help="The license's id.")]
 Checks = Annotated[
     int | None,
-    typer.Option("--checks", metavar="N", help="Checks a month, where the plan's are not right."),
+    typer.Option("--checks", metavar="N", help="Checks a month, instead of those of the plan."),
 ]
 _COLUMNS = (
-    "license_id",
-    "license_type",
-    "status",
-    "expires_at",
-    "checks_this_month",
-    "max_checks_per_month",
-    "policy_groups",
+    "license_id license_type status expires_at checks_this_month max_checks_per_month policy_groups"
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Licenses: what an organization may check, how often and until when."""
-
-
 @app.command("list")
-def list_licenses(
-    org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None
-) -> None:
-    """List those of an organization."""
-    with backend(server) as control:
-        rows = control.list_licenses(org)
-    show_list(rows, _COLUMNS, form, "no license; see 'dlpctl license create'")
+def list_licenses(org: options.Organization, control: ControlOptions) -> None:
+    """List the licenses of an organization.
+
+    Examples:
+        dlpctl license list acme
+        dlpctl license list acme --format json
+    """
+    with control.backend() as backend:
+        rows = backend.list_licenses(org)
+    control.print_list(rows, _COLUMNS, "no license; see 'dlpctl license create'")
 
 
 @app.command()
 def create(
-    org: Org,
-    plan: Annotated[
-        str, typer.Option("--type", metavar="PLAN", help="trial, standard or enterprise.")
-    ],
-    expires: Expires = None,
+    org: options.Organization,
+    plan: Annotated[str, typer.Option(metavar="PLAN", help="trial, standard or enterprise.")],
+    control: ControlOptions,
+    expires: options.ExpiresAt = None,
     checks: Checks = None,
     groups: Annotated[
         list[str] | None,
         typer.Option(
-            "--group", metavar="GROUP", help="A policy group that it covers; the default one else."
+            "--group", metavar="GROUP", help="A group that it covers; 'default' by default."
         ),
     ] = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Create one."""
-    with backend(server) as control:
-        body = given(
-            license_type=plan, expires_at=expires, max_checks_per_month=checks, policy_groups=groups
-        )
-        show_one(control.create_license(org, body), form)
+    """Create a license.
+
+    Examples:
+        dlpctl license create acme --plan trial
+        dlpctl license create acme --plan standard --expires 2027-01-31 --group legal
+    """
+    body = given(
+        license_type=plan, expires_at=expires, max_checks_per_month=checks, policy_groups=groups
+    )
+    with control.backend() as backend:
+        control.print_record(backend.create_license(org, body))
 
 
 @app.command()
 def extend(
-    org: Org,
-    license_id: License,
-    plan: Annotated[
-        str | None, typer.Option("--type", metavar="PLAN", help="Another plan.")
-    ] = None,
-    expires: Expires = None,
+    org: options.Organization,
+    license_id: LicenseId,
+    control: ControlOptions,
+    plan: Annotated[str | None, typer.Option(metavar="PLAN", help="The new plan.")] = None,
+    expires: options.ExpiresAt = None,
     checks: Checks = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Let it last longer, or allow more."""
-    with backend(server) as control:
-        body = given(license_type=plan, expires_at=expires, max_checks_per_month=checks)
-        show_one(control.extend_license(org, license_id, body), form)
+    """Extend a license in time or in checks.
+
+    Examples:
+        dlpctl license extend acme LICENSE --expires 2028-01-31
+        dlpctl license extend acme LICENSE --checks 100000
+    """
+    body = given(license_type=plan, expires_at=expires, max_checks_per_month=checks)
+    with control.backend() as backend:
+        control.print_record(backend.extend_license(org, license_id, body))
 
 
 @app.command()
-def revoke(
-    org: Org,
-    license_id: License,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
-) -> None:
-    """Revoke it, which deactivates the policies of its groups at once."""
-    with backend(server) as control:
-        control.revoke_license(org, license_id)
-    done(f"revoked {license_id}; the policies of its groups are not active any more", form)
+def revoke(org: options.Organization, license_id: LicenseId, control: ControlOptions) -> None:
+    """Revoke a license, and deactivate the policies of its groups at once.
+
+    Examples:
+        dlpctl license revoke acme LICENSE
+        dlpctl license revoke acme LICENSE --server http://127.0.0.1:8686
+    """
+    with control.backend() as backend:
+        backend.revoke_license(org, license_id)
+    control.print_done(f"revoked {license_id}; the policies of its groups are not active any more")
 
 
 @app.command()
@@ -103,39 +109,53 @@ def validate(
     key: Annotated[
         str,
         typer.Option(
-            "--key", envvar="DLPCTL_LICENSE_KEY", help="The license key.", show_envvar=True
+            "--key",
+            metavar="KEY",
+            envvar="DLPCTL_LICENSE_KEY",
+            help="The license key.",
+            show_envvar=True,
         ),
     ],
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    control: ControlOptions,
 ) -> None:
-    """Ask what a license key is good for."""
-    with backend(server) as control:
-        answer = control.validate_license(key)
-    if form is options.Output.HUMAN:
-        answer |= {
-            "policy_config": [policy["name"] for policy in answer["policy_config"]["policies"]]
-        }
-    show_one(answer, form)
+    """Show what a license key allows.
+
+    Examples:
+        dlpctl license validate
+        dlpctl license validate --key "$KEY" --format json
+    """
+    with control.backend() as backend:
+        answer = backend.validate_license(key)
+    if not control.as_json:
+        policies = answer["policy_config"]["policies"]
+        answer |= {"policy_config": [policy["name"] for policy in policies]}
+    control.print_record(answer)
 
 
 @app.command("public-key")
 def public_key(
+    control: ControlOptions,
     key_id: Annotated[
-        str | None, typer.Option("--key-id", metavar="ID", help="An older one.")
+        str | None, typer.Option("--key-id", metavar="ID", help="An older key.")
     ] = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
 ) -> None:
-    """Print the key that verifies license tokens."""
-    with backend(server) as control:
-        show_one(control.get_public_key(key_id=key_id), form)
+    """Print the key that verifies license tokens.
+
+    Examples:
+        dlpctl license public-key
+        dlpctl license public-key --format json
+    """
+    with control.backend() as backend:
+        control.print_record(backend.get_public_key(key_id=key_id))
 
 
 @app.command("rotate-keys")
-def rotate_keys(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
-    """Sign license tokens with a new key from now on; those that are out stay good until they
-    expire.
+def rotate_keys(control: ControlOptions) -> None:
+    """Sign new license tokens with a new key. Tokens in use stay valid until they expire.
+
+    Examples:
+        dlpctl license rotate-keys
+        dlpctl license rotate-keys --format json
     """
-    with backend(server) as control:
-        show_one(control.rotate_keys(), form)
+    with control.backend() as backend:
+        control.print_record(backend.rotate_keys())

@@ -1,4 +1,11 @@
-"""`dlpctl mask`: a filter whose stdout is the masked text and nothing else."""
+"""Mask what the policy masks or blocks, and print nothing but the masked content.
+
+A source that pauses gets its complete lines at once.
+
+Examples:
+    pbpaste | dlpctl mask | pbcopy
+    dlpctl mask contract.docx -o safe.docx
+"""
 
 from __future__ import annotations
 
@@ -11,45 +18,39 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlpctl.cli import documents, inputs, options
+from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, opened
 from dlpctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from dlpctl.files.report import FileReport
     from dlpctl.masking.vault import Vault
     from dlpctl.preflight import Checker
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Content", 2)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def mask(
-    file: Annotated[
-        str | None, typer.Argument(help="A file of any format; '-' is stdin, as is no file at all.")
-    ] = None,
-    destination: options.Destination = None,
-    policy: options.Policy = None,
-    operator: options.Operator = None,
+    content: options.ContentOptions,
+    file: options.File = None,
     vault: Annotated[
         Path | None,
-        typer.Option(help="Mask by tokens and keep the values here, for 'dlpctl unmask'."),
+        typer.Option(metavar="FILE", help="Mask by tokens; keep the values for 'dlpctl unmask'."),
     ] = None,
     output: options.OutputFile = None,
-    force: options.Force = False,
-    stats: Annotated[bool, typer.Option("--stats", help="Say on stderr what was masked.")] = False,
-    password: options.Password = False,
-    password_file: options.PasswordFile = None,
-    on_uninspected: options.OnUninspected = None,
-    before_after: options.BeforeAfter = None,
-    patterns: options.Patterns = None,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Print to stderr what was masked.")
+    ] = False,
 ) -> None:
-    """Replace what the policy masks or blocks. A source that pauses gets its complete lines at
-    once.
-    """
     output = None if output == Path(inputs.STDIN) else output
-    documents.refuse_unwritable(output, force=force)
-    session = Session.begin(patterns)
-    checker = session.checker(destination, policy, operator or ("token" if vault else None))
+    documents.refuse_unwritable(output, force=content.force)
+    session = Session.begin(content.patterns)
+    operator = content.operator or ("token" if vault else None)
+    checker = session.checker(content.destination, content.policy, operator)
     store = session.vault(vault, create=True) if vault else None
     counts: Counter[str] = Counter()
     name = file or inputs.STDIN
@@ -59,32 +60,11 @@ def mask(
             for piece in _masked(chunks, checker, store, counts):
                 write(piece)
     else:
-        secret = documents.password(ask=password, file=password_file)
         data = documents.whole(chunks, session.config.limits.input_bytes)
-        masking = session.file_checker(checker, on_uninspected)
-        shown = (
-            "stdin" if name == inputs.STDIN else documents.without_values(Path(name).name, checker)
-        )
-        with documents.cleaning_up():
-            with opened(store, checker) as masker, documents.progress(shown) as stage:
-                report = masking.mask(data, Path(name).name, secret, masker=masker, stage=stage)
-            assert report.masked is not None
-            if output is None and b"\0" in report.masked and sys.stdout.isatty():
-                raise UsageError("the masked copy is no text for a terminal; name a file with -o")
-            if output is not None:
-                documents.save(report.masked, output, force=force)
-            else:
-                with writing(None) as write:
-                    write(report.masked)
-            if before_after is not None:
-                documents.save_pictures(report, data, shown, before_after, secret)
+        report = _masked_file(session, checker, store, content, name, data, output)
         counts.update(one.type for one in report.report.findings)
     if stats:
-        total = sum(counts.values())
-        listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-        sys.stderr.write(
-            f"dlpctl: masked {total} value{'' if total == 1 else 's'}{f': {listed}' if listed else ''}\n"
-        )
+        _print_stats(counts)
 
 
 def _masked(
@@ -95,3 +75,40 @@ def _masked(
             masked = piece.masked(masker)
         counts.update(one.finding.type for one in piece.hidden)
         yield masked.encode("utf-8", "surrogateescape")
+
+
+def _masked_file(
+    session: Session,
+    checker: Checker,
+    store: Vault | None,
+    content: options.ContentOptions,
+    name: str,
+    data: bytes,
+    output: Path | None,
+) -> FileReport:
+    """Mask a file that is not plain text, and write its masked copy."""
+    secret = documents.password(ask=content.password, file=content.password_file)
+    masking = session.file_checker(checker, content.on_uninspected)
+    base = Path(name).name
+    shown = "stdin" if name == inputs.STDIN else documents.without_values(base, checker)
+    with documents.cleaning_up():
+        with opened(store, checker) as masker, documents.progress(shown) as stage:
+            report = masking.mask(data, base, secret, masker=masker, stage=stage)
+        assert report.masked is not None
+        if output is not None:
+            documents.save(report.masked, output, force=content.force)
+        elif b"\0" in report.masked and sys.stdout.isatty():
+            raise UsageError("the masked copy is not text for a terminal; name a file with -o")
+        else:
+            with writing(None) as write:
+                write(report.masked)
+        if content.before_after is not None:
+            documents.save_pictures(report, data, shown, content.before_after, secret)
+    return report
+
+
+def _print_stats(counts: Counter[str]) -> None:
+    total = counts.total()
+    listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
+    noun = "value" if total == 1 else "values"
+    sys.stderr.write(f"dlpctl: masked {total} {noun}{f': {listed}' if listed else ''}\n")

@@ -1,4 +1,11 @@
-"""`dlpctl org`: the organizations of the control plane."""
+"""Create, show and change organizations.
+
+Each organization has policies, licenses and an audit log of its own.
+
+Examples:
+    dlpctl org list
+    dlpctl org create "Acme Inc" --slug acme
+"""
 
 from __future__ import annotations
 
@@ -8,98 +15,103 @@ from typing import Annotated, Any
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.stored import Org, backend, done, given, show_list, show_one
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, given
 from dlpctl.errors import UsageError
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 41)
 
-Setting = Annotated[
+app = App(__doc__)
+
+Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="A setting, such as admin_email; without a value it is removed.",
+        "--set", metavar="KEY=VALUE", help="Set e.g. admin_email; without a value, remove it."
     ),
 ]
 
 
-@app.callback()
-def _group() -> None:
-    """Organizations: each with policies, licenses and an audit log of its own."""
-
-
 @app.command("list")
-def list_organizations(
-    form: options.Format = options.Output.HUMAN, server: options.Server = None
-) -> None:
-    """List them."""
-    with backend(server) as control:
-        rows = control.list_organizations()
-    show_list(
-        rows,
-        ("slug", "name", "org_id", "created_at"),
-        form,
-        "no organization; see 'dlpctl org create'",
-    )
+def list_organizations(control: ControlOptions) -> None:
+    """List the organizations.
+
+    Examples:
+        dlpctl org list
+        dlpctl org list --format json
+    """
+    with control.backend() as backend:
+        rows = backend.list_organizations()
+    columns = "slug name org_id created_at"
+    control.print_list(rows, columns, "no organization; see 'dlpctl org create'")
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What people call it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The display name.")],
+    control: ControlOptions,
     slug: Annotated[
-        str | None, typer.Option(help="What commands and addresses call it; made from the name.")
+        str | None, typer.Option(metavar="SLUG", help="The short name; made from NAME by default.")
     ] = None,
-    setting: Setting = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    setting: Settings = None,
 ) -> None:
-    """Create one, with a trial license and a default policy."""
-    with backend(server) as control:
-        show_one(
-            control.create_organization(given(name=name, slug=slug, settings=_settings(setting))),
-            form,
-        )
+    """Create an organization with a trial license and a default policy.
+
+    Examples:
+        dlpctl org create "Acme Inc"
+        dlpctl org create "Acme Inc" --slug acme --set admin_email=admin@acme.example
+    """
+    body = given(name=name, slug=slug, settings=_settings(setting))
+    with control.backend() as backend:
+        control.print_record(backend.create_organization(body))
 
 
 @app.command()
-def show(
-    org: Org, form: options.Format = options.Output.HUMAN, server: options.Server = None
-) -> None:
-    """Print one."""
-    with backend(server) as control:
-        show_one(control.get_organization(org), form)
+def show(org: options.Organization, control: ControlOptions) -> None:
+    """Show an organization.
+
+    Examples:
+        dlpctl org show acme
+        dlpctl org show acme --format json
+    """
+    with control.backend() as backend:
+        control.print_record(backend.get_organization(org))
 
 
 @app.command()
 def update(
-    org: Org,
-    name: Annotated[str | None, typer.Option(help="A new name.")] = None,
-    setting: Setting = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    org: options.Organization,
+    control: ControlOptions,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
+    setting: Settings = None,
 ) -> None:
-    """Change its name and settings."""
-    with backend(server) as control:
-        show_one(
-            control.update_organization(org, given(name=name, settings=_settings(setting))), form
-        )
+    """Change the name and the settings of an organization.
+
+    Examples:
+        dlpctl org update acme --name "Acme Ltd"
+        dlpctl org update acme --set admin_email=admin@acme.example
+    """
+    body = given(name=name, settings=_settings(setting))
+    with control.backend() as backend:
+        control.print_record(backend.update_organization(org, body))
 
 
 @app.command()
 def delete(
-    org: Org,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; there is no way back.")] = False,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    org: options.Organization, control: ControlOptions, yes: options.Confirmed = False
 ) -> None:
-    """Delete one with its policies, licenses, tokens and analytics. The audit log stays."""
+    """Delete an organization with its policies, licenses, tokens and analytics.
+
+    The audit log stays.
+
+    Examples:
+        dlpctl org delete acme --yes
+        dlpctl org delete acme --yes --server http://127.0.0.1:8686
+    """
     if not yes:
-        raise UsageError(
-            f"this deletes {org} with all its policies and licenses; say --yes if you mean it"
-        )
-    with backend(server) as control:
-        control.delete_organization(org)
-    done(f"deleted {org}", form)
+        raise UsageError(f"this deletes {org} with all its policies and licenses; confirm by --yes")
+    with control.backend() as backend:
+        backend.delete_organization(org)
+    control.print_done(f"deleted {org}")
 
 
 def _settings(pairs: list[str] | None) -> dict[str, Any] | None:

@@ -1,4 +1,9 @@
-"""`dlpctl patterns`: what can be found, and whether a pattern file is good."""
+"""List, show and test patterns.
+
+Examples:
+    dlpctl patterns list --types EMAIL
+    dlpctl patterns test mine.toml
+"""
 
 from __future__ import annotations
 
@@ -8,37 +13,48 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlpctl.cli import options
+from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
+from dlpctl.config.setting_types import split_names
 from dlpctl.errors import UsageError, did_you_mean
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
+    from dlpctl.cli.render import Printer
     from dlpctl.detect.pattern import Pattern
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show and test patterns.")
+SECTION = ("Detection and policies", 11)
 
-ListOption = Annotated[str | None, typer.Option(metavar="NAME", help="Only patterns with this.")]
+app = App(__doc__)
+
+CategoryOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help=f"Only this category: {', '.join(Category)}.")
+]
 
 
 @app.command("list")
 def list_patterns(
-    category: ListOption = None,
-    type_name: Annotated[
-        str | None, typer.Option("--type", metavar="NAME", help="Only patterns of this type.")
-    ] = None,
+    category: CategoryOption = None,
+    types: options.Types = None,
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only patterns whose id or label holds this.")
+        str | None, typer.Option(metavar="TEXT", help="Only ids and labels that contain TEXT.")
     ] = None,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
-    """List the patterns."""
+    """List the patterns.
+
+    Examples:
+        dlpctl patterns list --search github
+        dlpctl patterns list --types CREDIT_CARD,IBAN --format json
+    """
     session = Session.begin(patterns)
+    names = {name.upper() for name in split_names(types or "")}
     wanted = [
         pattern
         for pattern in session.pattern_files()
         if (category is None or pattern.category.value == category.upper())
-        and (type_name is None or pattern.type == type_name.upper())
+        and (not names or names & {pattern.type, pattern.category.value, pattern.id.upper()})
         and (search is None or search.casefold() in f"{pattern.id} {pattern.label}".casefold())
     ]
     printer = session.printer()
@@ -50,17 +66,21 @@ def list_patterns(
     printer.line(printer.style(_count(len(wanted), "pattern"), "bold"))
 
 
-@app.command()
-def types(category: ListOption = None, form: options.Format = options.Output.HUMAN) -> None:
-    """List what can be found, with the laws that make it sensitive."""
+@app.command("types")
+def list_types(
+    category: CategoryOption = None, form: options.Format = options.Output.HUMAN
+) -> None:
+    """List the types of findings, with the laws that make them sensitive.
+
+    Examples:
+        dlpctl patterns types
+        dlpctl patterns types --category PHI
+    """
     from dlpctl.detect.catalogue import detection_types
 
     session = Session.begin()
-    wanted = [
-        one
-        for one in detection_types()
-        if category is None or one.category.value == category.upper()
-    ]
+    name = None if category is None else category.upper()
+    wanted = [one for one in detection_types() if name in (None, one.category.value)]
     if not wanted:
         raise UsageError(f"{category!r} is not a category; there are {', '.join(Category)}")
     printer = session.printer()
@@ -79,30 +99,25 @@ def types(category: ListOption = None, form: options.Format = options.Output.HUM
         )
         for one in wanted
     ]
-    printer.table(
-        rows,
-        head=(
-            "TYPE",
-            "CATEGORY",
-            "CHECKSUM",
-            "REPORTS SHOW",
-            "REGIONS",
-            "LABEL",
-            "LAWS AND STANDARDS",
-        ),
-    )
+    head = "TYPE,CATEGORY,CHECKSUM,REPORTS SHOW,REGIONS,LABEL,LAWS AND STANDARDS"
+    printer.table(rows, head=head.split(","))
     printer.line(printer.style(_count(len(wanted), "type"), "bold"))
 
 
 @app.command()
 def stats(
     seed: Annotated[
-        int, typer.Option(metavar="N", help="What is planted and written depends on it.")
+        int, typer.Option(metavar="N", help="The seed of the generated texts and values.")
     ] = 7,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
-    """Measure the patterns: findings in clean text, and planted values that are found."""
+    """Measure precision on clean text and recall on planted values.
+
+    Examples:
+        dlpctl patterns stats
+        dlpctl patterns stats --patterns mine.toml --format json
+    """
     from dlpctl.detect.measure import clean, recall
 
     session = Session.begin(patterns)
@@ -111,29 +126,29 @@ def stats(
     found = recall.measure(detector, seed)
     printer = session.printer()
     if form is options.Output.JSON:
-        printer.json(
+        texts = [
             {
-                "precision": [
-                    {
-                        "text": one.kind,
-                        "bytes": one.size,
-                        "findings": len(one.findings),
-                        "per_200_kb": one.rate,
-                    }
-                    for one in precision
-                ],
-                "recall": [
-                    {
-                        "type": one.type,
-                        "planted": one.planted,
-                        "found": one.found,
-                        "recall": one.share,
-                    }
-                    for one in found
-                ],
+                "text": one.kind,
+                "bytes": one.size,
+                "findings": len(one.findings),
+                "per_200_kb": one.rate,
             }
-        )
+            for one in precision
+        ]
+        types = [
+            {"type": one.type, "planted": one.planted, "found": one.found, "recall": one.share}
+            for one in found
+        ]
+        printer.json({"precision": texts, "recall": types})
         return
+    _print_precision(printer, precision)
+    printer.line()
+    _print_recall(printer, found)
+
+
+def _print_precision(printer: Printer, precision: list[Any]) -> None:
+    from dlpctl.detect.measure import clean
+
     size, count = sum(one.size for one in precision), sum(len(one.findings) for one in precision)
     rows = [
         (one.kind, f"{one.size:,}", str(len(one.findings)), f"{one.rate:.2f}") for one in precision
@@ -142,7 +157,9 @@ def stats(
     printer.table(rows, head=("CLEAN TEXT", "BYTES", "FINDINGS", "PER 200 KB"))
     for pattern, times in clean.by_pattern(precision).most_common():
         printer.line(f"  {times:>3}  {pattern}")
-    printer.line()
+
+
+def _print_recall(printer: Printer, found: list[Any]) -> None:
     planted, kept = sum(one.planted for one in found), sum(one.found for one in found)
     rows = [(one.type, f"{one.planted:,}", f"{one.found:,}", f"{one.share:.3f}") for one in found]
     rows.append(("all", f"{planted:,}", f"{kept:,}", f"{kept / planted:.3f}"))
@@ -152,12 +169,17 @@ def stats(
 @app.command()
 def show(
     pattern_id: Annotated[
-        str, typer.Argument(metavar="ID", help="As 'dlpctl patterns list' names it.")
+        str, typer.Argument(metavar="ID", help="An id of 'dlpctl patterns list'.")
     ],
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
 ) -> None:
-    """Show one pattern whole, with its examples."""
+    """Show a pattern with its examples.
+
+    Examples:
+        dlpctl patterns show email
+        dlpctl patterns show acme-badge --patterns badges.toml
+    """
     from dlpctl.detect.lint import examples
 
     session = Session.begin(patterns)
@@ -166,9 +188,8 @@ def show(
     if pattern is None:
         raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
-    table = _table(pattern) | {
-        "examples": {kind: examples(pattern, kind) for kind in ("match", "skip")}
-    }
+    samples = {kind: examples(pattern, kind) for kind in ("match", "skip")}
+    table = _table(pattern) | {"examples": samples}
     if form is options.Output.JSON:
         printer.json(table)
         return
@@ -184,11 +205,16 @@ def show(
 def test(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Pattern files; the library without one."),
+        typer.Argument(metavar="[FILE]...", help="Pattern files; the library by default."),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Compile each pattern in both engines, run its examples, and warn of what is broad or costly."""
+    """Compile patterns, run their examples, and warn of broad or costly ones.
+
+    Examples:
+        dlpctl patterns test mine.toml
+        dlpctl patterns test --format json
+    """
     from dlpctl.detect.library import builtin_files, load_patterns
     from dlpctl.detect.lint import check_patterns
 
@@ -204,25 +230,21 @@ def test(
         ]
         printer.json({"patterns": len(patterns), "problems": listed})
     else:
-        for problem in problems:
-            level = (
-                printer.style("error", "red")
-                if problem.is_error
-                else printer.style("warning", "yellow")
-            )
-            printer.line(f"{level}: {problem.message}")
-        warnings = len(problems) - errors
-        printer.line(
-            printer.style(
-                f"{_count(len(patterns), 'pattern')}, {_count(errors, 'error')}, {_count(warnings, 'warning')}",
-                "bold",
-            )
+        for one in problems:
+            level, colour = ("error", "red") if one.is_error else ("warning", "yellow")
+            printer.line(f"{printer.style(level, colour)}: {one.message}")
+        counts = (
+            (len(patterns), "pattern"),
+            (errors, "error"),
+            (len(problems) - errors, "warning"),
         )
+        line = ", ".join(_count(number, noun) for number, noun in counts)
+        printer.line(printer.style(line, "bold"))
     raise typer.Exit(1 if errors else 0)
 
 
 def _table(pattern: Pattern) -> dict[str, Any]:
-    context = pattern.context
+    context = pattern.context._asdict() if pattern.context else None
     return {
         "id": pattern.id,
         "type": pattern.type,
@@ -232,11 +254,11 @@ def _table(pattern: Pattern) -> dict[str, Any]:
         "score": pattern.score,
         "validators": list(pattern.validators),
         "keywords": list(pattern.keywords),
-        "context": {
-            key: list(v) if isinstance(v, tuple) else v for key, v in context._asdict().items()
-        }
-        if context
-        else None,
+        "context": context
+        and {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in context.items()
+        },
         "region": pattern.region,
         "references": list(pattern.references),
         "source": pattern.source,

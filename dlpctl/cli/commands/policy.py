@@ -1,4 +1,11 @@
-"""`dlpctl policy`: what a policy says, whether it can, and what a change of it changes."""
+"""Show, check and compare policies.
+
+Policies are files, built in, or stored by an organization.
+
+Examples:
+    dlpctl policy lint policy.toml
+    dlpctl policy diff default policy.toml
+"""
 
 from __future__ import annotations
 
@@ -9,34 +16,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlpctl.cli import inputs, options, stored_policies
+from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.policy.cases import Case, Outcome
-    from dlpctl.policy.compare import Sample
+    from dlpctl.policy.compare import Change, Sample
     from dlpctl.policy.model import Policy
     from dlpctl.types import Finding
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Detection and policies", 10)
+
+app = App(__doc__)
 
 PolicyArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="POLICY", help="A policy file or the name of a built-in policy.", show_default=False
+        metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
     ),
 ]
 
 
-@app.callback()
-def _group() -> None:
-    """Look into policies: files, built-in ones, and those that an organization has stored."""
-
-
 @app.command("list")
 def list_policies(form: options.Format = options.Output.HUMAN) -> None:
-    """List the built-in policies to start from."""
+    """List the built-in policies.
+
+    Examples:
+        dlpctl policy list
+        dlpctl policy list --format json
+    """
     from dlpctl.policy.files import builtin_names
     from dlpctl.policy.model import Policy
 
@@ -46,15 +56,18 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
     if form is options.Output.JSON:
         printer.json([policy.to_dict() for policy in policies])
     else:
-        printer.table(
-            [(policy.name, policy.description) for policy in policies],
-            head=("NAME", "WHAT IT DOES"),
-        )
+        rows = [(policy.name, policy.description) for policy in policies]
+        printer.table(rows, head=("NAME", "DESCRIPTION"))
 
 
 @app.command()
 def show(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
-    """Print a policy and its rules."""
+    """Show a policy and its rules.
+
+    Examples:
+        dlpctl policy show
+        dlpctl policy show pci-dss --format json
+    """
     session = Session.begin()
     shown = session.policy(policy)
     printer = session.printer()
@@ -77,7 +90,12 @@ def show(policy: PolicyArgument = None, form: options.Format = options.Output.HU
 
 @app.command()
 def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
-    """Find rules that can never act, what no rule covers, and exceptions that have expired."""
+    """Find rules without effect, types that no rule covers, and expired exceptions.
+
+    Examples:
+        dlpctl policy lint
+        dlpctl policy lint policy.toml
+    """
     from dlpctl.policy.lint import Level
     from dlpctl.policy.lint import lint as find
 
@@ -89,10 +107,10 @@ def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HU
         printer.json([one._asdict() for one in found])
     else:
         for one in found:
-            place = f"{one.place}: " if one.place else ""
-            printer.line(f"{printer.style(one.level, colours[one.level])}: {place}{one.message}")
+            prefix = f"{one.place}: " if one.place else ""
+            printer.line(f"{printer.style(one.level, colours[one.level])}: {prefix}{one.message}")
         if not found:
-            printer.line("nothing to say")
+            printer.line("no problems found")
     raise typer.Exit(1 if any(one.level is Level.ERROR for one in found) else 0)
 
 
@@ -101,11 +119,16 @@ def test(
     policy: PolicyArgument = None,
     cases: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The cases; beside policy.toml it is policy.test.toml."),
+        typer.Option(metavar="FILE", help="The cases; policy.test.toml for policy.toml."),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Run a table of cases: texts and files with the decision and the types that they should get."""
+    """Run test cases: texts and files with the expected decision and types.
+
+    Examples:
+        dlpctl policy test policy.toml
+        dlpctl policy test pci-dss --cases cases.toml
+    """
     from dlpctl.policy.cases import cases_beside, load_cases, run_cases
 
     session = Session.begin()
@@ -117,52 +140,40 @@ def test(
     if form is options.Output.JSON:
         printer.json([{"case": one.case.name, "problems": list(one.problems)} for one in results])
     else:
-        for result in results:
-            mark = (
-                printer.style("fail", "red") if result.problems else printer.style("pass", "green")
-            )
-            why = f": {'; '.join(result.problems)}" if result.problems else ""
-            printer.line(f"{mark}  {result.case.name}{why}")
+        for one in results:
+            mark = printer.style("fail", "red") if one.problems else printer.style("pass", "green")
+            why = f": {'; '.join(one.problems)}" if one.problems else ""
+            printer.line(f"{mark}  {one.case.name}{why}")
         printer.line(printer.style(f"{len(results) - failed} passed, {failed} failed", "bold"))
     raise typer.Exit(1 if failed else 0)
 
 
 @app.command()
 def diff(
-    before: Annotated[
-        str, typer.Argument(metavar="A", help="A policy file or the name of a built-in policy.")
-    ],
-    after: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    before: Annotated[str, typer.Argument(metavar="A", help="A policy file or a built-in policy.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The policy to compare with A.")],
     corpus: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Say which decisions on the texts in here change."),
+        typer.Option(metavar="FOLDER", help="Also compare decisions on the texts in FOLDER."),
     ] = None,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Compare two policies: their rules, and what they decide. Exit status 1 if anything differs."""
-    from dlpctl.policy.compare import changed_decisions, changed_rules
+    """Compare the rules and decisions of two policies. Exit status 1 if they differ.
+
+    Examples:
+        dlpctl policy diff default policy.toml
+        dlpctl policy diff default policy.toml --corpus samples/
+    """
+    from dlpctl.policy.compare import changed_rules
 
     session = Session.begin()
     old, new = session.policy(before), session.policy(after)
     rules = changed_rules(old, new)
-    decisions = []
-    if corpus is not None:
-        score = min(
-            [
-                old.min_score,
-                new.min_score,
-                *(rule.min_score or 1 for rule in (*old.rules, *new.rules)),
-            ]
-        )
-        decisions = list(changed_decisions(old, new, _samples(corpus, session.detector(), score)))
+    decisions = [] if corpus is None else _changed_decisions(session.detector(), old, new, corpus)
     printer = session.printer()
     if form is options.Output.JSON:
-        printer.json(
-            {
-                "rules": rules,
-                "decisions": [one._asdict() | {"types": list(one.types)} for one in decisions],
-            }
-        )
+        changes = [one._asdict() | {"types": list(one.types)} for one in decisions]
+        printer.json({"rules": rules, "decisions": changes})
     else:
         for line in rules:
             printer.line(line)
@@ -175,6 +186,14 @@ def diff(
     raise typer.Exit(1 if rules or decisions else 0)
 
 
+def _changed_decisions(detector: Detector, old: Policy, new: Policy, corpus: Path) -> list[Change]:
+    from dlpctl.policy.compare import changed_decisions
+
+    scores = [rule.min_score or 1 for rule in (*old.rules, *new.rules)]
+    lowest = min([old.min_score, new.min_score, *scores])
+    return list(changed_decisions(old, new, _samples(corpus, detector, lowest)))
+
+
 def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sample]:
     from dlpctl.policy.compare import Sample
 
@@ -185,9 +204,8 @@ def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sam
         raise InputError(f"{corpus}: holds no file; name a folder with the texts to compare on")
     for file in files:
         text = inputs.read_text(str(file))
-        yield Sample(
-            str(file.relative_to(corpus)), detector.scan(text, min_score), _values_in(text)
-        )
+        name = str(file.relative_to(corpus))
+        yield Sample(name, detector.scan(text, min_score), _values_in(text))
 
 
 def _values_in(text: str) -> Callable[[Finding], str]:
@@ -206,4 +224,4 @@ def _evaluator(detector: Detector, policy: Policy) -> Callable[[Case], Outcome]:
     return evaluate
 
 
-stored_policies.register(app)
+stored_policies.add_commands(app)

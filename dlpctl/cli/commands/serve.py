@@ -1,4 +1,11 @@
-"""`dlpctl serve`: the service over HTTP."""
+"""Answer checks over HTTP, until it is stopped.
+
+The table 'serve' has more settings: see 'dlpctl help configuration'.
+
+Examples:
+    dlpctl serve
+    dlpctl serve --host 0.0.0.0 --allow-remote --trusted-proxy 10.0.0.1
+"""
 
 from __future__ import annotations
 
@@ -7,40 +14,34 @@ from typing import Annotated
 
 import typer
 
+from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Control plane", 48)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def serve(
     host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="To listen on; 127.0.0.1.")
+        str | None, typer.Option(metavar="ADDRESS", help="Listen on ADDRESS; 127.0.0.1 by default.")
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, max=65535, help="8686; 0 takes any that is free."),
+        typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
     ] = None,
     unix_socket: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Listen on a socket in the file system instead."),
+        Path | None, typer.Option(metavar="FILE", help="Listen on a Unix socket instead.")
     ] = None,
     allow_remote: Annotated[
         bool,
-        typer.Option(
-            "--allow-remote", help="Allow an ADDRESS that other machines reach, without encryption."
-        ),
+        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines reach."),
     ] = False,
     trusted_proxy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="A proxy whose X-Forwarded headers say who asks for what."
-        ),
+        str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded headers of ADDRESS.")
     ] = None,
 ) -> None:
-    """Answer checks over HTTP until it is told to end. Further settings are in the table 'serve':
-    see 'dlpctl help configuration'.
-    """
     from dlpctl.config import load_config
     from dlpctl_daemon.inspector import command
     from dlpctl_daemon.options import Options

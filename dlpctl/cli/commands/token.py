@@ -1,4 +1,11 @@
-"""`dlpctl token`: who may administer the service."""
+"""Create, list and revoke admin tokens.
+
+A token gives access to the service's endpoints other than checks.
+
+Examples:
+    dlpctl token list
+    dlpctl token create --role auditor
+"""
 
 from __future__ import annotations
 
@@ -7,22 +14,25 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import options
-from dlpctl.cli.stored import Expires, backend, done, given, show_list, show_one
+from dlpctl.cli.app import App
+from dlpctl.cli.control_plane import ControlOptions, given
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+SECTION = ("Control plane", 44)
 
-
-@app.callback()
-def _group() -> None:
-    """Admin tokens: for the service's endpoints other than checks."""
+app = App(__doc__)
 
 
 @app.command("list")
-def list_tokens(form: options.Format = options.Output.HUMAN, server: options.Server = None) -> None:
-    """List them, without the tokens themselves."""
-    with backend(server) as control:
-        rows = control.list_tokens()
-    show_list(rows, ("token_id", "name", "role", "org_id", "expires_at"), form, "no token")
+def list_tokens(control: ControlOptions) -> None:
+    """List the tokens, without their secrets.
+
+    Examples:
+        dlpctl token list
+        dlpctl token list --format json
+    """
+    with control.backend() as backend:
+        rows = backend.list_tokens()
+    control.print_list(rows, "token_id name role org_id expires_at", "no token")
 
 
 @app.command()
@@ -30,31 +40,40 @@ def create(
     role: Annotated[
         str,
         typer.Option(
-            metavar="ROLE", help="admin; editor (policies); auditor (reads all but keys)."
+            metavar="ROLE", help="admin, editor (policies) or auditor (reads all but keys)."
         ),
     ],
+    control: ControlOptions,
     org: Annotated[
-        str | None, typer.Option(metavar="ORG", help="The only organization that it sees.")
+        str | None, typer.Option(metavar="ORG", help="Allow this organization only.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What or whom it is for.")] = None,
-    expires: Expires = None,
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The purpose or user of the token.")
+    ] = None,
+    expires: options.ExpiresAt = None,
 ) -> None:
-    """Create one. It is printed now and never again."""
-    with backend(server) as control:
-        show_one(
-            control.create_token(given(role=role, org_id=org, name=name, expires_at=expires)), form
-        )
+    """Create a token. It is printed once and cannot be shown again.
+
+    Examples:
+        dlpctl token create --role admin --name jane
+        dlpctl token create --role auditor --org acme --expires 2027-01-31
+    """
+    body = given(role=role, org_id=org, name=name, expires_at=expires)
+    with control.backend() as backend:
+        control.print_record(backend.create_token(body))
 
 
 @app.command()
 def revoke(
     token_id: Annotated[str, typer.Argument(metavar="TOKEN_ID", help="The id, not the token.")],
-    form: options.Format = options.Output.HUMAN,
-    server: options.Server = None,
+    control: ControlOptions,
 ) -> None:
-    """Revoke one."""
-    with backend(server) as control:
-        control.revoke_token(token_id)
-    done(f"revoked {token_id}", form)
+    """Revoke a token.
+
+    Examples:
+        dlpctl token revoke TOKEN_ID
+        dlpctl token revoke TOKEN_ID --server http://127.0.0.1:8686
+    """
+    with control.backend() as backend:
+        backend.revoke_token(token_id)
+    control.print_done(f"revoked {token_id}")

@@ -1,4 +1,11 @@
-"""`dlpctl unmask`: the values back into, say, a model's answer."""
+"""Replace tokens such as <EMAIL_1> by their values, e.g. in the answer of a model.
+
+Tokens that a model has changed slightly are recognized, too.
+
+Examples:
+    dlpctl unmask --vault ticket.vault answer.txt
+    llm < masked.txt | dlpctl unmask --vault ticket.vault
+"""
 
 from __future__ import annotations
 
@@ -9,24 +16,24 @@ from typing import Annotated
 import typer
 
 from dlpctl.cli import inputs, options
+from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
 
-app = typer.Typer(add_completion=False)
+SECTION = ("Content", 3)
+
+app = App()
 
 
-@app.command()
+@app.command(help=__doc__)
 def unmask(
-    vault: Annotated[Path, typer.Option(help="The vault that 'dlpctl mask --vault' filled.")],
-    file: Annotated[
-        str | None, typer.Argument(help="A text file; '-' is stdin, as is no file at all.")
-    ] = None,
+    vault: Annotated[
+        Path, typer.Option(metavar="FILE", help="The vault of 'dlpctl mask --vault'.")
+    ],
+    file: options.TextFile = None,
     output: options.OutputFile = None,
 ) -> None:
-    """Replace tokens such as <EMAIL_1> by their values, also where a model has changed them
-    slightly.
-    """
     from dlpctl.masking.unmask import Unmasker
 
     unmasker = Unmasker(Session.begin().vault(vault, create=False))
@@ -35,9 +42,7 @@ def unmask(
     first, chunks = inputs.peeked(name, required=file is None)
     if inputs.is_binary(first):
         shown = "stdin" if name == inputs.STDIN else name
-        raise InputError(
-            f"{shown}: is no text, and tokens are put back in text alone; copy it out first"
-        )
+        raise InputError(f"{shown}: is not text; copy the text out of it, and unmask that")
     with writing(output) as write:
         for chunk in chunks:
             write(unmasker.feed(decoder.decode(chunk)).encode("utf-8", "surrogateescape"))

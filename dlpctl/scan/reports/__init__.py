@@ -1,4 +1,4 @@
-"""What a scan writes: one module a form, imported when it is asked for."""
+"""The reports of a scan: one module a format, and the parts that formats share."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
-from dlpctl.scan.results import Result, Skip, Summary
+from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 Write = Callable[[str], object]
 
 
 class Setting(NamedTuple):
-    """What a report should know of the run that it is about."""
+    """The run that a report is about."""
 
     version: str
     fail_on: float
     """The score from which on a finding is an error."""
     coloured: bool = False
     verbose: bool = False
-    """Whether everything that was skipped is to be listed, not only what could not be read."""
+    """Whether to list everything that was skipped, not only unreadable files."""
     limits: str = ""
     """The limits of the search, for people; empty if it looked for everything."""
 
 
 class Report(Protocol):
-    """Takes what is found as it comes, file by file."""
+    """Takes findings as they come, file by file."""
 
     def add(self, result: Result) -> None: ...
 
@@ -34,15 +34,34 @@ class Report(Protocol):
     def finish(self, summary: Summary) -> None: ...
 
 
+class BaseReport:
+    """The shared part of reports: where they write, and the files that could not be read."""
+
+    def __init__(self, write: Write, setting: Setting) -> None:
+        self._write = write
+        self._setting = setting
+        self._unread: list[Skip] = []
+
+    def skip(self, skip: Skip) -> None:
+        if skip.why in FAILURES:
+            self._unread.append(skip)
+
+    def level(self, result: Result) -> str:
+        """Return the severity of a finding, in the words of SARIF."""
+        if result.score >= self._setting.fail_on:
+            return "error"
+        return "warning" if result.score >= 0.5 else "note"
+
+
 FORMS = {
-    "human": "for people: what is found by file, and totals",
+    "human": "for people: findings by file, and totals",
     "json": "one JSON object",
-    "jsonl": "a JSON object a line, as things are found",
+    "jsonl": "a JSON object a line, as they are found",
     "sarif": "SARIF 2.1.0, for code scanning",
     "junit": "JUnit XML, a test suite a file",
     "github": "annotations of a GitHub workflow",
     "gitlab": "GitLab code quality",
-    "html": "one page to look at and filter",
+    "html": "one page to read and filter",
     "markdown": "a comment for a pull request",
 }
 
@@ -52,22 +71,15 @@ def report_named(form: str, write: Write, setting: Setting) -> Report:
     return cast("Callable[[Write, Setting], Report]", module.REPORT)(write, setting)
 
 
-def level_of(result: Result, setting: Setting) -> str:
-    """How bad a finding is, in the words of SARIF."""
-    return (
-        "error" if result.score >= setting.fail_on else "warning" if result.score >= 0.5 else "note"
-    )
-
-
 def message_of(result: Result) -> str:
-    """One sentence about a finding."""
+    """Return one sentence about a finding."""
     shown = f": {result.sample}" if result.sample else ""
     where = f" ({result.inner})" if result.inner else ""
     return f"{result.label}{where}{shown}"
 
 
-def fell_short(summary: Summary) -> list[str]:
-    """Why the report does not say all, one sentence each."""
+def shortcomings(summary: Summary) -> list[str]:
+    """Return why the report is not complete, one sentence each."""
     said = list(summary.notes)
     if summary.partial:
         said.insert(0, "The scan was stopped before its end; this is what it had found.")
@@ -105,12 +117,16 @@ def size_of(count: int) -> str:
 
 
 def printable(text: str) -> str:
-    """A name without what would end the line or move the cursor."""
+    """Return a name without characters that end the line or move the cursor."""
     if text.isprintable():
         return text
-    return "".join(
-        char
-        if char.isprintable()
-        else char.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for char in text
-    )
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def place_of(result: Result) -> str:
+    """Return the place of a finding in its file: line and column, or a place in a document."""
+    return result.inner or f"{result.line}:{result.column}"

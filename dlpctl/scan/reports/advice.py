@@ -1,4 +1,4 @@
-"""What to do about a finding, for reports that have room to say so."""
+"""What to do about a finding, for reports with room for it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from dlpctl.scan.results import Result
 
 _BY_CATEGORY = {
     "SECRETS": (
-        "Revoke it where it was issued and issue a new one: whoever could read this file, or the history of its repository, may have "
-        "it. Keep the new one in the environment or in a secret store."
+        "Revoke it where it was issued, and issue a new one: anyone who could read this file or the"
+        " history of its repository may have it. Keep the new one in the environment or in a secret"
+        " store."
     ),
     "PII": (
-        "Remove it, or replace it by invented data: 'dlpctl mask --operator surrogate' does that. If it must stay, say who answers for it "
-        "and until when in an exception."
+        "Remove it, or replace it by generated data: 'dlpctl mask --operator surrogate' does that."
+        " If it must stay, add an exception that says who answers for it and until when."
     ),
     "PHI": (
-        "Health data must not lie where it is not needed. Remove it, or mask the file with 'dlpctl mask', and ask who is responsible "
-        "for privacy whether this has to be reported."
+        "Health data must only be where it is needed. Remove it, or mask the file with 'dlpctl"
+        " mask', and ask whoever is responsible for privacy whether this has to be reported."
     ),
     "FINANCIAL": (
-        "Remove it, or mask it with 'dlpctl mask'. Card numbers must not be kept in the clear at all; test data should use the numbers "
-        "that the networks publish for tests."
+        "Remove it, or mask it with 'dlpctl mask'. Card numbers must never be kept in the clear;"
+        " test data should use the numbers that the networks publish for tests."
     ),
     "CUSTOM": "Your organization defined this pattern: do what its policy says.",
 }
+_ACCEPT = (
+    "To accept this finding: dlpctl allow FILE:LINE --reason TEXT. Lines with 'dlpctl:allow' are"
+    " accepted, and so are the values in the table [allow] of the settings."
+)
 
 
 def advice(result: Result) -> str:
-    accepted = (
-        "To accept this finding: dlpctl allow FILE:LINE --reason TEXT. A line that holds 'dlpctl:allow' is"
-        " accepted, as is what the configuration's [allow] lists."
-    )
-    return f"{_BY_CATEGORY[result.category]} {accepted}"
+    return f"{_BY_CATEGORY[result.category]} {_ACCEPT}"

@@ -1,20 +1,16 @@
-"""Commands of a GitHub workflow: the runner makes annotations of them."""
+"""Commands of a GitHub workflow, which the runner shows as annotations."""
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write, counted, fell_short, level_of, message_of, printable
+from dlpctl.scan.reports import BaseReport, counted, message_of, printable, shortcomings
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-class GitHub:
-    def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
-
+class GitHub(BaseReport):
     def add(self, result: Result) -> None:
-        command = _COMMANDS[level_of(result, self._setting)]
+        command = _COMMANDS[self.level(result)]
         place = f"file={_property(result.path)},line={result.line}"
         if result.has_columns:
             place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
@@ -29,8 +25,8 @@ class GitHub:
             )
 
     def finish(self, summary: Summary) -> None:
-        level = "warning" if summary.is_whole else "error"
-        for sentence in fell_short(summary):
+        level = "warning" if summary.is_complete else "error"
+        for sentence in shortcomings(summary):
             self._write(f"::{level} title=dlpctl::{_message(sentence)}\n")
         total = f"{counted(summary.findings, 'finding')} in {counted(summary.files, 'file')}"
         self._write(f"::notice title=dlpctl::{total}\n")

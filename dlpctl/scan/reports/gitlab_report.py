@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from dlpctl.scan.reports import Setting, Write, fell_short, message_of
+from dlpctl.scan.reports import BaseReport, Setting, Write, message_of, shortcomings
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _SEVERITY = {
@@ -16,10 +16,9 @@ _SEVERITY = {
 }
 
 
-class GitLab:
+class GitLab(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
+        super().__init__(write, setting)
         self._separator = ""
         write("[")
 
@@ -41,8 +40,8 @@ class GitLab:
             self._entry("unreadable", said, f"unreadable:{skip.path}", "major", skip.path, 1, 1)
 
     def finish(self, summary: Summary) -> None:
-        severity = "info" if summary.is_whole else "major"
-        for sentence in fell_short(summary):
+        severity = "info" if summary.is_complete else "major"
+        for sentence in shortcomings(summary):
             self._entry("incomplete", sentence, f"incomplete:{sentence}", severity, ".", 1, 1)
         self._write("\n]\n")
 

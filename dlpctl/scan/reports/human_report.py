@@ -1,13 +1,14 @@
-"""For people at a terminal."""
+"""The report for people at a terminal."""
 
 from __future__ import annotations
 
 from dlpctl.scan.reports import (
+    BaseReport,
     Setting,
     Write,
     counted,
-    fell_short,
     printable,
+    shortcomings,
     size_of,
     skipped_by_reason,
 )
@@ -16,13 +17,11 @@ from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
 
 
-class Human:
+class Human(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
+        super().__init__(write, setting)
         self._group: list[Result] = []
         self._files = 0
-        self._skipped: list[Skip] = []
 
     def add(self, result: Result) -> None:
         if self._group and _heading(self._group[0]) != _heading(result):
@@ -56,7 +55,7 @@ class Human:
             self._write(f"not scanned: {skipped_by_reason(summary)}\n")
         if self._setting.limits:
             self._write(f"looked only for {self._setting.limits}\n")
-        for sentence in fell_short(summary):
+        for sentence in shortcomings(summary):
             self._write(self._style(sentence, "yellow") + "\n")
 
     def _end_group(self) -> None:

@@ -1,18 +1,17 @@
-"""One JSON object, written as things are found: `findings`, then `skipped`, then `summary`."""
+"""One JSON object, written as findings come: `findings`, then `skipped`, then `summary`."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from dlpctl.scan.reports import Setting, Write
+from dlpctl.scan.reports import BaseReport, Setting, Write
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 
-class Json:
+class Json(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
+        super().__init__(write, setting)
         self._separator = ""
         self._skipped: list[Skip] = []
         write('{\n  "findings": [')
@@ -32,22 +31,11 @@ class Json:
 
 
 def record(result: Result) -> dict[str, Any]:
-    """What programs get of a finding; what does not apply is left out."""
-    fields: dict[str, Any] = {
-        "file": result.path,
-        "line": result.line,
-        "column": result.column,
-        "end_line": result.end_line,
-        "end_column": result.end_column,
-        "type": result.type,
-        "category": result.category,
-        "score": result.score,
-        "sample": result.sample,
-        "pattern_id": result.pattern_id,
-        "start": result.start,
-        "end": result.end,
-        "id": result.identity,
-    }
+    """Return a finding as programs get it; fields that do not apply are left out."""
+    names = "line column end_line end_column type category score sample pattern_id start end"
+    fields: dict[str, Any] = {"file": result.path}
+    fields |= {name: getattr(result, name) for name in names.split()}
+    fields["id"] = result.identity
     optional = {
         "fingerprint": result.fingerprint,
         "place": result.inner,

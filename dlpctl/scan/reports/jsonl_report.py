@@ -1,19 +1,13 @@
-"""A JSON object a line: each finding as it is found, each file that could not be read, and the
-summary at the end.
-"""
+"""A JSON object a line: findings and unreadable files as they come, then the summary."""
 
 from __future__ import annotations
 
-from dlpctl.scan.reports import Setting, Write
+from dlpctl.scan.reports import BaseReport
 from dlpctl.scan.reports.json_report import dumped, record, skip_record
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 
-class JsonLines:
-    def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
-
+class JsonLines(BaseReport):
     def add(self, result: Result) -> None:
         self._write(dumped(record(result)) + "\n")
 

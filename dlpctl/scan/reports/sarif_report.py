@@ -7,27 +7,27 @@ import os
 from typing import Any
 from urllib.parse import quote
 
-from dlpctl.scan.reports import Setting, Write, fell_short, level_of, message_of
+from dlpctl.scan.reports import BaseReport, Setting, Write, message_of, shortcomings
 from dlpctl.scan.reports.advice import advice
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {"SECRETS": "8.5", "PHI": "8.0", "FINANCIAL": "7.0", "PII": "6.0", "CUSTOM": "5.0"}
-"""What GitHub sorts by; from 7 on it calls it high."""
+"""GitHub sorts by it; from 7 on it is called high."""
 
 
-class Sarif:
-    """Results are written as they come; the rules that they name, and what went wrong, behind them."""
+class Sarif(BaseReport):
+    """Results are written as they come, followed by their rules and the problems of the scan."""
 
     def __init__(self, write: Write, setting: Setting) -> None:
-        self._write = write
-        self._setting = setting
+        super().__init__(write, setting)
         self._rules: dict[str, dict[str, Any]] = {}
         self._places: dict[str, int] = {}
         self._notes: list[dict[str, Any]] = []
         self._separator = ""
         write(
-            f'{{"$schema": "{_SCHEMA}", "version": "2.1.0", "runs": [{{"columnKind": "unicodeCodePoints", "results": ['
+            f'{{"$schema": "{_SCHEMA}", "version": "2.1.0",'
+            ' "runs": [{"columnKind": "unicodeCodePoints", "results": ['
         )
 
     def add(self, result: Result) -> None:
@@ -37,7 +37,7 @@ class Sarif:
         found: dict[str, Any] = {
             "ruleId": result.pattern_id,
             "ruleIndex": rule,
-            "level": level_of(result, self._setting),
+            "level": self.level(result),
             "message": {"text": message_of(result)},
             "locations": [{"physicalLocation": _place(result)}],
             "partialFingerprints": {"dlpctl/v1": result.identity},
@@ -59,9 +59,9 @@ class Sarif:
             )
 
     def finish(self, summary: Summary) -> None:
-        notes = [*self._notes, *(_note(sentence, "warning") for sentence in fell_short(summary))]
+        notes = [*self._notes, *(_note(sentence, "warning") for sentence in shortcomings(summary))]
         invocation = {
-            "executionSuccessful": summary.is_whole,
+            "executionSuccessful": summary.is_complete,
             "toolExecutionNotifications": notes,
         }
         driver = {
@@ -109,7 +109,7 @@ def _place(result: Result) -> dict[str, Any]:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """A URI reference: bytes that are no UTF-8 are percent-encoded as every other."""
+    """Return a URI reference; bytes that are not UTF-8 are percent-encoded, too."""
     return {"uri": quote(os.fsencode(path), safe="/-._~")}
 
 

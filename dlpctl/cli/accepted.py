@@ -1,4 +1,4 @@
-"""The exceptions that hold where a command runs."""
+"""The exceptions that hold where a command runs, and the day by which they expire."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.config.places import EXCEPTIONS_FILE, nearest
+from dlpctl.config.locations import EXCEPTIONS_FILE, nearest
 
 if TYPE_CHECKING:
     from datetime import date
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 _CLOCK_FILE = "clock"
-"""In the user's data folder: what was seen of this machine's clock."""
+"""In the user's data folder: the history of this machine's clock."""
 _NOTED_SECONDS = 600
 
 
 def today() -> date:
     """Return the day by which exceptions expire: a clock that was set back revives none."""
-    from dlpctl.config.places import locate
+    from dlpctl.config.locations import locate
     from dlpctl.control.clock import ClockHistory, utc_now
 
     now = utc_now()
@@ -39,18 +39,16 @@ def today() -> date:
     return max(now, history.trusted).date()
 
 
-def found(named: Path | None) -> Path | None:
-    """The file of exceptions: the one that is named, else the nearest, here or above."""
+def exceptions_file(named: Path | None) -> Path | None:
+    """Return the file of exceptions: the one that is named, else the nearest, here or above."""
     return named or nearest(EXCEPTIONS_FILE, Path.cwd())
 
 
 def acceptance(
     named: Path | None, destination: str | None
 ) -> tuple[tuple[bytes, ...], Acceptance | None]:
-    """The keys that findings are to be fingerprinted with, and what then says which of them are
-    excepted.
-    """
-    file = found(named)
+    """Return the keys for fingerprints of findings, and the test whether a finding is accepted."""
+    file = exceptions_file(named)
     if file is None:
         return (), None
     from dlpctl.preflight import parse_destination

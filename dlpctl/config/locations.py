@@ -22,7 +22,7 @@ _XDG = (
 _HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for dlpctl"
 
 
-class Places(NamedTuple):
+class Locations(NamedTuple):
     working: Path
     project: Path | None
     """The nearest `dlpctl.toml`, if there is one."""
@@ -33,7 +33,7 @@ class Places(NamedTuple):
     cache: Path
 
 
-def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
+def locate(environ: Mapping[str, str], working: Path | None = None) -> Locations:
     try:
         working = (working or Path.cwd()).absolute()
     except FileNotFoundError:
@@ -41,7 +41,9 @@ def locate(environ: Mapping[str, str], working: Path | None = None) -> Places:
             "the working directory does not exist any more; change to another one"
         ) from None
     config, data, cache = _folders(environ, working)
-    return Places(working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache)
+    return Locations(
+        working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache
+    )
 
 
 def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Path]:

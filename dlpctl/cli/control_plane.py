@@ -1,14 +1,13 @@
-"""What the commands of the control plane share: a backend, and how its answers are printed."""
+"""The shared part of control plane commands: the backend they ask, and how answers are printed."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
+from dlpctl.cli import options
 from dlpctl.cli.options import Output
 from dlpctl.cli.render import Printer
 from dlpctl.cli.session import Session
@@ -16,22 +15,17 @@ from dlpctl.errors import UsageError
 from dlpctl.types import LARGEST_NUMBER
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from dlpctl.backend.interface import Backend, EvidenceSource
     from dlpctl.backend.local import LocalBackend
     from dlpctl.policy.model import Policy
 
-Org = Annotated[str, typer.Argument(metavar="ORG", help="The organization's id or slug.")]
-Expires = Annotated[
-    str | None,
-    typer.Option(metavar="WHEN", help="A day or a moment, as in 2027-01-31 or 2027-01-31T12:00Z."),
-]
-
 
 @contextmanager
 def local() -> Iterator[LocalBackend]:
-    """The control plane in this user's folder."""
+    """Yield the control plane in this user's folder."""
     from dlpctl.backend.local import LocalBackend
 
     session = Session.begin()
@@ -44,9 +38,7 @@ def local() -> Iterator[LocalBackend]:
 
 @contextmanager
 def backend(server: str | None) -> Iterator[Backend]:
-    """The control plane of the server that the option or the settings name, or else the one in this
-    user's folder.
-    """
+    """Yield the control plane of the server that option or settings name, else the local one."""
     config = Session.begin(server=server).config
     if config.server is None:
         with local() as opened:
@@ -62,7 +54,7 @@ def backend(server: str | None) -> Iterator[Backend]:
 def evidence(
     server: str | None, database: Path | None, key: Path | None
 ) -> Iterator[EvidenceSource]:
-    """The audit log of a server, or of a database on this machine, which is only read."""
+    """Yield the audit log of a server, or of a local database, which is opened for reading only."""
     config = Session.begin(server=server).config
     if config.server is not None and database is None:
         with backend(server) as asked:
@@ -79,52 +71,60 @@ def evidence(
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """The fields that the user has given."""
+    """Return the fields that the user has given."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def whole(policy: Policy) -> dict[str, Any]:
-    """What a policy says, with nothing left of what was said before it."""
+def complete_policy(policy: Policy) -> dict[str, Any]:
+    """Return a policy as a request that replaces every field of a stored one."""
     return {"minScore": None, "defaultAction": None, "customPatterns": None} | policy.to_dict()
 
 
-def show_list(
-    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], form: Output, none: str
-) -> None:
-    printer = Printer()
-    if form is Output.JSON:
-        printer.json(list(rows))
-    elif rows:
-        cells = [[readable(column, row[column]) for column in columns] for row in rows]
-        printer.table(cells, head=[column.upper().replace("_", " ") for column in columns])
-    else:
-        printer.line(none)
+class ControlOptions(NamedTuple):
+    """Where a command of the control plane asks, and how it prints the answer."""
 
+    form: options.Format = Output.HUMAN
+    server: options.Server = None
 
-def show_one(answer: Mapping[str, Any], form: Output) -> None:
-    printer = Printer()
-    if form is Output.JSON:
-        printer.json(answer)
-    else:
-        long = {
-            name: value
-            for name, value in answer.items()
-            if isinstance(value, str) and "\n" in value
-        }
-        printer.table(
-            (name, readable(name, value)) for name, value in answer.items() if name not in long
-        )
-        for value in long.values():
-            printer.line(value.rstrip())
+    @property
+    def as_json(self) -> bool:
+        return self.form is Output.JSON
 
+    def backend(self) -> AbstractContextManager[Backend]:
+        return backend(self.server)
 
-def done(what: str, form: Output) -> None:
-    """For what has no answer."""
-    if form is Output.HUMAN:
-        Printer().line(what)
+    def print_list(self, rows: Sequence[Mapping[str, Any]], columns: str, none: str) -> None:
+        """Print rows as a table of these columns; `none` is the line for no rows."""
+        printer = Printer()
+        names = columns.split()
+        if self.as_json:
+            printer.json(list(rows))
+        elif rows:
+            cells = [[readable(name, row[name]) for name in names] for row in rows]
+            printer.table(cells, head=[name.upper().replace("_", " ") for name in names])
+        else:
+            printer.line(none)
+
+    def print_record(self, answer: Mapping[str, Any]) -> None:
+        """Print one record: short values as a table, values of several lines after it."""
+        printer = Printer()
+        if self.as_json:
+            printer.json(answer)
+            return
+        long = [name for name, value in answer.items() if isinstance(value, str) and "\n" in value]
+        short = [(name, value) for name, value in answer.items() if name not in long]
+        printer.table((name, readable(name, value)) for name, value in short)
+        for name in long:
+            printer.line(answer[name].rstrip())
+
+    def print_done(self, text: str) -> None:
+        """Print what was done; JSON has no answer for it."""
+        if not self.as_json:
+            Printer().line(text)
 
 
 def readable(name: str, value: Any) -> str:
+    """Return the value of a field as people read it."""
     if value is None or value in ("", [], {}):
         return "-"
     if value == LARGEST_NUMBER:
@@ -135,12 +135,7 @@ def readable(name: str, value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, list):
         return " ".join(
-            item
-            if isinstance(item, str)
-            else str(item.get("name", item))
-            if isinstance(item, dict)
-            else str(item)
-            for item in value
+            str(item.get("name", item) if isinstance(item, dict) else item) for item in value
         )
     if isinstance(value, dict):
         return " ".join(f"{key}={item}" for key, item in value.items())

@@ -1,4 +1,4 @@
-"""From positions in a text to lines and columns, as people count them."""
+"""Lines and columns of positions in a text, as people count them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from dlpctl.regex import lazy
 _LINE_END = lazy(r"\r\n|\r|\n")
 
 
-class Lines:
+class LineIndex:
+    """The starts of the lines of a text."""
+
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
 
-    def place(self, position: int) -> tuple[int, int]:
-        """Line and column, both from 1."""
+    def line_and_column(self, position: int) -> tuple[int, int]:
+        """Return line and column of a position, both from 1."""
         line = bisect_right(self._starts, position)
         return line, position - self._starts[line - 1] + 1

@@ -1,7 +1,7 @@
-"""From a file that says what organizations there should be to the changes that make it so.
+"""Make the organizations of a control plane as a file says.
 
-What stands in the file is created or changed; what does not stand there is left alone. A policy and
-a group are known by their names.
+What the file names is created or changed, and all else is left alone. Policies and groups are
+identified by their names.
 """
 
 from __future__ import annotations
@@ -10,54 +10,53 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.cli.stored import whole
-from dlpctl.errors import NotFoundError, PolicyError, UsageError, did_you_mean
+from dlpctl.cli.control_plane import complete_policy
+from dlpctl.errors import NotFoundError, PolicyError
 from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
+from dlpctl.tables import Table
 
 if TYPE_CHECKING:
     from dlpctl.backend.interface import Backend
 
-Table = Mapping[str, Any]
-_ORGANIZATION = ("slug", "name", "settings", "group", "policy")
-_GROUP = ("name", "description")
+Organization = Mapping[str, Any]
+_KEYS = ("slug", "name", "settings", "group", "policy")
+_GROUP_KEYS = ("name", "description")
 _OWN = ("source", "groups", "is_active")
-"""Keys of a policy here that no policy file has."""
+"""Keys of a policy in such a file that policy files do not have."""
 
 
-def read(file: Path) -> list[Table]:
-    table = read_table_file(file)
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{file.name}: must be a table")
-    _known(file.name, table, ("organization",))
-    organizations = _tables(file.name, table, "organization")
-    for number, organization in enumerate(organizations):
-        place = f"{file.name}: organization[{number}]"
-        _known(place, organization, _ORGANIZATION)
-        if not isinstance(organization.get("slug"), str):
-            raise UsageError(f"{place}.slug: is missing")
-        for group in _tables(place, organization, "group"):
-            _known(f"{place}.group", group, _GROUP)
-        for kind in ("group", "policy"):
-            names = [one.get("name") for one in _tables(place, organization, kind)]
+def read(file: Path) -> list[Organization]:
+    """Read the organizations of a TOML, YAML or JSON file; raises `PolicyError` with all mistakes."""
+    content = read_table_file(file)
+    source = content.source
+    organizations = Table(content.data, source, "", ("organization",)).items("organization")
+    for path, item in organizations:
+        table = Table(item, source, path, _KEYS)
+        table.text("slug")
+        table.tables("group", _GROUP_KEYS)
+        for key in ("group", "policy"):
+            inner = [item for _, item in table.items(key)]
+            names = [one.get("name") if isinstance(one, Mapping) else None for one in inner]
             if None in names or len(set(names)) != len(names):
-                raise UsageError(f"{place}.{kind}: each needs a name of its own")
-    return organizations
+                table.fail(key, "each needs a name of its own")
+    source.problems.raise_any()
+    return [item for _, item in organizations if isinstance(item, Mapping)]
 
 
 def apply(
     backend: Backend,
-    organizations: list[Table],
+    organizations: list[Organization],
     folder: Path,
     load: Callable[[str], Policy],
     *,
     dry_run: bool,
 ) -> Iterator[str]:
-    """Makes the changes one by one, or only says them: `+` for what is new, `~` for what changes."""
+    """Make the changes one by one, and yield a line for each: `+` for new, `~` for changed."""
     for wanted in organizations:
         slug = wanted["slug"]
         try:
-            found: Table | None = backend.get_organization(slug)
+            found: Organization | None = backend.get_organization(slug)
         except NotFoundError:
             found = None
         body = {key: wanted[key] for key in ("name", "settings") if key in wanted}
@@ -75,7 +74,7 @@ def apply(
 
 
 def _groups(
-    backend: Backend, slug: str, wanted: Table, *, exists: bool, dry_run: bool
+    backend: Backend, slug: str, wanted: Organization, *, exists: bool, dry_run: bool
 ) -> Iterator[str]:
     existing = {group["name"]: group for group in backend.list_groups(slug)} if exists else {}
     for group in wanted.get("group", ()):
@@ -93,19 +92,19 @@ def _groups(
 def _policies(
     backend: Backend,
     slug: str,
-    wanted: Table,
+    wanted: Organization,
     folder: Path,
     load: Callable[[str], Policy],
     *,
     exists: bool,
     dry_run: bool,
 ) -> Iterator[str]:
-    existing = {policy["name"]: policy for policy in backend.list_policies(slug)} if exists else {}
+    existing = {policy["name"]: policy for policy in backend.policies(slug)} if exists else {}
     groups = backend.list_groups(slug) if exists else []
     for table in wanted.get("policy", ()):
         name = table["name"]
         try:
-            content = whole(_content(table, folder, load))
+            content = complete_policy(_content(table, folder, load))
         except PolicyError as error:
             raise PolicyError(f"{slug}/{name}: {error.message}") from None
         body = content | {key: table[key] for key in ("groups", "is_active") if key in table}
@@ -118,7 +117,10 @@ def _policies(
         member = sorted(
             group["name"] for group in groups if found["policy_id"] in group["policy_ids"]
         )
-        now = whole(Policy.from_dict(found)) | {"groups": member, "is_active": found["is_active"]}
+        now = complete_policy(Policy.from_dict(found)) | {
+            "groups": member,
+            "is_active": found["is_active"],
+        }
         if "groups" in body:
             body["groups"] = sorted(body["groups"])
         changes = [key for key, value in body.items() if key != "version" and value != now[key]]
@@ -128,21 +130,19 @@ def _policies(
                 backend.update_policy(slug, found["policy_id"], body)
 
 
-def _content(table: Table, folder: Path, load: Callable[[str], Policy]) -> Policy:
-    """What the policy says: here, or in the file or built-in policy that `source` names."""
+def _content(table: Organization, folder: Path, load: Callable[[str], Policy]) -> Policy:
+    """Return the policy: the table itself, or the file or built-in policy that `source` names."""
     source = table.get("source")
     if source is None:
         return Policy.from_dict({key: value for key, value in table.items() if key not in _OWN})
     if further := [key for key in table if key not in (*_OWN, "name")]:
-        raise PolicyError(f"{further[0]}: stands beside 'source'; write it in that file")
+        raise PolicyError(f"{further[0]}: is not allowed with 'source'; write it in that file")
     policy = load(source if source in builtin_names() else str(folder / str(source)))
     return policy._replace(name=table["name"])
 
 
-def _differing(wanted: Table, found: Table) -> list[str]:
-    """The keys of `wanted` that `found` has otherwise; of tables within, those keys alone that are
-    wanted.
-    """
+def _differing(wanted: Organization, found: Organization) -> list[str]:
+    """Return the keys of `wanted` that differ in `found`; of inner tables only their wanted keys."""
     changes = []
     for key, value in wanted.items():
         if isinstance(value, Mapping):
@@ -151,16 +151,3 @@ def _differing(wanted: Table, found: Table) -> list[str]:
         elif found.get(key) != value:
             changes.append(key)
     return changes
-
-
-def _tables(place: str, table: Table, key: str) -> list[Table]:
-    items = table.get(key, [])
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        raise UsageError(f"{place}.{key}: must be a list of tables; write [[{key}]]")
-    return items
-
-
-def _known(place: str, table: Table, known: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{place}: {key!r} is not a key here{did_you_mean(str(key), known)}")

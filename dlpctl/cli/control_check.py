@@ -1,6 +1,4 @@
-"""`dlpctl check` by the control plane: in its log, against its quota, and with its answer; here or
-on a server.
-"""
+"""`dlpctl check` by a control plane, here or on a server: in its log and against its quota."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.backend.interface import policy_key
 from dlpctl.cli import documents, inputs
-from dlpctl.cli.stored import backend
+from dlpctl.cli.control_plane import backend
 from dlpctl.control.resources.shapes import Json as Answer
 from dlpctl.errors import InputError, UsageError
 from dlpctl.preflight import parse_destination
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
 API_KEY = "DLPCTL_API_KEY"
 
 
-class StoredCheck:
-    """Who decides, as the options of `check` say."""
+class ControlCheck:
+    """Checks contents by a policy of the control plane."""
 
     def __init__(
         self,
@@ -46,50 +44,48 @@ class StoredCheck:
     def run(
         self, names: Sequence[str], output: Path | None, *, force: bool, required: bool
     ) -> list[Answer]:
-        """Return the answers of the interface; those to files also say where the masked copy was
-        put.
+        """Return the answers of the interface, with the path of each masked copy.
 
-        `required` refuses a stdin without a byte.
+        `required` refuses an empty stdin.
         """
         with backend(self._config.server or "local") as control:
-            opened = self._opened(control)
+            access = self._access(control)
             return [
-                _check_stdin(opened, output, force=force, required=required)
+                _check_stdin(access, output, force=force, required=required)
                 if name == inputs.STDIN
-                else self._check_file(opened, name, output, force=force)
+                else self._check_file(access, name, output, force=force)
                 for name in names
             ]
 
     def _check_file(
-        self, opened: _Opened, name: str, output: Path | None, *, force: bool
+        self, access: _PolicyAccess, name: str, output: Path | None, *, force: bool
     ) -> Answer:
         head, chunks = inputs.peeked(name)
         data = documents.whole(chunks, self._config.limits.input_bytes)
         base = Path(name).name
-        answer = opened.check_file(data, base)
+        answer = access.check_file(data, base)
         is_changed = answer["decision"] == Decision.ALLOWED_WITH_MASKING
         target = output
         if target is None and is_changed and not documents.is_plain(name, head):
             target = documents.beside(name, base)
         if target is not None and answer["masked_file_url"] is not None:
-            documents.save(opened.masked_file(answer["masked_file_url"]), target, force=force)
+            documents.save(access.masked_file(answer["masked_file_url"]), target, force=force)
             answer |= {"masked_file": str(target)}
         return answer
 
-    def _opened(self, control: Backend) -> _Opened:
+    def _access(self, control: Backend) -> _PolicyAccess:
         if self._key:
-            return _Opened(control, self._key, self._destination, self._org, self._policy)
+            return _PolicyAccess(control, self._key, self._destination, self._org, self._policy)
         if self._org is None:
             raise UsageError(
-                f"a check by a server needs a policy key: set {API_KEY} or name a file with --api-key-file;"
-                " or say whose check it is with --org"
+                f"a check by a server needs a policy key: set {API_KEY}, or pass --api-key-file or --org"
             )
         key = policy_key(control, self._org, self._policy)
-        return _Opened(control, key, self._destination, None, None)
+        return _PolicyAccess(control, key, self._destination, None, None)
 
 
-class _Opened(NamedTuple):
-    """A control plane with a key for checks by it, and what such a check says besides."""
+class _PolicyAccess(NamedTuple):
+    """A control plane and the key of the policy that decides."""
 
     control: Backend
     key: str
@@ -111,9 +107,11 @@ class _Opened(NamedTuple):
         return self.control.masked_file(self.key, url)
 
 
-def _check_stdin(opened: _Opened, output: Path | None, *, force: bool, required: bool) -> Answer:
+def _check_stdin(
+    access: _PolicyAccess, output: Path | None, *, force: bool, required: bool
+) -> Answer:
     data = b"".join(inputs.read_text_chunks(inputs.STDIN, required=required))
-    answer = opened.check_text(data.decode("utf-8", "replace"))
+    answer = access.check_text(data.decode("utf-8", "replace"))
     masked = answer["masked_content"]
     if output is not None and masked is not None:
         documents.save(masked.encode(), output, force=force)
@@ -134,7 +132,7 @@ def _key(file: Path | None) -> str:
     return key
 
 
-def show(
+def print_answers(
     names: Sequence[str],
     answers: Sequence[Answer],
     printer: Printer,
@@ -143,23 +141,20 @@ def show(
     as_json: bool,
 ) -> None:
     shown = ["stdin" if name == inputs.STDIN else name for name in names]
-    if decision_only:
-        for name, answer in zip(shown, answers, strict=True):
-            printer.line(
-                printer.decision(answer["decision"]) + (f"  {name}" if len(names) > 1 else "")
-            )
-    elif as_json:
+    if as_json and not decision_only:
         many = [{"file": name} | answer for name, answer in zip(shown, answers, strict=True)]
         printer.json(answers[0] if len(answers) == 1 else many)
-    else:
-        for name, answer in zip(shown, answers, strict=True):
-            printer.line(
-                f"{printer.decision(answer['decision'])}  {printer.style(name, 'bold')}  {answer['summary']}"
-            )
-            found = [
-                (str(one["count"]), one["type"], one["sample"] or "(hidden)")
-                for one in answer["detected"]
-            ]
-            printer.table(found, indent="  ")
-            if "masked_file" in answer:
-                printer.line(f"  masked copy: {answer['masked_file']}")
+        return
+    for name, answer in zip(shown, answers, strict=True):
+        decision = printer.decision(answer["decision"])
+        if decision_only:
+            printer.line(f"{decision}  {name}" if len(names) > 1 else decision)
+            continue
+        printer.line(f"{decision}  {printer.style(name, 'bold')}  {answer['summary']}")
+        rows = [
+            (str(one["count"]), one["type"], one["sample"] or "(hidden)")
+            for one in answer["detected"]
+        ]
+        printer.table(rows, indent="  ")
+        if "masked_file" in answer:
+            printer.line(f"  masked copy: {answer['masked_file']}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config import Layer
-from dlpctl.config.kinds import split_names
+from dlpctl.config.setting_types import split_names
 from dlpctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:

@@ -1,0 +1,109 @@
+"""The application class of command modules: groups of options, and help as plain text.
+
+A command takes its options as parameters or, where several belong together or several commands share
+them, as a named tuple whose fields are the options.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dlpctl.cli.helptext import render_help
+
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+
+
+class Command(TyperCommand):
+    """A command that prints our help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(render_help(self, ctx))
+
+
+class Group(TyperGroup):
+    """A command with subcommands that prints our help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(render_help(self, ctx))
+
+
+class App(typer.Typer):
+    """The commands of one module: one, or several below a help text of their own."""
+
+    def __init__(self, help_text: str | None = None, **settings: Any) -> None:
+        super().__init__(
+            help=help_text,
+            cls=settings.pop("cls", Group),
+            no_args_is_help=help_text is not None,
+            add_completion=False,
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+            pretty_exceptions_show_locals=False,
+            **settings,
+        )
+
+    def command(
+        self, name: str | None = None, **settings: Any
+    ) -> Callable[[CommandFunction], CommandFunction]:
+        register = super().command(name, cls=Command, **settings)
+
+        def add(function: CommandFunction) -> CommandFunction:
+            register(_with_flat_options(function))
+            return function
+
+        return add
+
+
+def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose parameters are the fields of the option groups of `function`."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if _is_group(hint)}
+    if not groups:
+        return function
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in groups:
+            parameters += _parameters_of(groups[name])
+        else:
+            parameters.append(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=parameter.default,
+                    annotation=hints[name],
+                )
+            )
+
+    def call(**given: Any) -> Any:
+        grouped = {
+            name: group(**{field: given.pop(field) for field in group._fields})
+            for name, group in groups.items()
+        }
+        return function(**given, **grouped)
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _is_group(hint: object) -> bool:
+    return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
+
+
+def _parameters_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=group._field_defaults.get(field, inspect.Parameter.empty),
+            annotation=hints[field],
+        )
+        for field in group._fields
+    ]

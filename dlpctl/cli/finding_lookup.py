@@ -1,0 +1,101 @@
+"""Find the finding that a user names by place or by fingerprint."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.cli.new_exceptions import scan_of
+from dlpctl.errors import InputError, UsageError
+from dlpctl.scan.results import Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Sequence
+
+    from dlpctl.cli.search import Search
+    from dlpctl.cli.session import Session
+    from dlpctl.scan.results import Result
+    from dlpctl.scan.scanner import Scan
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}(?:-\d+)?")
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+
+
+class FindingLookup(NamedTuple):
+    """Searches what `scan` finds, and what a hook finds."""
+
+    session: Session
+    searches: Sequence[Search]
+    """A fingerprint is made of the line without its other findings, so it depends on the search."""
+    keys: tuple[bytes, ...]
+
+    def find(self, name: str) -> Result:
+        return self._by_fingerprint(name) if _FINGERPRINT.fullmatch(name) else self._by_place(name)
+
+    def _by_place(self, place: str) -> Result:
+        """Return the only finding at a place in a file."""
+        named = _PLACE.fullmatch(place)
+        if named is None:
+            raise UsageError(
+                f"{place}: is neither FILE:LINE nor a fingerprint of 32 hexadecimal digits"
+            )
+        file, line, column = named["file"], int(named["line"]), named["column"]
+        found = [
+            one
+            for one in self._results(self._scan(self.searches[0]).files([file]), strict=True)
+            if one.line <= line <= one.end_line and column in (None, str(one.column))
+        ]
+        return _only(found, place)
+
+    def _by_fingerprint(self, name: str) -> Result:
+        """Return the finding of this name: in what is staged, else in this folder."""
+        for scanned in self._scans():
+            with closing(scanned):
+                for one in self._results(scanned):
+                    if name == one.identity or name in one.fingerprint.split():
+                        return one
+        raise InputError(
+            f"{name}: no finding in what is staged or in this folder has this fingerprint;"
+            " run it where the scan ran, with the same --types"
+        )
+
+    def _scan(self, wanted: Search) -> Scan:
+        return scan_of(self.session, wanted, self.keys)
+
+    def _scans(self) -> Iterator[Generator[Result | Skip]]:
+        from dlpctl.scan.git import Repository
+
+        try:
+            repository = Repository(".")
+        except InputError:
+            pass  # a folder can be searched without git
+        else:
+            for wanted in self.searches:
+                yield self._scan(wanted).blobs(repository, repository.staged(()))
+        for wanted in self.searches:
+            yield self._scan(wanted).files(["."])
+
+    def _results(
+        self, scanned: Iterable[Result | Skip], *, strict: bool = False
+    ) -> Iterator[Result]:
+        for one in scanned:
+            if not isinstance(one, Skip):
+                yield one
+            elif strict:
+                raise InputError(f"{one.path}: was not scanned: {one.detail or one.why.value}")
+
+
+def _only(found: list[Result], place: str) -> Result:
+    """Return the finding if all are of the same value; values are accepted, not places."""
+    values = {one.fingerprint: one for one in found}
+    if not values:
+        raise InputError(f"{place}: nothing is found there")
+    if len(values) > 1:
+        listed = ", ".join(f"{_name(one)} ({one.type})" for one in values.values())
+        raise UsageError(f"{place}: there are several findings; name one of {listed}")
+    return next(iter(values.values()))
+
+
+def _name(one: Result) -> str:
+    return f"{one.path}:{one.line}:{one.column}" if one.has_columns else one.identity

@@ -1,0 +1,208 @@
+"""`dlpctl check` in this process: each content is decided on, masked and reported."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.cli import documents, inputs
+from dlpctl.cli.line_index import LineIndex
+from dlpctl.cli.options import Output
+from dlpctl.cli.outputs import writing
+from dlpctl.errors import DlpctlError, InputError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dlpctl.cli.options import AnswerOptions, ContentOptions
+    from dlpctl.cli.render import Printer
+    from dlpctl.cli.session import Session
+    from dlpctl.files.report import FileReport
+    from dlpctl.preflight import Report
+    from dlpctl.types import Decision, Detection, Finding
+
+_MOST_PLACES = 5
+_PLAIN_TEXT = "text"
+
+
+class CheckedContent(NamedTuple):
+    """The outcome for one file or stdin."""
+
+    shown: str
+    """Its name, without any sensitive value in it."""
+    decision: Decision
+    report: Report | None = None
+    """None if only the decision was asked for."""
+    places: Sequence[str] = ()
+    """The place of each finding."""
+    file: FileReport | None = None
+    """Of content that is not plain text."""
+    copy: Path | None = None
+    pictures: Sequence[Path] = ()
+    problem: OutputError | None = None
+    """The reason why a copy could not be written."""
+    size: int = 0
+    """Bytes of the content; 0 if it was not read to its end."""
+
+    def to_dict(self, *, findings: bool) -> dict[str, Any]:
+        assert self.report is not None
+        if self.file is None:
+            return self.report.to_dict(findings=findings)
+        return self.file.to_dict() | {"masked_file": None if self.copy is None else str(self.copy)}
+
+
+class LocalCheck:
+    """Checks contents by the policy of options and settings."""
+
+    def __init__(
+        self, session: Session, content: ContentOptions, answer: AnswerOptions, *, required: bool
+    ) -> None:
+        """`required` refuses an empty stdin."""
+        self._session = session
+        self._content = content
+        self._answer = answer
+        self._required = required
+        self._password = documents.password(ask=content.password, file=content.password_file)
+        self._checker = session.checker(content.destination, content.policy, content.operator)
+
+    def run(self, names: Sequence[str]) -> list[Decision]:
+        """Check and print each content; raise the first problem after all are checked."""
+        printer = self._session.printer(quiet=self._answer.quiet)
+        checked: list[CheckedContent] = []
+        problems: list[DlpctlError] = []
+        for name in names:
+            try:
+                one = self._check(name)
+            except InputError as unreadable:
+                problems.append(unreadable)
+                continue
+            checked.append(one)
+            self._session.record(one.decision, one.report, one.size, is_file=one.file is not None)
+            if self._answer.decision_only:
+                suffix = f"  {one.shown}" if len(names) > 1 else ""
+                printer.line(printer.decision(one.decision) + suffix)
+            elif self._answer.form is Output.HUMAN:
+                _print_content(one, printer)
+        if self._answer.form is Output.JSON and not self._answer.decision_only and checked:
+            tables = [one.to_dict(findings=self._answer.findings) for one in checked]
+            many = [{"file": one.shown} | each for one, each in zip(checked, tables, strict=True)]
+            printer.json(tables[0] if len(names) == 1 else many)
+        self._session.tell()
+        problems += [one.problem for one in checked if one.problem is not None]
+        for problem in problems[1:]:
+            sys.stderr.write(f"dlpctl: {problem.message}\n")
+        if problems:
+            raise problems[0]
+        return [one.decision for one in checked]
+
+    def _check(self, name: str) -> CheckedContent:
+        head, chunks = inputs.peeked(name, required=self._required)
+        if not documents.is_plain(name, head):
+            most = self._session.config.limits.input_bytes
+            return self._check_file(name, documents.whole(chunks, most))
+        shown = self._shown(name)
+        if self._answer.decision_only:
+            return CheckedContent(shown, self._checker.decide(chunks))
+        data = b"".join(chunks)
+        if not documents.is_plain(name, data):  # the first piece did not show it
+            return self._check_file(name, data)
+        text = data.decode("utf-8", "surrogateescape")
+        report = self._checker.check(text)
+        copy = self._answer.output
+        if copy is not None and report.masked_content is not None:
+            with writing(copy) as write:
+                write(report.masked_content.encode("utf-8", "surrogateescape"))
+        lines = LineIndex(text)
+        places = ["{}:{}".format(*lines.line_and_column(one.start)) for one in report.findings]
+        return CheckedContent(shown, report.decision, report, places, copy=copy, size=len(data))
+
+    def _check_file(self, name: str, data: bytes) -> CheckedContent:
+        checker = self._session.file_checker(self._checker, self._content.on_uninspected)
+        shown = self._shown(name)
+        with documents.cleaning_up():
+            with documents.progress(shown) as stage:
+                answer = checker.check(data, Path(name).name, self._password, stage=stage)
+            report = answer.report
+            places = [one.locator or "" for one in report.findings]
+            done = CheckedContent(shown, report.decision, report, places, answer, size=len(data))
+            if self._answer.decision_only:
+                return done
+            try:
+                copy = self._save_copy(answer, data, name, shown)
+                pictures = self._draw_pages(answer, data, shown)
+            except OutputError as problem:
+                return done._replace(problem=problem)
+        return done._replace(copy=copy, pictures=pictures)
+
+    def _save_copy(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
+        """Save the masked copy; one of plain text only if --output asks for it."""
+        if answer.masked is None:
+            return None
+        target = self._answer.output
+        if target is None:
+            is_text = answer.coverage.format == _PLAIN_TEXT
+            if answer.masked == data or name == inputs.STDIN or is_text:
+                return None
+            target = documents.beside(name, Path(shown).name)
+        documents.save(answer.masked, target, force=self._content.force)
+        return target
+
+    def _draw_pages(self, answer: FileReport, data: bytes, shown: str) -> list[Path]:
+        folder = self._content.before_after
+        if folder is None or not answer.pages:
+            return []
+        name = Path(shown).name
+        return documents.save_pictures(answer, data, name, folder, self._password)
+
+    def _shown(self, name: str) -> str:
+        if name == inputs.STDIN:
+            return "stdin"
+        base = Path(name).name
+        return name.removesuffix(base) + documents.without_values(base, self._checker)
+
+
+def _print_content(one: CheckedContent, printer: Printer) -> None:
+    report = one.report
+    assert report is not None
+    shown = printer.style(one.shown, "bold")
+    printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
+    places = _places_by_type(report.findings, one.places)
+    printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
+    if one.file is not None:
+        for line in _coverage(one.file):
+            printer.line(f"  {line}")
+        if one.copy is not None:
+            printer.line(f"  masked copy: {one.copy}")
+        if one.pictures:
+            folder = one.pictures[0].parent
+            printer.line(f"  before and after: {len(one.pictures)} pictures in {folder}")
+
+
+def _places_by_type(findings: Sequence[Finding], places: Sequence[str]) -> dict[str, list[str]]:
+    """Return the distinct places of each type."""
+    found: dict[str, dict[str, None]] = {}
+    for finding, place in zip(findings, places, strict=True):
+        found.setdefault(finding.type, {})[place] = None
+    return {name: list(those) for name, those in found.items()}
+
+
+def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:
+    more = f" +{len(places) - _MOST_PLACES}" if len(places) > _MOST_PLACES else ""
+    listed = f"at {'; '.join(places[:_MOST_PLACES])}{more}"
+    return str(one.occurrences), one.type, one.sample or "(hidden)", listed
+
+
+def _coverage(answer: FileReport) -> Iterator[str]:
+    """Yield what was verified, and what could not be inspected."""
+    coverage = answer.coverage
+    if answer.verified is not None:
+        yield f"verified: {answer.verified.summary}"
+    if coverage.format and (answer.verified is None or answer.masked is None):
+        gaps = coverage.not_inspected
+        yield from (f"not inspected: {gap.place}: {gap.reason}" for gap in gaps[:_MOST_PLACES])
+        if len(gaps) > _MOST_PLACES:
+            yield f"not inspected: {len(gaps) - _MOST_PLACES} more"
+        if gaps and answer.masked is None:
+            yield "--on-uninspected warn accepts what could not be inspected"
+    yield from (f"note: {note}" for note in coverage.notes)

@@ -1,0 +1,111 @@
+"""The shared part of `allow` and `baseline`: their options, their scan, and writing exceptions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from dlpctl.cli import accepted, options
+from dlpctl.cli.render import Printer
+from dlpctl.config.locations import EXCEPTIONS_FILE
+from dlpctl.errors import UsageError
+from dlpctl.scan.baseline import Baseline, Entry, expiry, merged_by_union
+
+if TYPE_CHECKING:
+    from dlpctl.cli.search import Search
+    from dlpctl.cli.session import Session
+    from dlpctl.scan.scanner import Scan
+
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help=f"The exceptions; the nearest {EXCEPTIONS_FILE}."
+    ),
+]
+
+
+class ExceptionOptions(NamedTuple):
+    """Who answers for new exceptions and until when, and the file that holds them."""
+
+    file: BaselineFile = None
+    owner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who answers for them; you by default.")
+    ] = None
+    expires: Annotated[
+        str, typer.Option(metavar="WHEN", help="The last day: 2027-01-31, 90d or never.")
+    ] = "90d"
+    form: options.Format = options.Output.HUMAN
+
+    def entry_template(self, reason: str, destination: str | None = None) -> Entry:
+        """Return an exception without fingerprint and type, which new exceptions start from."""
+        from dlpctl.preflight import parse_destination
+
+        where = parse_destination(destination).value if destination else ""
+        try:
+            until = expiry(self.expires, accepted.today())
+        except ValueError as problem:
+            raise UsageError(f"--expires {self.expires}: {problem}") from None
+        if self.owner is not None and not self.owner.strip():
+            raise UsageError("--owner is empty; name who answers for the exceptions")
+        return Entry("", "", self.owner or _login(), until, reason, destination=where)
+
+
+def scan_of(session: Session, wanted: Search, keys: tuple[bytes, ...]) -> Scan:
+    """Return a scan whose results have fingerprints with these keys."""
+    from dlpctl.scan.content import Examiner
+    from dlpctl.scan.scanner import Scan
+    from dlpctl.scan.walk import Selection
+
+    allow = session.allow_list()
+    selection = Selection(allowed=allow.skips if session.config.allow.paths else None)
+    examiner = Examiner(wanted.detector, wanted.min_score, allow, keys=keys)
+    return Scan(examiner, selection, limits=session.config.limits)
+
+
+def _login() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        raise UsageError("your login name is not known; pass --owner NAME") from None
+
+
+def save(
+    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, is_new: bool = False
+) -> None:
+    """Write a file of exceptions, and print what changed."""
+    new = baseline.with_entries(entries)
+    before, after = set(baseline.entries), set(new.entries)
+    if is_new or before != after:
+        new.save()
+    by_union = is_new and _in_git(new.file) and merged_by_union(new.file)
+    added, removed = len(after - before), len(before - after)
+    printer = Printer()
+    if form is options.Output.JSON:
+        counts = {"exceptions": len(after), "added": added, "removed": removed}
+        printer.json({"file": str(new.file), **counts})
+        return
+    types = Counter(entry.type for entry in after)
+    listed = ", ".join(f"{count} {name}" for name, count in sorted(types.items()))
+    total = f"{counted(len(after))}{f' ({listed})' if listed else ''}"
+    printer.line(f"{_shown(new.file)}: {total}; {added} added, {removed} removed")
+    if by_union:
+        attributes = _shown(new.file.with_name(".gitattributes"))
+        printer.line(f"{attributes}: {new.file.name} merges by union; commit both")
+
+
+def _shown(file: Path) -> str:
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
+
+
+def _in_git(file: Path) -> bool:
+    return any((folder / ".git").exists() for folder in file.absolute().parents)
+
+
+def counted(number: int) -> str:
+    return f"{number:,} exception{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+"""The help of every command: complete at every width, in one form, and found by itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlpctl.cli import commands
+from dlpctl.cli.outline import describe
+
+PROGRAM = describe()
+NODES = {" ".join(node.path): node for node in PROGRAM.walk()}
+TOY = '''"""Greet a name.
+
+Examples:
+    dlpctl toy --name Jane
+    dlpctl toy
+"""
+
+from typing import Annotated
+
+import typer
+
+from dlpctl.cli import options
+from dlpctl.cli.app import App
+
+SECTION = ("Toys", 99)
+
+app = App()
+
+
+@app.command(help=__doc__)
+def toy(
+    name: Annotated[str, typer.Option(metavar="NAME", help="Greet NAME.")] = "you",
+    destination: options.Destination = None,
+) -> None:
+    print(f"hello {name}")
+'''
+
+
+@pytest.mark.parametrize("width", [40, 80, 400])
+@pytest.mark.parametrize("path", NODES)
+def test_help_is_complete_at_every_width(dlpctl, monkeypatch, path: str, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    help_text = dlpctl(*path.split(), "--help").out
+    body, _, examples = help_text.partition("\nExamples:\n")
+    assert max(len(line) for line in body.splitlines()) <= max(width, 40)
+    assert "…" not in help_text
+    joined = " ".join(body.split())
+    for option in NODES[path].options:
+        assert all(re.search(rf"(?<!\S){re.escape(name)}\b", joined) for name in option.names)
+        assert " ".join(option.help.split()) in joined
+    for child in NODES[path].children:
+        assert f"{child.path[-1]} {child.help}" in joined
+    lines = examples.splitlines()
+    assert [line.strip() for line in lines if line.strip()] == list(NODES[path].examples)
+    assert len(NODES[path].examples) == 2
+
+
+@pytest.mark.parametrize("path", NODES)
+def test_examples_are_calls_of_the_command(path: str) -> None:
+    node = NODES[path]
+    known = {name for option in node.options for name in option.names}
+    for example in node.examples:
+        assert f"dlpctl {path}".rstrip() in example
+        call = re.split(r"[|<>]|&&|\)\"", example.partition(f"dlpctl {path}")[2])[0]
+        used = [word for word in shlex.split(call, posix=False) if re.match(r"-+[a-z]", word)]
+        if node.children:
+            names = [name for name in NODES if f"dlpctl {name} " in f"{example} "]
+            known = {each for name in names for one in NODES[name].options for each in one.names}
+        assert set(used) <= known, example
+
+
+def test_options_have_one_meaning_and_names_for_their_values() -> None:
+    meanings: dict[str, set[str]] = {}
+    for path, node in NODES.items():
+        for option in node.options:
+            assert re.fullmatch(r"|[A-Z]+([_=][A-Z]+)*", option.metavar), (path, option)
+            assert option.help.endswith("."), (path, option)
+            assert len(option.help) <= 100 or option.names[-1] == "--format", (path, option)
+            for name in option.names:
+                if name in ("-f", "--format", "-p", "--policy", "--types", "-d", "-q", "--server"):
+                    meanings.setdefault(name, set()).add(" ".join(option.names))
+                    assert option.help.startswith(("Output format: ",)) == (
+                        name in ("-f", "--format")
+                    )
+    assert {name: len(found) for name, found in meanings.items()} == dict.fromkeys(meanings, 1)
+
+
+def test_a_command_is_one_file(dlpctl, monkeypatch, tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(TOY)
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "dlpctl.cli.commands.toy", raising=False)
+    listed = dlpctl("--help").out
+    assert listed.index("\nControl plane:\n") < listed.index("\nToys:\n  toy  Greet a name\n")
+    assert dlpctl("toy", "--name", "Jane").out == "hello Jane\n"
+    assert "dlpctl toy --name Jane" in dlpctl("toy", "--help").out
+    assert "Greet NAME." in dlpctl("help", "toy").out
+    assert "did you mean 'toy'?" in dlpctl("tyo").err
+    from dlpctl.cli.completion.answers import answer
+
+    assert "toy\tGreet a name." in answer([], "to")
+    assert answer(["toy", "-d"], "V") == ["VENDOR"]
+    sys.modules.pop("dlpctl.cli.commands.toy")
