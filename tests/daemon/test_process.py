@@ -320,7 +320,7 @@ def test_what_others_say_of_a_proxy_does_not_count(start):
 def _clients(service):
     """The addresses in the lines of all requests."""
     service.process.terminate()
-    assert service.process.wait(timeout=20) == 0
+    assert service.process.wait(timeout=300) == 0
     lines = [json.loads(line) for line in service.log.read_text("utf-8").splitlines()]
     return [line["client"] for line in lines if line["event"] == "request"]
 
