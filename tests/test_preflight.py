@@ -35,6 +35,7 @@ def policy(action: str, types: list[str], **more: object) -> Policy:
 EVERYTHING = ["PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM"]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", builtin_names())
 def test_the_decision_alone_is_the_decision_of_the_report(detector, name, step):
@@ -46,6 +47,7 @@ def test_the_decision_alone_is_the_decision_of_the_report(detector, name, step):
             assert checker.decide([text.encode()]) is checker.check(text).decision, text[:0]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if name != "encrypt"])
 def test_a_masked_text_is_allowed(detector, operator):
     """Encryption is left out: what it gives is a valid-looking number, which is its purpose."""

@@ -206,6 +206,7 @@ def test_numbers_and_logs_are_not_tagged(scanner: Scanner) -> None:
     assert scanner.regions("2024-01-01 10:00:00,123 INFO worker-7 took 12 ms\n" * 500) == []
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "text",
     [

@@ -93,6 +93,7 @@ class TestEveryValidator:
     def test_takes_any_text(self, name: str, value: str) -> None:
         assert find(name).accepts(value) in (True, False)
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("char", ["a", "=", "-", ".", "/", "0", "\u20ac", "\\", "$"])
     def test_takes_a_megabyte_of_one_character_quickly(self, name: str, char: str) -> None:
         accepts = find(name).accepts
