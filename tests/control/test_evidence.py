@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
