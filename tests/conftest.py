@@ -13,6 +13,11 @@ from hypothesis import HealthCheck, settings
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 # How long an example takes depends on what else the machine does.
 settings.register_profile("dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dlpctl")
@@ -51,7 +56,11 @@ def compiled_cache(request: pytest.FixtureRequest) -> Path:
     run.
     """
     folder = Path(request.config.rootpath / ".pytest_cache" / "dlpctl")
-    Detector(cache=Cache(folder))
+    folder.parent.mkdir(exist_ok=True)
+    with (folder.parent / "dlpctl.lock").open("w") as lock:
+        if fcntl is not None:  # the first worker compiles, and the others wait for it
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        Detector(cache=Cache(folder))
     return folder
 
 

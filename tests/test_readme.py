@@ -70,7 +70,7 @@ def run(commands: list[str], folder: Path, environ: dict[str, str]) -> list[str]
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         check=True,
-        timeout=120,
+        timeout=300,
     )
     return done.stdout.split(END_OF_COMMAND)[:-1]
 

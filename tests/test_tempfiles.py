@@ -45,7 +45,7 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next(temporary: Path) ->
         "(folder / 'a' / 'value').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = os.environ | {"TMPDIR": str(temporary)}
-    subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False)
+    subprocess.run([sys.executable, "-c", code], env=environment, timeout=300, check=False)
     assert len(scratch(temporary)) == 1
     with private_folder() as folder:
         assert scratch(temporary) == [folder.name]

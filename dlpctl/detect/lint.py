@@ -51,8 +51,13 @@ def makers() -> Mapping[str, Callable[[Random], str]]:
     return generators
 
 
-def check_patterns(patterns: Sequence[Pattern]) -> Iterator[Problem]:
-    """All problems of the patterns, each with file, pattern and key."""
+def check_patterns(
+    patterns: Sequence[Pattern], detector: Detector | None = None
+) -> Iterator[Problem]:
+    """Return all problems of the patterns, each with file, pattern and key.
+
+    They are compiled unless a `detector` that has them is given.
+    """
     widths: dict[str, tuple[int, bool]] = {}
     for pattern in patterns:
         try:
@@ -61,9 +66,8 @@ def check_patterns(patterns: Sequence[Pattern]) -> Iterator[Problem]:
         except PatternError as problem:
             yield Problem(problem.message, is_error=True)
     usable = [pattern for pattern in patterns if pattern.id in widths]
-    detector = Detector(
-        usable
-    )  # one for all: compiling them together costs less than each by itself
+    # One for all: compiling them together costs less than each by itself.
+    detector = detector or Detector(usable)
     in_prose = Counter(
         trace.finding.pattern_id for trace in detector.traces(PROSE) if _counts(trace)
     )

@@ -1,7 +1,7 @@
 """How long `echo ... | dlpctl mask` takes as a whole process, beside `python -c pass` in turns with
 it.
 
-    python tests/bench/cold_start.py [--json] [--short] [--python PYTHON]
+    python tests/bench/cold_start.py [--json] [--short] [--python PYTHON] [--home DIR]
 
 PYTHON is the interpreter of an environment in which dlpctl is installed; a plain `pip install .` is
 what users have, and is a little faster than an editable install. The first run compiles the
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 PROMPT = "Write to john.doe@example.com about card 4111 1111 1111 1111.\n"
 
@@ -32,13 +33,13 @@ def seconds(command: list[str], environment: Mapping[str, str]) -> float:
     return time.perf_counter() - began
 
 
-def measure(python: str, *, runs: int) -> dict[str, float]:
+def measure(python: str, *, runs: int, home: Path | None = None) -> dict[str, float]:
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
     mask, nothing = [python, "-m", "dlpctl", "mask"], [python, "-c", "pass"]
-    with tempfile.TemporaryDirectory() as home:
-        environment["DLPCTL_HOME"] = home
+    with tempfile.TemporaryDirectory() as folder:
+        environment["DLPCTL_HOME"] = str(home or folder)
         first = seconds(mask, environment)
         seconds(mask, environment)
         pairs = [(seconds(mask, environment), seconds(nothing, environment)) for _ in range(runs)]
@@ -56,8 +57,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     parser.add_argument("--short", action="store_true", help="two runs: only to see that it runs")
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has dlpctl")
+    parser.add_argument(
+        "--home", type=Path, help="a folder with compiled patterns, instead of none"
+    )
     arguments = parser.parse_args()
-    figures = measure(arguments.python, runs=2 if arguments.short else 20)
+    figures = measure(arguments.python, runs=2 if arguments.short else 20, home=arguments.home)
     if arguments.json:
         print(json.dumps(figures, indent=2))
     else:

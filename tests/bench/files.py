@@ -1,7 +1,7 @@
 """How long `dlpctl check FILE` takes as a whole process, and what it takes of the memory, on files
 that are made here.
 
-    python tests/bench/files.py [--json] [--short]
+    python tests/bench/files.py [--json] [--short] [--home DIR]
 
 Every file is checked for VENDOR by the default policy; what is found is masked, the copy verified
 and written. `s` is the wall clock, `cpu s` the processor time of the command and its workers
@@ -48,8 +48,11 @@ def main() -> None:
     parser.add_argument(
         "--short", action="store_true", help="small files: only to see that it runs"
     )
+    parser.add_argument(
+        "--home", type=Path, help="a folder with compiled patterns, instead of none"
+    )
     arguments = parser.parse_args()
-    figures = measure(short=arguments.short)
+    figures = measure(short=arguments.short, home=arguments.home)
     if arguments.json:
         print(json.dumps(figures, indent=2))
         return
@@ -57,7 +60,7 @@ def main() -> None:
         print(f"{name:32} " + "  ".join(f"{key} {value}" for key, value in row.items()))
 
 
-def measure(*, short: bool) -> dict[str, dict[str, float]]:
+def measure(*, short: bool, home: Path | None = None) -> dict[str, dict[str, float]]:
     pages, rows, megabyte = (3, 200, 100_000) if short else (300, 100_000, 1_000_000)
     files: dict[str, tuple[str, Callable[[], bytes], int]] = {
         "one-page PDF with hits": ("one.pdf", lambda: pdf(1, hits=True), 10),
@@ -71,7 +74,7 @@ def measure(*, short: bool) -> dict[str, dict[str, float]]:
     }
     figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment["DLPCTL_HOME"] = str(Path(folder, "home"))
+        environment["DLPCTL_HOME"] = str(home or Path(folder, "home"))
         warm = Path(folder, "warm.pdf")
         warm.write_bytes(pdf(1, hits=True))
         check(warm, environment)

@@ -5,23 +5,44 @@ test.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+import pytest
+
+FOLDER = Path(__file__).parent
 
 
-def figures(*command: str) -> Any:
-    ran = subprocess.run(
-        [sys.executable, *command, "--short", "--json"], capture_output=True, text=True, cwd=HERE
-    )
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> Path:
+    """A home in which the patterns are compiled already."""
+    folder = tmp_path_factory.mktemp("home")
+    shutil.copytree(compiled_cache, folder / "cache")
+    return folder
 
 
-def test_engine() -> None:
+@pytest.fixture(scope="session")
+def figures(home: Path) -> Callable[..., Any]:
+    def run(*command: str) -> Any:
+        ran = subprocess.run(
+            [sys.executable, *command, "--short", "--json"],
+            capture_output=True,
+            text=True,
+            cwd=FOLDER,
+            env=os.environ | {"DLPCTL_HOME": str(home)},
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return run
+
+
+def test_engine(figures: Callable[..., Any]) -> None:
     measured = figures("engine.py")
     assert set(measured["throughput"]) == {"standard library", "1 a KB", "10 a KB", "100 a KB"}
     assert all(each["MB/s"] > 0 for each in measured["throughput"].values())
@@ -30,11 +51,11 @@ def test_engine() -> None:
     assert "memory" in measured
 
 
-def test_cold_start() -> None:
-    assert figures("cold_start.py")["ratio"] > 1
+def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
+    assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 
 
-def test_leaks() -> None:
+def test_leaks(figures: Callable[..., Any]) -> None:
     judged = figures("leaks.py")
     assert judged["files"] >= 15
     assert judged["seen before"] > 0.9 * judged["planted"]
@@ -47,19 +68,19 @@ def test_leaks() -> None:
     assert judged["words lost"] == {"PDF": 0, "Office": 0}
 
 
-def test_tree() -> None:
+def test_tree(figures: Callable[..., Any]) -> None:
     measured = figures("tree.py")
     assert measured["SECRETS"]["s"] > 0
     assert measured["everything"]["MB"] > 0
 
 
-def test_files() -> None:
-    measured = figures("files.py")
+def test_files(figures: Callable[..., Any], home: Path) -> None:
+    measured = figures("files.py", "--home", str(home))
     assert len(measured) == 5
     assert all(each["cpu s"] > 0 for each in measured.values())
 
 
-def test_customers() -> None:
-    measured = figures("customers.py")
+def test_customers(figures: Callable[..., Any], home: Path) -> None:
+    measured = figures("customers.py", "--home", str(home))
     assert set(measured) == {"scan", "scan to JSON", "check", "mask"}
     assert all(each["cpu s"] > 0 for each in measured.values())

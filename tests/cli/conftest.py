@@ -53,6 +53,6 @@ def piped() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
     def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "dlpctl", *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False)
+        return subprocess.run(command, input=stdin, capture_output=True, timeout=300, check=False)
 
     return call

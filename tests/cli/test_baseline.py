@@ -149,7 +149,7 @@ def found_in(result):
 def git(*arguments: str) -> str:
     command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=60
+        command, capture_output=True, text=True, check=True, timeout=300
     ).stdout.strip()
 
 

@@ -475,7 +475,7 @@ def test_plain_text_imports_no_format(command):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     imported = {name for name in done.stderr.split() if name.startswith("dlpctl.formats")}
     assert imported <= {

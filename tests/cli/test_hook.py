@@ -25,7 +25,7 @@ def git(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     return subprocess.run(
-        command, capture_output=True, text=True, check=check, timeout=60, env=environ
+        command, capture_output=True, text=True, check=check, timeout=300, env=environ
     )
 
 
@@ -167,7 +167,7 @@ def advice_of(*names: str) -> dict[str, str]:
 def follow(command: str) -> None:
     """Does what was printed, in a shell, as it was printed."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(["sh", "-c", command], check=True, timeout=60, env={**os.environ, "PATH": path})
+    subprocess.run(["sh", "-c", command], check=True, timeout=300, env={**os.environ, "PATH": path})
 
 
 @pytest.mark.usefixtures("hooked")
@@ -230,12 +230,12 @@ def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
     command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "a"]
     environ = {**os.environ, "PATH": path}
     refused = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env=environ, check=False
+        command, capture_output=True, text=True, timeout=300, env=environ, check=False
     )
     assert refused.returncode
     advice = printed_advice(refused.stderr)
-    subprocess.run(["sh", "-c", advice["a.pem"]], check=True, timeout=60, env=environ)
-    subprocess.run(command, check=True, timeout=60, env=environ)
+    subprocess.run(["sh", "-c", advice["a.pem"]], check=True, timeout=300, env=environ)
+    subprocess.run(command, check=True, timeout=300, env=environ)
 
 
 def test_files_that_are_named_are_scanned_instead_of_what_is_staged(dlpctl):
@@ -276,11 +276,11 @@ def test_what_pre_commit_and_github_read() -> None:
             str(ROOT / ".pre-commit-hooks.yaml"),
         ],
         check=True,
-        timeout=60,
+        timeout=300,
     )
     action = yaml.safe_load((ROOT / ".github/actions/scan/action.yml").read_text(encoding="utf-8"))
     assert action["runs"]["using"] == "composite"
     for step in action["runs"]["steps"]:
         if "run" in step:
-            subprocess.run(["bash", "-n"], input=step["run"], text=True, check=True, timeout=60)
+            subprocess.run(["bash", "-n"], input=step["run"], text=True, check=True, timeout=300)
             assert "${{" not in step["run"], "an input in a script is a way to inject commands"

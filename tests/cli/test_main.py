@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dlpctl as package
-from dlpctl.cli.catalogue import command_entries
+from dlpctl.cli.main import COMMANDS, SECTIONS
 from dlpctl.detect.engine import Detector
 
 
@@ -60,9 +60,8 @@ def test_a_mistake_of_ours_is_one_line_without_what_was_scanned(dlpctl, monkeypa
 
 def test_the_help_has_every_command_in_a_group(dlpctl):
     out = dlpctl("--help").out
-    entries = command_entries()
-    assert [one for one in entries if f"\n{one.section}:\n" not in out] == []
-    assert [one.name for one in entries if f"\n  {one.name} " not in out] == []
+    assert [name for name in (*COMMANDS, *SECTIONS) if name not in out] == []
+    assert {name for names in SECTIONS.values() for name in names} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -76,7 +75,7 @@ def test_any_encoding_of_the_terminal_will_do(encoding, command):
         [sys.executable, "-m", "dlpctl", *command],
         env=environ,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stdout
@@ -111,7 +110,7 @@ def test_colours_only_where_they_are_wanted(dlpctl, monkeypatch):
 def test_importing_the_package_costs_nothing():
     code = "import sys; before = set(sys.modules); import dlpctl; print(*sorted(set(sys.modules) - before - {'typing'}))"
     out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     ).stdout
     heavy = {"hyperscan", "re2", "json", "dataclasses", "typer", "platformdirs"}
     assert not heavy & set(out.split())
@@ -121,20 +120,19 @@ def test_importing_the_package_costs_nothing():
 def test_a_start_imports_only_what_the_command_needs(command):
     Path("in.txt").write_text("a@example.com\n")
     code = (
-        "import sys; from dlpctl.cli.main import run; run(sys.argv[1:]);"
-        "sys.stderr.write(' '.join(name.partition('.')[0] for name in sys.modules))"
+        "import sys; before = {*sys.modules}; from dlpctl.cli.main import run; run(sys.argv[1:]);"
+        "sys.stderr.write(' '.join(name.partition('.')[0] for name in {*sys.modules} - before))"
     )
     arguments = [sys.executable, "-c", code, *command]
     subprocess.run(
-        arguments, capture_output=True, check=True, timeout=60
+        arguments, capture_output=True, check=True, timeout=300
     )  # with a cold cache more is needed
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=60)
-    unwanted = {
-        "flask", "pydantic", "rich", "sqlite3", "jwt", "cryptography", "yaml", "phonenumbers",
-        "stdnum", "pypdfium2", "pikepdf", "pypdf", "lxml", "PIL", "hypothesis", "requests", "asyncio", "tempfile",
-        "platformdirs", "dataclasses_json",
-    }  # fmt: skip
-    assert not unwanted & set(done.stderr.split())
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=300)
+    imported = {name for name in done.stderr.split() if not name.startswith("_")}
+    ours = {"dlpctl", "dlpctl_patterns"}
+    needed = {"typer", "click", "annotated_doc", "shellingham", "hyperscan", "re2"}
+    assert imported - sys.stdlib_module_names <= ours | needed
+    assert not imported & {"sqlite3", "asyncio", "tempfile", "dataclasses"}
 
 
 def test_the_library_face():
@@ -162,7 +160,7 @@ def test_a_full_disk_is_one_line(command):
             [sys.executable, "-m", "dlpctl", *command],
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=300,
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"dlpctl: stdout: No space left on device\n")

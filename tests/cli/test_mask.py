@@ -50,8 +50,10 @@ def test_a_secret_in_a_binary_is_never_let_through(piped):
     assert b"Xk29" not in result.stderr
 
 
-def delays_of_a_paused_source():
-    """Mask line by line: the next line is written when the one before has come back."""
+def test_a_paused_source_gets_its_lines_at_once():
+    """Each line is written when the one before has come back. No line waits for a timer: the
+    shortest of many delays is short on any machine.
+    """
     command = [sys.executable, "-m", "dlpctl", "mask"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -61,7 +63,7 @@ def delays_of_a_paused_source():
         process.stdin.write(b"first a@example.com\n")
         assert process.stdout.readline() == b"first ***@example.com\n"  # the start is over now
         delays = []
-        for number in range(5):
+        for number in range(100):
             began = time.perf_counter()
             process.stdin.write(f"line {number} john.doe@example.com\n".encode())
             assert process.stdout.readline() == f"line {number} j***@example.com\n".encode()
@@ -69,16 +71,7 @@ def delays_of_a_paused_source():
         process.stdin.write(b"no line end john.doe@example.com")
         process.stdin.close()
         assert process.stdout.read() == b"no line end j***@example.com"
-    return delays
-
-
-def test_a_paused_source_gets_its_lines_without_writing_more():
-    delays_of_a_paused_source()
-
-
-@pytest.mark.slow
-def test_a_paused_source_gets_its_lines_at_once():
-    assert min(delays_of_a_paused_source()) < 0.05
+    assert min(delays) < 0.05
 
 
 def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
@@ -111,7 +104,7 @@ def test_a_reader_that_stops_early_is_told_nothing():
             pass
         assert process.stderr
         assert process.stderr.read() == b""
-        assert process.wait(30) == 1
+        assert process.wait(300) == 1
 
 
 @pytest.mark.parametrize(
@@ -186,7 +179,7 @@ def test_a_pipe_or_device_is_written_to_and_stays(dlpctl, name, force):
     os.mkfifo("pipe")
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
         assert dlpctl("mask", name, "-o", "pipe", *force).status == 0
-        assert reader.communicate(timeout=60)[0].decode() == f"{MASKED}\n"
+        assert reader.communicate(timeout=300)[0].decode() == f"{MASKED}\n"
     assert Path("pipe").is_fifo()
     assert dlpctl("mask", name, "-o", "-").out == f"{MASKED}\n"
 

@@ -68,7 +68,7 @@ def run_step(programs: Path, tmp_path: Path) -> Callable[..., int]:
             ["bash", "-c", line],
             env={**os.environ, **environ, "PATH": path},
             capture_output=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return done.returncode
@@ -178,7 +178,7 @@ class TestSource:
             env={**os.environ, "PYTHONPATH": str(info.parent)},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return done.returncode, done.stdout, done.stderr

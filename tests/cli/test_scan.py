@@ -86,7 +86,7 @@ def test_values_are_shown_on_a_terminal_only(dlpctl):
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "dlpctl", "scan", "in.txt", "--show-values"]
     with subprocess.Popen(command, stdout=slave, stderr=slave) as process:
-        process.wait(60)
+        process.wait(300)
     os.close(slave)
     assert b"john.doe@example.com" in os.read(master, 65536)
     os.close(master)

@@ -129,7 +129,7 @@ def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_password_may_come_from_the_pipe_of_another_program(tmp_path: Path) -> None:
     code = f"'{sys.executable}' -m dlpctl check text.txt --decision-only --password-file <(sleep 0.2; echo secret)"
     done = subprocess.run(
-        ["bash", "-c", code], capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.stdout, done.stderr, done.returncode) == ("ALLOWED\n", "", 0)
 

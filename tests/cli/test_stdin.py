@@ -20,7 +20,7 @@ def in_shell(script: str) -> subprocess.CompletedProcess[str]:
     """What `dlpctl` in a script is, is this program."""
     script = f'dlpctl() {{ "{sys.executable}" -m dlpctl "$@"; }}\n{script}'
     return subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", script], capture_output=True, text=True, timeout=300, check=False
     )
 
 

@@ -134,7 +134,7 @@ def test_while_one_compiles_only_checks_of_its_organization_wait(detector):
     def base():
         if threading.current_thread().name == "held":
             holding.set()
-            assert held.wait(60)
+            assert held.wait(300)
         return detector
 
     prepared = PreparedDetectors(base)
@@ -153,16 +153,16 @@ def test_while_one_compiles_only_checks_of_its_organization_wait(detector):
 
     first = threading.Thread(target=ask, args=(policies[0],), name="held")
     first.start()
-    assert holding.wait(60)
+    assert holding.wait(300)
     prepared.get(policies[1], "org_b")
     others = [threading.Thread(target=ask, args=(policy,)) for policy in policies[2:12]]
     for thread in others:
         thread.start()
-    assert full.wait(60), "more than a few that wait would take all threads of the service"
+    assert full.wait(300), "more than a few that wait would take all threads of the service"
     prepared.get(policies[12], "org_c")
     held.set()
     for thread in (first, *others):
-        thread.join(60)
+        thread.join(300)
         assert not thread.is_alive()
     assert len(refused) <= 7
     assert "try again" in refused[0].message

@@ -204,7 +204,7 @@ def test_tickets_of_many_threads(store):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=300)
     assert len(answers) == 160
     assert set(answers) == _names(store)
 

@@ -23,12 +23,10 @@ _PATTERNS = Path(__file__).with_name("patterns.toml")
 
 
 class SlowDetector(Detector):
-    """Takes a moment for a text that says so, waits until a file is there, or dies."""
+    """Waits until a file is there, or dies, for a text that says so."""
 
     def scan(self, text: str, *arguments: Any, **named: Any) -> Any:
-        if text.startswith("slow"):
-            time.sleep(0.5)
-        elif text.startswith("held"):
+        if text.startswith("held"):
             folder = Path(sys.argv[1])
             with (folder / "held").open("a") as file:
                 file.write(".")

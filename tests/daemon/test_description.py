@@ -72,6 +72,7 @@ def test_every_error_is_described(caller):
     assert described["healthz"] == [200, 400, 500]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_what_it_generates_is_answered_as_it_says(caller, control, examples):
     """No status that is not described, no answer that does not fit, no 500; what is wrong is

@@ -44,7 +44,7 @@ def test_a_browser_shows_it(start, tmp_path):
             "--dump-dom",
             f"http://127.0.0.1:{service.port}/docs#check_text",
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     shown = done.stdout
     assert "Check a text" in shown, done.stderr[-2000:]
     assert "/api/orgs/{org_id}/policies/{policy_id}/regenerate-key" in shown

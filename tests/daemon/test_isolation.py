@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -113,35 +118,51 @@ def _policy(*patterns: dict[str, Any]) -> dict[str, Any]:
     return {"name": "badges", "rules": [rule], "customPatterns": list(patterns)}
 
 
-def _checks_during(running, tenant, attack):
-    """How many checks of a tenant are answered, one after the other, before the attack is over."""
-    answered = 0
-    with ThreadPoolExecutor(24) as pool:
-        under_way = [pool.submit(attack, number) for number in range(20)]
-        while not all(one.done() for one in under_way) and answered < 300:
-            assert running.check(tenant.policy_key, f"text {answered}").status == 200
-            answered += 1
-    return answered, Counter(one.result().status for one in under_way)
+def _children(running: Any) -> set[int]:
+    tasks = Path(f"/proc/{running.process.pid}/task").glob("*/children")
+    return {int(child) for task in tasks for child in task.read_text().split()}
 
 
-def test_patterns_of_one_tenant_are_compiled_while_others_are_answered(running, tenants):
-    """The expression takes seconds to compile; nobody but who saves it, and checks by it, waits for
-    that.
-    """
+@contextmanager
+def _compiling(running: Any, start: Callable[[], Any], wait_for: Any) -> Iterator[None]:
+    """Start what makes the service compile, and hold the process that compiles until the end."""
+    before = _children(running)
+    start()
+    wait_for(lambda: _children(running) - before)
+    held = _children(running) - before
+    for child in held:
+        os.kill(child, signal.SIGSTOP)
+    try:
+        yield
+        assert held <= _children(running), "something waited until compiling was given up"
+    finally:
+        for child in held:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGCONT)
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+@linux
+def test_patterns_of_one_tenant_are_compiled_while_others_are_answered(running, tenants, wait_for):
+    """The expression takes seconds to compile; only the request that saves it waits for that."""
     mallory, acme = tenants
     token = (running.folder / "admin.token").read_text("ascii").strip()
     path = f"/api/orgs/{mallory.slug}/policies"
+    body = _policy(_badge("x.{1,300}y[ab].{1,300}z"))
+    saved: list[Any] = []
 
-    def attack(number):
-        if number:
-            return running.check(mallory.policy_key, "text")
-        body = _policy(_badge("x.{1,300}y[ab].{1,300}z"))
-        made = running.ask("POST", path, body, Authorization=f"Bearer {token}")
-        return running.check(made.json["api_key"], "text")
+    def save():
+        saved.append(pool.submit(running.ask, "POST", path, body, Authorization=f"Bearer {token}"))
 
-    answered, statuses = _checks_during(running, acme, attack)
-    assert answered >= 100
-    assert statuses == {200: 20}
+    with ThreadPoolExecutor(1) as pool:
+        with _compiling(running, save, wait_for):
+            for tenant in (acme, mallory) * 10:
+                assert running.check(tenant.policy_key, "text").status == 200
+            assert not saved[0].done()
+        made = saved[0].result()
+    assert running.check(made.json["api_key"], "text").status == 200
 
 
 def _store_uncompiled(folder, replaced):
@@ -152,40 +173,54 @@ def _store_uncompiled(folder, replaced):
             batch.execute(f"UPDATE {table} SET body = replace(body, ?, ?)", replaced)
         record(batch, core, LOCAL, "policy.updated", "", None)
 
-    with ControlPlane.open(folder, lambda: pytest.fail("nothing is checked here")) as control:
+    with ControlPlane.open(folder, lambda: pytest.fail("nothing is checked")) as control:
         core = control.organizations._core
         core.store.run(job)
 
 
-def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(running, tenants):
+@linux
+def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(
+    running, tenants, wait_for
+):
     """As after an upgrade: twenty checks come at once, more than there are threads."""
     mallory, acme = tenants
     made = running.administer(
         "POST", f"/api/orgs/{mallory.slug}/policies", _policy(_badge("AC-[0-9]{8}"))
     )
     _store_uncompiled(running.folder, ("AC-[0-9]{8}", "x.{1,300}y[ab].{1,300}z"))
-    answered, statuses = _checks_during(
-        running, acme, lambda _: running.check(made["api_key"], "text")
-    )
-    assert answered >= 100
-    assert statuses.keys() <= {200, 503}
+    attacks: list[Any] = []
+
+    def attack():
+        attacks.extend(pool.submit(running.check, made["api_key"], "text") for _ in range(20))
+
+    with ThreadPoolExecutor(20) as pool:
+        with _compiling(running, attack, wait_for):
+            for number in range(20):
+                assert running.check(acme.policy_key, f"text {number}").status == 200
+        statuses = {one.result().status for one in attacks}
+    assert statuses <= {200, 503}
     assert running.check(made["api_key"], "text").status == 200
     assert running.ask("GET", "/readyz").status == 200
 
 
+@linux
 @pytest.mark.slow
-def test_two_hundred_heavy_patterns_are_refused_and_stall_nobody(running, tenants):
+def test_two_hundred_heavy_patterns_are_refused_and_stall_nobody(running, tenants, wait_for):
     mallory, acme = tenants
     token = (running.folder / "admin.token").read_text("ascii").strip()
+    path = f"/api/orgs/{mallory.slug}/policies"
     body = _policy(*(_badge(f"q{number}.{{1,60}}y[ab].{{1,60}}z", number) for number in range(200)))
+    saved: list[Any] = []
 
-    def attack(number):
-        if number:
-            return running.check(mallory.policy_key, "text")
-        return running.ask(
-            "POST", f"/api/orgs/{mallory.slug}/policies", body, Authorization=f"Bearer {token}"
-        )
+    def save():
+        saved.append(pool.submit(running.ask, "POST", path, body, Authorization=f"Bearer {token}"))
 
-    answered, statuses = _checks_during(running, acme, attack)
-    assert answered == 300
-    assert statuses == {200: 19, 422: 1}
+    with ThreadPoolExecutor(1) as pool:
+        with _compiling(running, save, wait_for):
+            for tenant in (acme, mallory) * 10:
+                assert running.check(tenant.policy_key, "text").status == 200
+        answered = 0
+        while not saved[0].done() and answered < 300:  # while it is compiled in earnest
+            assert running.check(acme.policy_key, f"text {answered}").status == 200
+            answered += 1
+        assert saved[0].result().status == 422

@@ -205,41 +205,37 @@ def test_a_log_that_cannot_be_written_keeps_nobody_waiting(start):
         ),
     ],
 )
-def test_what_is_no_good_as_http(start, request_, status):
-    with start() as service:
-        head, _, body = raw(service.port, request_).partition(b"\r\n\r\n")
-        assert int(head.split()[1]) == status
-        assert list(json.loads(body)) == ["detail"]
-        assert b"Content-Type: application/json" in head
-        assert service.ask("GET", "/healthz").status == 200
+def test_what_is_no_good_as_http(service, request_, status):
+    head, _, body = raw(service.port, request_).partition(b"\r\n\r\n")
+    assert int(head.split()[1]) == status
+    assert list(json.loads(body)) == ["detail"]
+    assert b"Content-Type: application/json" in head
+    assert service.ask("GET", "/healthz").status == 200
 
 
-def test_malformed_json_over_the_wire(start):
-    with start() as service:
-        key = service.key().encode()
-        lines = [
-            b"POST /api/preflight/text HTTP/1.1",
-            b"Host: localhost",
-            b"Content-Type: application/json",
-            b"X-Service-API-Key: " + key,
-            b"Content-Length: 1",
-        ]
-        answer = raw(service.port, b"\r\n".join([*lines, b"", b"{"]))
-        assert answer.startswith(b"HTTP/1.1 400")
-        assert b'"detail"' in answer
+def test_malformed_json_over_the_wire(service):
+    lines = [
+        b"POST /api/preflight/text HTTP/1.1",
+        b"Host: localhost",
+        b"Content-Type: application/json",
+        b"X-Service-API-Key: " + service.key("malformed").encode(),
+        b"Content-Length: 1",
+    ]
+    answer = raw(service.port, b"\r\n".join([*lines, b"", b"{"]))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b'"detail"' in answer
 
 
-def test_requests_in_a_row_on_one_connection(start):
-    with start() as service:
-        one = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        last = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", service.port), timeout=300) as connection:
-            connection.sendall(one * 20 + last)
-            received = b""
-            while piece := connection.recv(65536):
-                received += piece
-        assert received.count(b"HTTP/1.1 200") == 20
-        assert received.count(b"HTTP/1.1 404") == 1
+def test_requests_in_a_row_on_one_connection(service):
+    one = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", service.port), timeout=300) as connection:
+        connection.sendall(one * 20 + last)
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+    assert received.count(b"HTTP/1.1 200") == 20
+    assert received.count(b"HTTP/1.1 404") == 1
 
 
 def test_slow_clients_keep_nobody_waiting(start):
@@ -255,29 +251,28 @@ def test_slow_clients_keep_nobody_waiting(start):
             connection.close()
 
 
-def test_a_large_file_and_its_copy(start):
+def test_a_large_file_and_its_copy(service):
     """More than the buffers on the way hold."""
-    with start() as service:
-        key = service.key()
-        data = b"nothing to see here\n" * 200_000
-        parts = [
-            b'--b\r\nContent-Disposition: form-data; name="destination"\r\n\r\nVENDOR',
-            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n' + data,
-            b"--b--\r\n",
-        ]
-        body = b"\r\n".join(parts)
-        head = [
-            b"POST /api/preflight HTTP/1.1",
-            f"Host: 127.0.0.1:{service.port}".encode(),
-            b"Content-Type: multipart/form-data; boundary=b",
-            b"X-Service-API-Key: " + key.encode(),
-            b"Content-Length: %d" % len(body),
-        ]
-        answer = raw(service.port, b"\r\n".join([*head, b"", body]))
-        assert answer.startswith(b"HTTP/1.1 200"), answer[-300:]
-        url = json.loads(answer.partition(b"\r\n\r\n")[2])["masked_file_url"]
-        path = url.removeprefix(f"http://127.0.0.1:{service.port}")
-        assert service.ask("GET", path, X_Service_API_Key=key).body == data
+    key = service.key("large")
+    data = b"nothing to see here\n" * 200_000
+    parts = [
+        b'--b\r\nContent-Disposition: form-data; name="destination"\r\n\r\nVENDOR',
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n' + data,
+        b"--b--\r\n",
+    ]
+    body = b"\r\n".join(parts)
+    head = [
+        b"POST /api/preflight HTTP/1.1",
+        f"Host: 127.0.0.1:{service.port}".encode(),
+        b"Content-Type: multipart/form-data; boundary=b",
+        b"X-Service-API-Key: " + key.encode(),
+        b"Content-Length: %d" % len(body),
+    ]
+    answer = raw(service.port, b"\r\n".join([*head, b"", body]))
+    assert answer.startswith(b"HTTP/1.1 200"), answer[-300:]
+    url = json.loads(answer.partition(b"\r\n\r\n")[2])["masked_file_url"]
+    path = url.removeprefix(f"http://127.0.0.1:{service.port}")
+    assert service.ask("GET", path, X_Service_API_Key=key).body == data
 
 
 @posix
@@ -320,7 +315,7 @@ def test_what_others_say_of_a_proxy_does_not_count(start):
 def _clients(service):
     """The addresses in the lines of all requests."""
     service.process.terminate()
-    assert service.process.wait(timeout=20) == 0
+    assert service.process.wait(timeout=300) == 0
     lines = [json.loads(line) for line in service.log.read_text("utf-8").splitlines()]
     return [line["client"] for line in lines if line["event"] == "request"]
 

@@ -76,7 +76,7 @@ print(len(alone["findings"]))
 @pytest.fixture(scope="module")
 def seen() -> dict[str, Any]:
     ran = subprocess.run(
-        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0, ran.stderr
     outcomes, count = ran.stdout.splitlines()

@@ -275,7 +275,7 @@ def test_ten_processes_with_a_cold_cache(place: Place) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in started:
-        assert process.communicate(timeout=60) == ("BADGE\n", "")
+        assert process.communicate(timeout=300) == ("BADGE\n", "")
         assert process.returncode == 0
     assert place.finds()
     assert place.compilations == 0

@@ -16,6 +16,8 @@ from dlpctl.detect import firstpass, normalize, stream
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import builtin_files, load_patterns
 
+pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run
+
 BUILTIN = load_patterns(builtin_files())[::12]  # of every file, and few enough for the reference
 SYNTHETIC = synthetic()
 SLOWLY = settings(

@@ -109,6 +109,7 @@ def test_any_text_may_stand_around(
         assert 0 <= finding.start < finding.end <= len(text)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "filling",
     ["%41", "&#65;", "\u200b", "\uff11", "1 ", "QUFB", "4141", "a\u200b", r"\x41", "\u00a01"],

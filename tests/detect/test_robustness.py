@@ -16,6 +16,8 @@ from dlpctl.detect.library import builtin_files, load_patterns
 from dlpctl.detect.lint import examples
 from dlpctl.errors import PatternError, UsageError
 
+pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run
+
 any_character = st.characters(categories=["L", "M", "N", "P", "S", "Z", "C"])
 
 

@@ -126,6 +126,7 @@ print(count, peak())
 """
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(sys.platform == "win32", reason="asks POSIX for the memory")
 @pytest.mark.parametrize("mebibytes", [64, pytest.param(2048, marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_the_stream(mebibytes: int) -> None:

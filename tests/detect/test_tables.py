@@ -145,6 +145,7 @@ def test_any_text_may_look_like_a_table(text: str) -> None:
     second_texts(text.encode())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "filling",
     ["ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"],

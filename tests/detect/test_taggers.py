@@ -348,14 +348,14 @@ def test_a_stream_gives_what_the_whole_gives(
 
 
 def tagged_lines(library: Detector) -> list[float]:
-    """Tag the lines of a log that comes line by line; return when each line was asked for."""
+    """Tag the lines of a log that comes line by line; return the processor time at which each line was asked for."""
     times: list[float] = []
     counts: list[int] = []
 
     def lines() -> object:
         for number in range(30):
             assert counts == [2] * number  # all before it is given before the next is asked for
-            times.append(time.perf_counter())
+            times.append(time.thread_time())
             yield f"{number} INFO Anna Meyer of 12 Oak Lane, Portland, OR 97205 has logged in\n".encode()
             yield b""
 
@@ -420,6 +420,7 @@ def test_damaged_data_is_told_where_the_policy_needs_none(damaged: Detector) -> 
     assert damaged.for_types(["EMAIL"]).not_inspected == ""
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "text",
     [

@@ -65,8 +65,9 @@ def find_fixture() -> Callable[[Document], Iterator[Hit]]:
     return find
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def files() -> Iterator[Files]:
+    """One process that reads files for all tests of a module, as for all files of a command."""
     with Files() as opened:
         yield opened
 

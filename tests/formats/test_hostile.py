@@ -415,6 +415,7 @@ def documents(samples: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     return [one for pair in zip(samples, repeated, strict=True) for one in pair]
 
 
+@pytest.mark.no_cover
 def test_some_mutated_files(
     documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
 ) -> None:

@@ -209,6 +209,7 @@ def test_a_policy_knows_the_operators_that_there_are() -> None:
     assert DEFAULT_OPERATOR in OPERATORS
 
 
+@pytest.mark.no_cover
 def test_masking_is_linear() -> None:
     def seconds(count: int) -> float:
         text = "lorem ipsum dolor john.doe@mail.example.org " * count

@@ -136,6 +136,7 @@ def test_echoes_are_outside_of_findings_and_not_of_each_other(text: str) -> None
     assert echoes("".join(masked), given_findings) == []
 
 
+@pytest.mark.no_cover
 def test_looking_is_linear_in_text_and_values() -> None:
     def seconds(count: int) -> float:
         text = " ".join(
@@ -144,7 +145,7 @@ def test_looking_is_linear_in_text_and_values() -> None:
         values = [Value("PERSON_NAME", PII, f"Someone Other{place}") for place in range(count)]
         values += [Value("ID", PII, f"99{place:07d}") for place in range(count)]
         best = float("inf")
-        for _ in range(3):
+        for _ in range(5):
             began = process_time()
             assert find_leaks(text, values) == []
             best = min(best, process_time() - began)

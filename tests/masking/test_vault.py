@@ -76,7 +76,7 @@ def test_processes_share_a_vault(tmp_path: Path) -> None:
         subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "abc"
     ]
     given_out = [
-        line.split() for each in running for line in each.communicate(timeout=60)[0].splitlines()
+        line.split() for each in running for line in each.communicate(timeout=300)[0].splitlines()
     ]
     assert len({token for token, _ in given_out}) == 45
     vault = Vault(tmp_path / "vault", KEY)

@@ -203,7 +203,7 @@ def git(folder: Path, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout
 

@@ -10,7 +10,6 @@ import pytest
 from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.formats import binary
-from dlpctl.scan import reader, scanner
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.results import Result, Skip, Why
@@ -61,13 +60,8 @@ def test_only_secrets_are_looked_for(library: Detector, kind: str) -> None:
     assert (done.summary.files, done.summary.failures) == (1, 0)
 
 
-def test_only_secrets_are_looked_for_in_large_binaries(
-    library: Detector, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (reader, scanner):
-        monkeypatch.setattr(module, "LARGE", 1000)
-        monkeypatch.setattr(module, "PART_SIZE", 5000)
-    Path("a").write_bytes(ELF + bytes(9000) + f"\0{PERSONAL}\0\0{SECRET}\0".encode())
+def test_only_secrets_are_looked_for_in_large_binaries(library: Detector) -> None:
+    Path("a").write_bytes(ELF + bytes(17 << 20) + f"\0{PERSONAL}\0\0{SECRET}\0".encode())
     results, skips, _ = scanned(library, "a")
     assert [one.category for one in results] == ["SECRETS"]
     assert [one.why for one in skips] == [Why.BINARY]

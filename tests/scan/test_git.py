@@ -319,6 +319,7 @@ def test_a_bare_repository(
     assert len(history(examiner)) == 1
 
 
+@pytest.mark.no_cover
 def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) -> None:
     Path("a").write_text(badge(1))
     commit(git)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -112,7 +111,7 @@ def test_requests_after_a_large_body_are_answered(victim, ask):
     body = b'{"text": "hello", "destination": "VENDOR"}'.ljust(50_000)
     head = victim.head(_TEXT, "application/json", len(body))
     last = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", victim.service.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", victim.service.port), timeout=300) as connection:
         connection.sendall(head + body + last)
         received = b""
         while piece := connection.recv(65536):
@@ -120,7 +119,7 @@ def test_requests_after_a_large_body_are_answered(victim, ask):
     assert received.count(b"HTTP/1.1 200") == received.count(b"HTTP/1.1 404") == 1
 
 
-def test_a_key_has_room_for_a_few_bodies_at_once(start):
+def test_a_key_has_room_for_a_few_bodies_at_once(start, wait_for):
     with start(file_bytes=1 << 20) as service, ExitStack() as stack:
         key, other = service.key(), service.key("other")
         bodies = [stack.enter_context(_half_of_a_file(service.port, key)) for _ in range(2)]
@@ -128,9 +127,7 @@ def test_a_key_has_room_for_a_few_bodies_at_once(start):
         assert _status_of_one_more(service.port, other) == b"100"
         for one in bodies:
             one.close()
-        deadline = time.monotonic() + 30
-        while _status_of_one_more(service.port, key) != b"100":
-            assert time.monotonic() < deadline
+        wait_for(lambda: _status_of_one_more(service.port, key) == b"100")
 
 
 def _status_of_one_more(port, key):
@@ -144,13 +141,13 @@ def _half_of_a_file(port, key, *further):
         "Content-Type: multipart/form-data; boundary=b",
         *further,
     )
-    made = socket.create_connection(("127.0.0.1", port), timeout=30)
+    made = socket.create_connection(("127.0.0.1", port), timeout=300)
     made.sendall(_lines("/api/preflight", *head, length=1_050_000))
     return made
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the descriptors of a process")
-def test_a_body_on_its_way_has_no_name_and_is_gone_with_its_connection(start, tmp_path):
+def test_a_body_on_its_way_has_no_name_and_is_gone_with_its_connection(start, wait_for, tmp_path):
     with start() as service:
         key = service.key()
         made = _half_of_a_file(service.port, key)
@@ -166,11 +163,8 @@ def test_a_body_on_its_way_has_no_name_and_is_gone_with_its_connection(start, tm
                     continue
             return [target for target in targets if str(tmp_path / "tmp") in target]
 
-        deadline = time.monotonic() + 30
-        while not spooled():
-            assert time.monotonic() < deadline
+        wait_for(spooled)
         assert all(target.endswith("(deleted)") for target in spooled())
         assert list((tmp_path / "tmp").iterdir()) == []
         made.close()
-        while spooled():
-            assert time.monotonic() < deadline
+        wait_for(lambda: not spooled())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -37,14 +36,13 @@ def test_dripping_connections_keep_nobody_out(service, victim, connect):
     assert service.ask("GET", "/healthz").status == 200
 
 
-def test_a_request_in_work_is_never_dropped(start, tmp_path):
+def test_a_request_in_work_is_never_dropped(start, wait_for, tmp_path):
     with start(connections=10) as service, ExitStack() as stack:
         key, release = service.key(), tmp_path / "release"
         text = f"hold {release} ".ljust(20_000, ".")
         with ThreadPoolExecutor(1) as pool:
             working = pool.submit(service.check, key, text)
-            while not release.with_suffix(".held").exists():
-                time.sleep(0.01)
+            wait_for(release.with_suffix(".held").exists)
             for _ in range(20):
                 stack.enter_context(socket.create_connection(("127.0.0.1", service.port)))
             assert service.check(key).status == 200

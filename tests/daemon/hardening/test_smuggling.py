@@ -17,7 +17,7 @@ _CHUNKED = (
 
 
 def _answers(port, data):
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as connection:
         connection.sendall(data)
         received = b""
         while piece := connection.recv(65536):

@@ -49,6 +49,7 @@ def test_validators_take_any_text(value: str) -> None:
         assert validators.find(name).accepts(value) in (True, False)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("char", ["0", "9", "A", " ", "-", "é", "@", ":"])
 def test_a_megabyte_of_one_character_takes_a_few_walks(char: str) -> None:
     """What takes long is measured against one walk, in the same moment and under the same tracing."""

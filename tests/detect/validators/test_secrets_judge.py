@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import string
-import timeit
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -93,7 +93,11 @@ class TestEveryValidator:
     def test_takes_any_text(self, name: str, value: str) -> None:
         assert find(name).accepts(value) in (True, False)
 
+    @pytest.mark.no_cover
     @pytest.mark.parametrize("char", ["a", "=", "-", ".", "/", "0", "\u20ac", "\\", "$"])
     def test_takes_a_megabyte_of_one_character_quickly(self, name: str, char: str) -> None:
         accepts = find(name).accepts
-        assert timeit.timeit(lambda: accepts(char * 1_000_000), number=1) < 0.5
+        value = char * 1_000_000
+        began = time.process_time()
+        accepts(value)
+        assert time.process_time() - began < 0.5

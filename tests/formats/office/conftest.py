@@ -132,7 +132,7 @@ def converted(tmp_path: Path) -> Callable[[bytes, str, str], bytes]:
             str(target),
             str(source),
         ]
-        subprocess.run(command, check=True, capture_output=True, timeout=180)
+        subprocess.run(command, check=True, capture_output=True, timeout=300)
         return next(target.glob(f"{source.stem}*.{to.partition(':')[0]}")).read_bytes()
 
     return convert

@@ -92,6 +92,7 @@ def test_bytes_between_the_parts_are_read_and_dropped(
     assert SSN.encode() not in files.masked(node, find)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", ["docx", "xlsx"])
 def test_some_mutated_files(
     kind: str, package: Package, find: Callable[[Document], Iterable[Hit]]

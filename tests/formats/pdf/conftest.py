@@ -86,7 +86,7 @@ def leaks_in(data: bytes, values: set[str]) -> list[tuple[str, str]]:
     }
     if tool := shutil.which("pdftotext"):
         done = subprocess.run(
-            [tool, "-", "-"], input=data, capture_output=True, timeout=30, check=False
+            [tool, "-", "-"], input=data, capture_output=True, timeout=300, check=False
         )
         judges["pdftotext"] = done.stdout.decode("utf-8", "replace")
     found = []

@@ -165,7 +165,7 @@ def _chromium(page: Path) -> bytes | None:
     subprocess.run(
         [browser, *arguments, str(page)],
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=page.parent,
     )
@@ -179,7 +179,7 @@ def _office(page: Path) -> bytes | None:
     folder = page.parent / "office"
     arguments = ["--headless", f"-env:UserInstallation={(page.parent / 'profile').as_uri()}"]
     arguments += ["--convert-to", "pdf:writer_web_pdf_Export", "--outdir", str(folder), str(page)]
-    subprocess.run([office, *arguments], capture_output=True, timeout=120, check=False)
+    subprocess.run([office, *arguments], capture_output=True, timeout=300, check=False)
     target = folder / page.with_suffix(".pdf").name
     return target.read_bytes() if target.exists() else None
 

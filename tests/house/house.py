@@ -1,0 +1,250 @@
+"""Measure how the code is written: its words, the sizes of its parts and the cycles of its imports.
+
+What is still allowed is counted in `allowances.toml` and may only shrink. Write the counts again
+with `python tests/house/house.py` after an improvement or after modules were renamed; it refuses
+a total that has grown.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+ALLOWANCES = Path(__file__).with_name("allowances.toml")
+VOCABULARY = Path(__file__).with_name("vocabulary.toml")
+PACKAGES = ("dlpctl", "daemon/dlpctl_daemon", "patterns/dlpctl_patterns")
+PAGES = ("*.md", ".github/*.md", "daemon/*.md", "patterns/*.md", "dlpctl/cli/topics/*.md")
+LONGEST_FUNCTION, LONGEST_MODULE, LONGEST_LINE = 60, 400, 100
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+class Text(NamedTuple):
+    """A piece of a file that is written for people: prose, an identifier or a docstring."""
+
+    line: int
+    content: str
+    kind: str
+
+
+def modules() -> list[Path]:
+    return sorted(path for folder in PACKAGES for path in (ROOT / folder).rglob("*.py"))
+
+
+def pages() -> list[Path]:
+    return sorted(path for pattern in PAGES for path in ROOT.glob(pattern))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+# Words
+
+
+class Rule(NamedTuple):
+    say: str
+    regex: re.Pattern[str]
+
+
+def unusual_words() -> Iterator[Violation]:
+    """Return every word in the product and its pages that the vocabulary replaces."""
+    prose = _rules("prose", "{}", re.IGNORECASE)
+    names, openings = _rules("name", r"\A(?:{})\Z"), _rules("opening", r"\A(?:{})")
+    for path in [*modules(), *pages()]:
+        for text in texts_of_module(path) if path.suffix == ".py" else texts_of_page(path):
+            is_name = text.kind == "name"
+            found = list(
+                _found(prose, _WORD_ENDS.sub(" ", text.content) if is_name else text.content)
+            )
+            if is_name:
+                found += _found(names, text.content)
+            elif text.kind == "docstring":
+                found += _found(openings, text.content)
+            for say, match in found:
+                line = text.line + text.content.count("\n", 0, match.start())
+                yield Violation(name_of(path), line, f"'{match[0]}': say {say}")
+
+
+_WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+
+
+def _rules(kind: str, form: str, flags: int = 0) -> list[Rule]:
+    """Return the rules of a kind; the first finds whatever any of the others does."""
+    given = tomllib.loads(VOCABULARY.read_text("utf-8"))["rule"]
+    rules = [
+        Rule(rule["say"], re.compile(form.format(rule[kind]), flags))
+        for rule in given
+        if kind in rule
+    ]
+    return [Rule("", re.compile("|".join(rule.regex.pattern for rule in rules), flags)), *rules]
+
+
+def _found(rules: list[Rule], text: str) -> Iterator[tuple[str, re.Match[str]]]:
+    any_of_them, *each = rules
+    if any_of_them.regex.search(text):
+        for say, regex in each:
+            yield from ((say, match) for match in regex.finditer(text))
+
+
+def texts_of_page(path: Path) -> Iterator[Text]:
+    yield Text(1, path.read_text("utf-8"), "prose")
+
+
+def texts_of_module(path: Path) -> Iterator[Text]:
+    source = path.read_text("utf-8")
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield Text(token.start[0], token.string, "prose")
+    names: dict[str, int] = {}
+    docstrings = _docstrings(parse(path))
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) in docstrings:
+                yield Text(node.lineno, node.value, "docstring")
+            elif node.value.count(" ") > 1:  # a message; shorter strings are data
+                yield Text(node.lineno, node.value, "prose")
+        for name in _defined(node):
+            names.setdefault(name, getattr(node, "lineno", 1))
+    for name, line in names.items():
+        yield Text(line, name, "name")
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    """Return the ids of the constants that document the statement before them or their owner."""
+    bodies = (getattr(node, "body", ()) for node in ast.walk(tree))
+    return {
+        id(statement.value)
+        for body in bodies
+        if isinstance(body, list)
+        for statement in body
+        if isinstance(statement, ast.Expr)
+    }
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name):
+            yield name
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case _:
+            pass
+
+
+# Sizes
+
+
+def long_functions() -> Iterator[Violation]:
+    for path in modules():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > LONGEST_FUNCTION:
+                    message = f"{node.name} has {lines} lines, more than {LONGEST_FUNCTION}"
+                    yield Violation(name_of(path), node.lineno, message)
+
+
+def long_modules() -> Iterator[Violation]:
+    for path in modules():
+        lines = path.read_text("utf-8").count("\n")
+        if lines > LONGEST_MODULE:
+            message = f"{lines} lines, more than {LONGEST_MODULE}"
+            yield Violation(name_of(path), 1, message)
+
+
+def long_lines() -> Iterator[Violation]:
+    """Return lines that ruff is told to ignore for now: see `per-file-ignores` in pyproject.toml."""
+    for path in modules():
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if len(line) > LONGEST_LINE:
+                yield Violation(name_of(path), number, f"more than {LONGEST_LINE} columns")
+
+
+# Imports
+
+
+def import_cycles() -> list[list[str]]:
+    """Return the modules of each cycle, with imports for type checking included."""
+    import grimp
+
+    graph = grimp.build_graph(
+        *(Path(package).name for package in PACKAGES),
+        exclude_type_checking_imports=False,
+        cache_dir=None,
+    )
+    upstream = {module: graph.find_upstream_modules(module) for module in graph.modules}
+    cycles = {
+        frozenset({module} | {other for other in upstreams if module in upstream[other]})
+        for module, upstreams in upstream.items()
+    }
+    return sorted(sorted(cycle) for cycle in cycles if len(cycle) > 1)
+
+
+# Allowances
+
+COUNTED = {
+    "vocabulary": unusual_words,
+    "long_functions": long_functions,
+    "long_lines": long_lines,
+}
+
+
+def allowances() -> dict[str, Any]:
+    return tomllib.loads(ALLOWANCES.read_text("utf-8"))
+
+
+def count(violations: Iterable[Violation]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for violation in violations:
+        counts[violation.path] = counts.get(violation.path, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def write_allowances() -> None:
+    """Write what is measured now, if no total has grown; keep the reasons of long modules."""
+    before = allowances()
+    counts = {rule: count(measure()) for rule, measure in COUNTED.items()}
+    grown = [rule for rule in counts if sum(counts[rule].values()) > sum(before[rule].values())]
+    cycles = import_cycles()
+    if sum(map(len, cycles)) > sum(map(len, before["cycles"])):
+        grown.append("cycles")
+    if grown:
+        raise SystemExit(f"{', '.join(grown)}: more than before; see pytest tests/house")
+    lines = [
+        "# Written by `python tests/house/house.py`; only the reasons of long modules are by hand."
+    ]
+    for rule, counted in counts.items():
+        lines += ["", f"[{rule}]", *(f'"{path}" = {number}' for path, number in counted.items())]
+    lines += ["", "[long_modules]"]
+    for path in sorted({violation.path for violation in long_modules()}):
+        lines.append(f'"{path}" = "{before["long_modules"].get(path, "")}"')
+    groups = ",\n".join(f"  {cycle}".replace("'", '"') for cycle in cycles)
+    head = f"cycles = [\n{groups},\n]" if cycles else "cycles = []"
+    ALLOWANCES.write_text("\n".join([lines[0], "", head, *lines[1:], ""]), "utf-8")
+
+
+if __name__ == "__main__":
+    write_allowances()
