@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.cli.control_plane import complete_policy
 from dlpctl.errors import NotFoundError, PolicyError
+from dlpctl.mappings import Table
 from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
-from dlpctl.tables import Table
 
 if TYPE_CHECKING:
     from dlpctl.backend.interface import Backend

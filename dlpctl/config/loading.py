@@ -12,8 +12,8 @@ from dlpctl.config.locations import locate
 from dlpctl.config.origin import Layer, Origin
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
 from dlpctl.errors import ConfigError, did_you_mean
+from dlpctl.mappings import Problems, Source, UnfitError
 from dlpctl.regular import open_file
-from dlpctl.tables import Problems, Source, UnfitError
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
@@ -107,7 +107,7 @@ def _from_file(file: Path | None, layer: Layer, problems: Problems) -> Iterator[
     text = _read(file)
 
     def lines() -> Mapping[str, int]:
-        from dlpctl.table_lines import toml_lines
+        from dlpctl.mapping_lines import toml_lines
 
         return toml_lines(text)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.tables import UnfitError, as_integer, as_list, as_number, as_text
+from dlpctl.mappings import UnfitError, as_integer, as_list, as_number, as_text
 from dlpctl.types import Destination
 
 _POLICY_SUFFIXES = (".toml", ".yaml", ".yml", ".json")

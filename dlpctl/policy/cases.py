@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.mappings import Table
 from dlpctl.policy.files import read_table_file
-from dlpctl.tables import Table
 from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlpctl.errors import PolicyError, did_you_mean
+from dlpctl.mappings import Source
 from dlpctl.regular import open_file
-from dlpctl.tables import Source
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _MAX_BYTES = 1 << 20
@@ -133,13 +133,13 @@ def _yaml(text: str) -> object:
 
 
 def _toml_lines(text: str) -> Mapping[str, int]:
-    from dlpctl.table_lines import toml_lines
+    from dlpctl.mapping_lines import toml_lines
 
     return toml_lines(text)
 
 
 def _yaml_lines(text: str) -> Mapping[str, int]:
-    from dlpctl.table_lines import yaml_lines
+    from dlpctl.mapping_lines import yaml_lines
 
     return yaml_lines(text)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from dlpctl.errors import did_you_mean
+from dlpctl.mappings import Source, Table, UnfitError, as_json, inside, shown
 from dlpctl.policy.rules import (
     DEFAULT_MIN_SCORE,
     EVERYTHING,
@@ -18,7 +19,6 @@ from dlpctl.policy.rules import (
 )
 from dlpctl.policy.selectors import is_known, known_names, normal
 from dlpctl.regex import lazy
-from dlpctl.tables import Source, Table, UnfitError, as_json, inside, shown
 from dlpctl.types import Action, Category, Destination
 
 _POLICY_KEYS = [

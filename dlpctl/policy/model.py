@@ -45,8 +45,8 @@ class Policy(PolicyFields):
     ) -> Policy:
         """Read the table of a file or a request; raises `PolicyError`, which starts with `source`."""
         from dlpctl.errors import PolicyError
+        from dlpctl.mappings import Source
         from dlpctl.policy.loading import read_policy
-        from dlpctl.tables import Source
 
         collected = Source(source, PolicyError)
         return Policy(*read_policy(data, collected, known_types, check_patterns))

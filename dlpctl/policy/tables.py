@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlpctl.errors import PolicyError
-from dlpctl.tables import UnfitError, as_json
+from dlpctl.mappings import UnfitError, as_json
 
 
 def plain(place: str, value: object) -> object:
