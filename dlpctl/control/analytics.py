@@ -16,7 +16,7 @@ from dlpctl.control.records import (
     TimeSeries,
 )
 from dlpctl.control.store import Row
-from dlpctl.detect.catalogue import labels as type_labels
+from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.errors import RequestError
 from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER

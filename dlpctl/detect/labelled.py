@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from dlpctl.detect.entities.crf.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.detect.known import Header
-from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.lint import makers
+from dlpctl.detect.patterns.lint import makers
 from dlpctl.detect.prose import PROSE
 
 Figures = dict[str, Any]

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from dlpctl.detect.lint import examples
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.lint import examples
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.prose import PROSE
 
 _DELIMITERS = [

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from dlpctl.detect.catalogue import detection_types, labels
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.measure import clean, recall, values
+from dlpctl.detect.patterns.catalogue import detection_types, labels
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.measure import clean, recall, values
 
 SEED = 7
 KNOWN = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,

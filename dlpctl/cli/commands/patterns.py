@@ -13,7 +13,7 @@ from dlpctl.errors import UsageError, did_you_mean
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
-    from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.patterns.model import Pattern
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show and test patterns.")
 
@@ -53,7 +53,7 @@ def list_patterns(
 @app.command()
 def types(category: ListOption = None, form: options.Format = options.Output.HUMAN) -> None:
     """List what can be found, with the laws that make it sensitive."""
-    from dlpctl.detect.catalogue import detection_types
+    from dlpctl.detect.patterns.catalogue import detection_types
 
     session = Session.begin()
     wanted = [
@@ -103,7 +103,7 @@ def stats(
     patterns: options.Patterns = None,
 ) -> None:
     """Measure the patterns: findings in clean text, and planted values that are found."""
-    from dlpctl.detect.measure import clean, recall
+    from dlpctl.detect.patterns.measure import clean, recall
 
     session = Session.begin(patterns)
     detector = session.detector()
@@ -158,7 +158,7 @@ def show(
     patterns: options.Patterns = None,
 ) -> None:
     """Show one pattern whole, with its examples."""
-    from dlpctl.detect.lint import examples
+    from dlpctl.detect.patterns.lint import examples
 
     session = Session.begin(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
@@ -189,8 +189,8 @@ def test(
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Compile each pattern in both engines, run its examples, and warn of what is broad or costly."""
-    from dlpctl.detect.library import builtin_files, load_patterns
-    from dlpctl.detect.lint import check_patterns
+    from dlpctl.detect.patterns.library import builtin_files, load_patterns
+    from dlpctl.detect.patterns.lint import check_patterns
 
     session = Session.begin()
     patterns = load_patterns(files or builtin_files())

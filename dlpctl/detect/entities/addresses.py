@@ -7,15 +7,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
-from dlpctl.detect.taggers import NEXT_VALUES
+from dlpctl.detect.entities.crf.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
+from dlpctl.detect.entities.taggers import NEXT_VALUES
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dlpctl.detect.tagger.sequence import Tagged, Word
+    from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
 _ODD = 0.3  # the most that a span without the structure of an address is worth
 _LONGEST = 250

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,
@@ -21,7 +21,7 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dlpctl.detect.tagger.sequence import Tagged, Word
+    from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
 
 def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int, int]]:

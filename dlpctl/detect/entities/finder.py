@@ -8,17 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import addresses, labelled, names_forms
-from dlpctl.detect.known import Known
-from dlpctl.detect.marks import SHORT, dense
-from dlpctl.detect.names_doubts import bare, doubtful, unheard
-from dlpctl.detect.names_edges import completed, lines, trim
-from dlpctl.detect.names_gate import Gate, Hit, Region
-from dlpctl.detect.names_patterns import PATTERNS
-from dlpctl.detect.overlap import Overlaps
-from dlpctl.detect.tagger.model import LABELS, Model
-from dlpctl.detect.tagger.sequence import Sequencer, Tagged
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect import labelled
+from dlpctl.detect.entities import addresses
+from dlpctl.detect.entities import shapes as names_forms
+from dlpctl.detect.entities.boundaries import completed, lines, trim
+from dlpctl.detect.entities.crf.model import LABELS, Model
+from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,
@@ -26,6 +22,12 @@ from dlpctl.detect.tagger.words import (
     TITLE,
     look_up_keys,
 )
+from dlpctl.detect.entities.regions import Gate, Hit, Region
+from dlpctl.detect.entities.rejections import bare, doubtful, unheard
+from dlpctl.detect.entities.triggers import PATTERNS
+from dlpctl.detect.known import Known
+from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.overlap import Overlaps
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 

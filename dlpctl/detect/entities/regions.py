@@ -11,9 +11,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.marks import BLOCK, code_blocks
-from dlpctl.detect.names_patterns import PATTERNS
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,
@@ -27,6 +25,8 @@ from dlpctl.detect.tagger.words import (
     TITLE,
     shape,
 )
+from dlpctl.detect.entities.triggers import PATTERNS
+from dlpctl.detect.marks import BLOCK, code_blocks
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:

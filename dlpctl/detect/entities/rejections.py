@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.addresses import STATES
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.addresses import STATES
+from dlpctl.detect.entities.crf.words import (
     COMPANY,
     GIVEN,
     LABEL,
@@ -22,7 +22,7 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dlpctl.detect.tagger.sequence import Word
+    from dlpctl.detect.entities.crf.sequence import Word
 
 
 def doubtful(words: Sequence[Word], left: int, right: int) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.names_doubts import FIRMS
-from dlpctl.detect.names_edges import CLOSINGS, race_and_sex
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.boundaries import CLOSINGS, race_and_sex
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,
@@ -17,11 +16,12 @@ from dlpctl.detect.tagger.words import (
     SURNAME,
     TITLE,
 )
+from dlpctl.detect.entities.rejections import FIRMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dlpctl.detect.tagger.sequence import Tagged, Word
+    from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
 _SURE = 0.75
 _PAIRED = 0.55

@@ -18,7 +18,7 @@ from dlpctl.detect.compiled import from_patterns
 from dlpctl.detect.known import Known
 from dlpctl.detect.marks import code_blocks, is_code
 from dlpctl.detect.overlap import Candidate
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import NameDataError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import hyperscan
 
     from dlpctl.detect.cache import Cache
-    from dlpctl.detect.names import NameTagger
+    from dlpctl.detect.entities.finder import NameTagger
 
 ADDRESS, PERSON_NAME = -2, -1
 """What stands in a candidate in the place of a pattern's index."""
@@ -103,20 +103,20 @@ class Taggers:
 
     @cached_property
     def _in_prose(self) -> _Gate:
-        from dlpctl.detect.names_patterns import IN_PROSE
+        from dlpctl.detect.entities.triggers import IN_PROSE
 
         return _Gate(IN_PROSE, self._cache)
 
     @cached_property
     def _in_code(self) -> _Gate:
-        from dlpctl.detect.names_patterns import IN_CODE
+        from dlpctl.detect.entities.triggers import IN_CODE
 
         return _Gate(IN_CODE, self._cache)
 
     @cached_property
     def _tagger(self) -> NameTagger | None:
         import dlpctl_patterns
-        from dlpctl.detect.names import DATA, NameTagger
+        from dlpctl.detect.entities.finder import DATA, NameTagger
 
         try:
             return NameTagger.load(Path(dlpctl_patterns.__path__[0]) / DATA)
@@ -165,7 +165,7 @@ class _Gate:
     """Some of the gate's patterns, compiled."""
 
     def __init__(self, places: Sequence[int], cache: Cache | None) -> None:
-        from dlpctl.detect.names_patterns import PATTERNS
+        from dlpctl.detect.entities.triggers import PATTERNS
 
         patterns = [
             Pattern(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.regular import read_regular
 
@@ -62,7 +62,7 @@ def read_file(file: Path) -> list[Pattern]:
 
 def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
     """The patterns of a file's content, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
-    from dlpctl.detect.parsing import parse_pattern
+    from dlpctl.detect.patterns.parse import parse_pattern
 
     for key in content:
         if key not in ("pattern", "fragments"):

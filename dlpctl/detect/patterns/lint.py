@@ -13,8 +13,8 @@ from typing import NamedTuple
 from dlpctl.detect.database import compile_database, max_width
 from dlpctl.detect.engine import THRESHOLD, Detector
 from dlpctl.detect.matcher import compile_regex
-from dlpctl.detect.pattern import Pattern
-from dlpctl.detect.placeholders import expand
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.patterns.placeholders import expand
 from dlpctl.detect.prose import PROSE
 from dlpctl.detect.runner import Trace
 from dlpctl.errors import PatternError

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
-from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.detect.syntax import VALUE, loosened, value_of
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import exp
 
-from dlpctl.detect.tagger.model import FORBIDDEN, LANE, SCALE
+from dlpctl.detect.entities.crf.model import FORBIDDEN, LANE, SCALE
 
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a
 # score. An entity begins only where its label is so near to "outside", and goes on only where it

@@ -7,10 +7,19 @@ from functools import partial
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dlpctl.detect.tagger.chain import Chain, Chances, Score
-from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
-from dlpctl.detect.tagger.model import LABELS, LANE, MARK_BIT, MARK_BYTE, SCALE, SLOT, SLOTS, Model
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.chain import Chain, Chances, Score
+from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.entities.crf.model import (
+    LABELS,
+    LANE,
+    MARK_BIT,
+    MARK_BYTE,
+    SCALE,
+    SLOT,
+    SLOTS,
+    Model,
+)
+from dlpctl.detect.entities.crf.words import (
     COMMON,
     GIVEN,
     PARTICLE,

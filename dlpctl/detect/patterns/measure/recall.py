@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.measure import values
+from dlpctl.detect.patterns.measure import values
 
 
 class Planted(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlpctl.detect import validators
-from dlpctl.detect.placeholders import expand
+from dlpctl.detect.patterns.placeholders import expand
 from dlpctl.detect.validators.secrets_examples import GENERATORS
 
 _TRIES = 200_000
