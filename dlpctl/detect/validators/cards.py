@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
 from dlpctl.detect.validators.checksums import (
     alphanumeric,
     compact,
     digits,
     luhn_checks,
     mod_97_checks,
-    varied,
-    weighted,
 )
+from dlpctl.detect.validators.registry import validator
 
 _NETWORKS = (
     # the first and last prefix of a range, and the lengths of numbers in it
@@ -144,38 +142,6 @@ def bic(value: str) -> bool:
     """Bank, country, place and perhaps branch; words that happen to have that shape do not count."""
     bare = compact(value)
     return len(bare) in {8, 11} and bare[4:6] in _COUNTRIES and bare not in _WORDS_LIKE_BIC
-
-
-@validator("aba_routing", proves=True)
-def aba_routing(value: str) -> bool:
-    """A Federal Reserve district, and the weights 3, 7, 1."""
-    bare = digits(value, 9)
-    if not bare or not varied(bare):
-        return False
-    district = int(bare[:2])
-    known = district <= 12 or 21 <= district <= 32 or 61 <= district <= 72 or district == 80
-    return known and weighted(bare, (3, 7, 1) * 3) % 10 == 0
-
-
-@validator("mx_clabe", proves=True)
-def mx_clabe(value: str) -> bool:
-    bare = digits(value, 18)
-    if not bare or not varied(bare):
-        return False
-    return -sum(
-        int(char) * weight % 10 for char, weight in zip(bare[:17], (3, 7, 1) * 6, strict=False)
-    ) % 10 == int(bare[17])
-
-
-@validator("es_ccc", proves=True)
-def es_ccc(value: str) -> bool:
-    """Spain's old account number: a check digit for bank and branch, and one for the account."""
-    bare = digits(value, 20)
-    if not bare or not varied(bare):
-        return False
-    weights = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
-    checks = (weighted("00" + bare[:8], weights) % 11, weighted(bare[10:], weights) % 11)
-    return "".join(str(check if check < 2 else 11 - check) for check in checks) == bare[8:10]
 
 
 @validator("card_track", proves=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
 
 OLDEST, LATEST = 1890, 2035
 """The years between which somebody who is alive, or a document that is in use, can date from."""

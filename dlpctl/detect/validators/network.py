@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _FILE_ENDINGS_LISTED = (

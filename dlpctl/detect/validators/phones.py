@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
 
 _LENGTHS = {
     code: tuple(map(int, lengths.split("-")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import time
 import timeit
 
 import pytest
@@ -95,5 +96,5 @@ class TestEveryValidator:
 
     @pytest.mark.parametrize("char", ["a", "=", "-", ".", "/", "0", "\u20ac", "\\", "$"])
     def test_takes_a_megabyte_of_one_character_quickly(self, name: str, char: str) -> None:
-        accepts = find(name).accepts
-        assert timeit.timeit(lambda: accepts(char * 1_000_000), number=1) < 0.5
+        accepts, value = find(name).accepts, char * 1_000_000
+        assert timeit.timeit(lambda: accepts(value), timer=time.process_time, number=1) < 0.5
