@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.compiled import from_files, from_patterns
-from dlpctl.detect.entities.taggers import TAGGED, Taggers, merged
+from dlpctl.detect.entities.merge import merged
+from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.firstpass import FirstPass, Hits
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.patterns.library import builtin_files, unique

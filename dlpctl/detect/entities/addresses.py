@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.entities.crf.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
-from dlpctl.detect.entities.taggers import NEXT_VALUES
+from dlpctl.detect.entities.lexicon import alternatives
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -24,25 +24,16 @@ _MOST_NUMBERS = 8
 _LONGEST_NUMBER = 7  # digits: of a postal code
 
 # Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
-_GLUED = lazy(
-    r"[^\W\d_]{2,}(?:stra(?:ß|ss)e|str|weg|gasse|platz|allee|damm|ring|ufer|steig|hof|straat|laan|plein|gracht|kade|"
-    r"dreef|steenweg|singel|gatan|gata|gaten|gränd|vägen|vagen|vej|gade|veien|vegen|stræde|katu|kuja|tie|stræti|parken|"
-    r"stien)\b",
-    re.IGNORECASE,
-)
+_GLUED = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
 _POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
-_BESIDE = ("am", "im", "sur", "sous", "upon")
-_STATES_LISTED = (
-    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut "
-    "vt va wa wv wi wy dc"
-)
-STATES = frozenset(_STATES_LISTED.split())
-_UNITS_LISTED = "flat unit apt apartment suite ste lot plot room shop office no #"
-_UNITS = frozenset(_UNITS_LISTED.split())
+_BESIDE = lexicon_words("river_prepositions")
+_NEXT_VALUES = lexicon_words("next_values")
+STATES = lexicon_words("states")
+_UNITS = lexicon_words("units")
 _CODES = ("d5", "d6")
 _LONGEST_STREET = 4  # words
 _ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen
@@ -50,33 +41,20 @@ _LONGEST_LABEL = 4  # tokens
 _MOST_PLACES = 3
 _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
-_PREMISES_LISTED = "wohnung haus filiale büro wohnhaft logement vivienda woning appartamento"
-_PREMISES = frozenset(_PREMISES_LISTED.split())
-_ELSEWHERE_LISTED = (
-    "rfc iso iec nist cfr usc gdpr hipaa vlan mtu pnr sku isbn ean upc cpu gpu ram ssd tcp udp http https ipv4 ipv6 subnet kernel flight "
-    "bnp spo spo2 wt bun wbc hgb inr ekg ecg bmi crp tsh ldl hdl egfr troponin vitals labs "
-    "pan gstin iban respondent petitioner plaintiff defendant chapter paragraph figure appendix version release revision invoice docket patent serial eur usd gbp chf"
-)
-_ELSEWHERE = frozenset(_ELSEWHERE_LISTED.split())
-"""What stands beside numbers that are no address."""
-_ELSEWHERE_SMALL = frozenset(
-    ("port", "seat", "server", "build", "page", "table", "clause", "row", "gate", "line", "step")
-)
-_KINDS = frozenset(("addr", "address", "service", "residence", "mailing", "billing"))
-_LIVES_LISTED = "bor på mieszkam mieszka przy zamieszkały zamieszkała bydlím bydlí bytem adrese asun asuu osoitteessa locuiesc stanujem živim"
-_LIVES = frozenset(_LIVES_LISTED.split())
+_PREMISES = lexicon_words("premises")
+_ELSEWHERE = lexicon_words("not_addresses")
+"""What occurs beside numbers that are no address."""
+_ELSEWHERE_SMALL = lexicon_words("not_addresses_lower")
+_KINDS = lexicon_words("address_kinds")
+_LIVES = lexicon_words("lives")
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
 _FILE = lazy(
-    r"(?:bar|case|docket|cause|claim|policy|invoice|order|ticket|file|permit|licen[cs]e|account|acct|ref)\b\.? ?(?:id|no\b|num|nr|#)",
+    rf"(?:{alternatives('file_labels')})\b\.? ?(?:id|no\b|num|nr|#)",
     re.IGNORECASE,
 )
-_BOX = lazy(
-    r"\b(?:p\.? ?o\.? ?box|post office box|postfach|apartado|casella postale|caixa postal|postbus|"
-    r"boîte postale|bp)\b[ .:#]*\d",
-    re.IGNORECASE,
-)
+_BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
 # Behind a postal code: another field of a form or of a message.
 _NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
@@ -119,7 +97,7 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
     while first + 2 < behind and words[first].key in _KINDS and words[first].outline == "x":
         first += 1
     return (
-        _from_number(words, first) if words[first].flags & STREET else _spoken(words, first, behind)
+        _from_number(words, first) if words[first].flags.street else _spoken(words, first, behind)
     )
 
 
@@ -156,10 +134,10 @@ def _ended(words: Sequence[Word], first: int, behind: int) -> int:
         if (
             mark.key == ", "
             and following.outline == "x"
-            and not following.flags & (PARTICLE | STREET)
+            and not (following.flags.particle or following.flags.street)
         ):
             return place
-        if mark.kind == 2 and following.outline == "XX" and not following.flags >> PLACE & 3:
+        if mark.kind == 2 and following.outline == "XX" and not following.flags.place:
             return behind if following.key in STATES else place
     return behind
 
@@ -180,7 +158,7 @@ def _unlabelled(words: Sequence[Word], first: int, behind: int) -> int:
 def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
     """The end before the name of a value that follows: Sparkasse Leipzig | , IBAN DE02."""
     last = behind - 1
-    if last <= first or words[last].key not in NEXT_VALUES:
+    if last <= first or words[last].key not in _NEXT_VALUES:
         return behind
     while (
         last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A"
@@ -203,9 +181,7 @@ def _shortened(region: Tagged, first: int, behind: int) -> int:
     last = behind
     while last > first + 1 and words[last - 1].kind != 0:
         word = words[last - 1]
-        if word.kind == 1 and (
-            word.outline != "x" or word.flags & STREET or not word.flags >> COMMON & 3
-        ):
+        if word.kind == 1 and (word.outline != "x" or word.flags.street or not word.flags.common):
             break
         last -= 1
         behind = last
@@ -245,9 +221,7 @@ def _placed(words: Sequence[Word], first: int, behind: int) -> int:
         if behind + 1 >= len(words) or words[behind].key.strip() not in _BEFORE_PLACE:
             break
         town = behind + 1
-        while (
-            town < len(words) and words[town].outline == "Xx" and words[town].flags >> PLACE & 3 > 1
-        ):
+        while town < len(words) and words[town].outline == "Xx" and words[town].flags.place > 1:
             town += 1
         if town == behind + 1 or (town < len(words) and words[town].outline[0] == "X"):
             break
@@ -270,14 +244,14 @@ def _coded(words: Sequence[Word], first: int, behind: int) -> int:
     """
     if any(word.outline in _CODES for word in words[first + 1 : behind]):
         return behind
-    placed = words[behind - 1].flags >> PLACE & 3 > 0
+    placed = words[behind - 1].flags.place > 0
     for at in range(behind, min(behind + _FARTHEST, len(words))):
         word = words[at]
         if word.outline in _CODES:
             return at + 1 if placed else behind
         if word.outline not in ("Xx", "XX") and word.key != ", " and word.outline != "NL":
             return behind
-        placed = placed or word.flags >> PLACE & 3 > 0
+        placed = placed or word.flags.place > 0
     return behind
 
 
@@ -286,9 +260,7 @@ def _coded_place(words: Sequence[Word], place: int) -> bool:
     if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
         return False
     code, city = words[place + 1], words[place + 2]
-    return (
-        code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags >> PLACE & 3 > 0
-    )
+    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags.place > 0
 
 
 def _edges(text: str, start: int, end: int) -> tuple[int, int]:
@@ -326,7 +298,7 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
         or max(map(len, numbers)) > _LONGEST_NUMBER
     ):
         return False
-    made = first + 1 < behind and bool(region.words[first + 1].flags & COMPANY)
+    made = first + 1 < behind and bool(region.words[first + 1].flags.company)
     if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
         return False
     if any(map(_elsewhere, region.words[first:behind])):
@@ -336,13 +308,13 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
     words = [word for word in region.words[first:behind] if word.kind == 1]
     if not any(len(word.key) > 2 for word in words):
         return False
-    street = any(word.flags & STREET for word in words) or bool(_GLUED.search(value))
+    street = any(word.flags.street for word in words) or bool(_GLUED.search(value))
     house = bool(_HOUSE.search(value))
     if house and street:
         return True
-    place = any(word.flags >> PLACE & 3 for word in words)
+    place = any(word.flags.place for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
-    if not street and any(word.flags & CALENDAR for word in words):
+    if not street and any(word.flags.calendar for word in words):
         return False
     if not street and all(_YEAR.fullmatch(number) for number in numbers):
         return False

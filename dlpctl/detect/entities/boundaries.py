@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.entities.crf.words import (
-    CALENDAR,
-    COMMON,
-    COMPANY,
-    GIVEN,
-    LABEL,
-    PARTICLE,
-    STREET,
-    SUFFIX,
-    SURNAME,
-    TITLE,
-)
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -61,12 +50,12 @@ def _past_particles(words: Sequence[Word], first: int, behind: int) -> int:
     if (
         behind - first < 2
         or words[behind - 1].outline != "x"
-        or not words[behind - 1].flags & PARTICLE
+        or not words[behind - 1].flags.particle
     ):
         return behind
     place = behind
     while (
-        place < len(words) and words[place].flags & PARTICLE and words[place].outline in ("x", "Xx")
+        place < len(words) and words[place].flags.particle and words[place].outline in ("x", "Xx")
     ):
         place += 1
     return place + 1 if place < len(words) and words[place].outline == "Xx" else behind
@@ -86,8 +75,8 @@ def _nicknamed(words: Sequence[Word], behind: int) -> bool:
 def _is_rare(word: Word) -> bool:
     return (
         word.outline == "Xx"
-        and not word.flags >> COMMON & 3
-        and not word.flags & (COMPANY | CALENDAR | STREET)
+        and not word.flags.common
+        and not (word.flags.company or word.flags.calendar or word.flags.street)
     )
 
 
@@ -97,14 +86,14 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
         return behind
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
-    rare = turned or part.flags >> COMMON & 3 < 2
+    rare = turned or part.flags.common < 2
     given = (
         hyphen - first == 1
         and part.outline == "x"
         and len(part.key) < 5
         and hyphen + 2 < len(words)
     )
-    if given and words[hyphen + 2].outline == "Xx" and words[hyphen + 2].flags >> SURNAME & 3 > 1:
+    if given and words[hyphen + 2].outline == "Xx" and words[hyphen + 2].flags.surname > 1:
         return hyphen + 3  # Sun-hee Park
     syllable = (
         part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)
@@ -118,11 +107,11 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
         return behind + 1
     if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
         flags = words[behind].flags
-        if flags >> SURNAME & 3 >= 2 and flags >> COMMON & 3 < 3:
+        if flags.surname >= 2 and flags.common < 3:
             return behind + 1
     if last.key == "-" or behind == len(words):
         return behind
-    if behind - first == 1 and last.flags >> GIVEN & 3 >= 2 and _surname_ends(words, first, behind):
+    if behind - first == 1 and last.flags.given >= 2 and _surname_ends(words, first, behind):
         return behind + 1
     if _surname_follows(words, first, behind):
         return behind + 1
@@ -130,11 +119,7 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
         while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
             place += 1
-        if (
-            place < len(words)
-            and words[place].outline == "Xx"
-            and words[place].flags >> COMMON & 3 < 3
-        ):
+        if place < len(words) and words[place].outline == "Xx" and words[place].flags.common < 3:
             return place + 1
     if (
         behind + 1 < len(words)
@@ -156,7 +141,7 @@ def _extended(words: Sequence[Word], first: int, behind: int) -> int:
             and words[behind + 3].outline == "x"
         ):
             return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
-        if given.flags >> GIVEN & 3 >= 2 and last.flags >> GIVEN & 3 != 3:
+        if given.flags.given >= 2 and last.flags.given != 3:
             initial = behind + 2 < len(words) and words[behind + 2].outline == "X1"
             return behind + 3 if initial else behind + 2
     return behind
@@ -167,9 +152,15 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
     the value: Tom Hall, jane doe.
     """
     word, before = words[place], words[place - 1]
-    if word.kind != 1 or word.outline != before.outline or word.flags >> SURNAME & 3 < 2:
+    if word.kind != 1 or word.outline != before.outline or word.flags.surname < 2:
         return False
-    if word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+    if (
+        word.flags.street
+        or word.flags.company
+        or word.flags.calendar
+        or word.flags.label
+        or word.flags.title
+    ):
         return False
     ends = (
         place + 1 == len(words)
@@ -184,14 +175,18 @@ def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
     belong to follows it.
     """
     word = words[place]
-    if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags >> SURNAME & 3:
+    if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags.surname:
         return False
-    if word.flags >> COMMON & 3 or word.flags & (STREET | COMPANY | CALENDAR | LABEL | TITLE):
+    if word.flags.common or (
+        word.flags.street
+        or word.flags.company
+        or word.flags.calendar
+        or word.flags.label
+        or word.flags.title
+    ):
         return False
-    given = words[first].flags >> GIVEN & 3
-    known = given > 1 and (
-        not words[first].flags >> COMMON & 3 or (given > 2 and place - first > 1)
-    )
+    given = words[first].flags.given
+    known = given > 1 and (not words[first].flags.common or (given > 2 and place - first > 1))
     return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
 
 
@@ -200,19 +195,13 @@ def _opens(words: Sequence[Word], first: int) -> bool:
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
-_CLOSINGS_LISTED = (
-    "thx thanks ty cheers best regards rgds br vg lg mfg gruß grüße gruss saludo saludos abrazo bisous cordialement saluti "
-    "att abraço abraços groet groeten groetjes hälsningar hilsen terveisin pozdrawiam"
-)
-CLOSINGS = frozenset(_CLOSINGS_LISTED.split())
-_GENERATIONS = ("jr", "sr", "ii", "iii")
-_PARTIES_LISTED = "respondent petitioner plaintiff defendant claimant applicant appellant appellee decedent declarant affiant deponent"
-_PARTIES = frozenset(_PARTIES_LISTED.split())
-_ARTICLES = ("al", "el")
-_FATHERS = ("bin", "ibn", "bint", "binti", "ben")  # of whom a person is a child: Ahmed bin Khalid
+CLOSINGS = lexicon_words("closings")
+_GENERATIONS = lexicon_words("generations")
+_PARTIES = lexicon_words("parties")
+_ARTICLES = lexicon_words("articles")
+_FATHERS = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
-_SYLLABLES_LISTED = "un il in on hi ha jo so woo min sun"  # common as words of their own
-_SYLLABLES = frozenset(_SYLLABLES_LISTED.split())
+_SYLLABLES = lexicon_words("syllables")
 _STOPS = (".", ". ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
@@ -240,7 +229,7 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
     if behind - first > 2 and race_and_sex(words, behind - 1):
         behind -= 1
     end = region.places[behind - 1].end()
-    if (words[behind - 1].outline == "X1" or words[behind - 1].flags & SUFFIX) and text[
+    if (words[behind - 1].outline == "X1" or words[behind - 1].flags.suffix) and text[
         end : end + 1
     ] == ".":
         end += 1
@@ -268,17 +257,16 @@ def _abbreviated(words: Sequence[Word]) -> bool:
     """
     named = [word for word in words if word.kind == 1]
     codes = all(
-        word.outline == "XX" and len(word.key) == 3 and not word.flags >> GIVEN & 15
-        for word in named
+        word.outline == "XX" and len(word.key) == 3 and not word.flags.named for word in named
     )
     if codes and len(words) == 3 and words[1].key == "-":
         return True  # JFK-LHR
     if len(named) == 1 and named[0].outline == "XX":
-        return not named[0].flags >> GIVEN & 10  # neither a usual given name nor a usual surname
+        return not named[0].flags.usual  # neither a usual given name nor a usual surname
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
         word.outline == "X1"
-        or (len(word.key) < 3 and word.outline == "XX" and not word.flags >> GIVEN & 15)
+        or (len(word.key) < 3 and word.outline == "XX" and not word.flags.named)
         for word in named
     )
 
@@ -292,26 +280,22 @@ def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bo
         return False
     if word.key in CLOSINGS and words[first + 1].key == ", ":
         return True
-    if cased and word.outline == "x" and word.flags & PARTICLE:
-        return (
-            behind - first > 2
-            and words[first + 1].flags >> GIVEN & 3 >= 2
-            and bool(word.flags >> COMMON & 3)
-        )
-    if word.key in _PARTIES and not word.flags >> GIVEN & 15:
+    if cased and word.outline == "x" and word.flags.particle:
+        return behind - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)
+    if word.key in _PARTIES and not word.flags.named:
         return True
-    lower = cased and word.outline in ("x", "x1") and not word.flags & PARTICLE
-    return lower or (bool(word.flags & (TITLE | LABEL)) and not _named(word))
+    lower = cased and word.outline in ("x", "x1") and not word.flags.particle
+    return lower or (bool(word.flags.title or word.flags.label) and not _named(word))
 
 
 def _everyday(word: Word) -> bool:
     if word.outline == "x1":
         return True
-    return word.outline == "x" and word.flags >> COMMON & 3 > 0 and not word.flags & PARTICLE
+    return word.outline == "x" and word.flags.common > 0 and not word.flags.particle
 
 
 _INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
 
 
 def _named(word: Word) -> bool:
-    return word.flags >> GIVEN & 3 >= 2 or word.flags >> SURNAME & 3 >= 2
+    return word.flags.given >= 2 or word.flags.surname >= 2

@@ -14,14 +14,7 @@ from dlpctl.detect.entities import shapes as names_forms
 from dlpctl.detect.entities.boundaries import completed, lines, trim
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
-from dlpctl.detect.entities.crf.words import (
-    CALENDAR,
-    COMMON,
-    COMPANY,
-    GIVEN,
-    TITLE,
-    look_up_keys,
-)
+from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.regions import Gate, Hit, Region
 from dlpctl.detect.entities.rejections import bare, doubtful, unheard
 from dlpctl.detect.entities.triggers import PATTERNS
@@ -53,7 +46,9 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._flags = lru_cache(_MOST_WORDS)(lambda token: model.flags(look_up_keys(token)))
+        self._flags = lru_cache(_MOST_WORDS)(
+            lambda token: word_flags(model.flags(look_up_keys(token)))
+        )
         self._gate = Gate(self._flags)
 
     @classmethod
@@ -231,9 +226,9 @@ class NameTagger:
         word = self._sequencer.word(part)
         return (
             len(part) > 2
-            and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags >> GIVEN & 15)))
-            and not word.flags >> COMMON & 3
-            and not word.flags & (TITLE | COMPANY | CALENDAR)
+            and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags.named)))
+            and not word.flags.common
+            and not (word.flags.title or word.flags.company or word.flags.calendar)
         )
 
 

@@ -11,20 +11,8 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.entities.crf.words import (
-    CALENDAR,
-    COMMON,
-    COMPANY,
-    GIVEN,
-    LABEL,
-    PARTICLE,
-    PLACE,
-    PROPER,
-    STREET,
-    SURNAME,
-    TITLE,
-    shape,
-)
+from dlpctl.detect.entities.crf.words import WordFlags, shape
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.marks import BLOCK, code_blocks
 from dlpctl.regex import lazy
@@ -56,7 +44,7 @@ _LOWER = lazy(r"\b[a-z]{3,20}\b")
 _APART = bytes(
     byte if bytes((byte,)).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
 )
-_TITLES = ("MR", "MRS", "MS", "DR", "HERR", "FRAU", "MME")
+_TITLES = lexicon_words("capital_titles")
 _Reach = tuple[int, int, int]
 """How far a region goes around a hit: line breaks before and behind it, of which the last one ends
 it, and characters at most.
@@ -70,7 +58,7 @@ _INSIDE = 40  # a hit so far inside of the last region needs no other
 class Gate:
     """Turns the hits of `PATTERNS` into the regions that the tagger should see."""
 
-    def __init__(self, flags: Callable[[str], int]) -> None:
+    def __init__(self, flags: Callable[[str], WordFlags]) -> None:
         self._flags = flags
         self._verdicts: dict[str, int] = {}
         self._lower_verdicts: dict[str, bool] = {}
@@ -221,27 +209,25 @@ class Gate:
         if known_verdict is not None:
             return known_verdict
         flags = self._flags(token)
-        given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
-        if flags & TITLE:
-            verdict = 3 if len(token) < 5 and not common and not flags & STREET else 1
+        given, surname, common = flags.given, flags.surname, flags.common
+        if flags.title:
+            verdict = 3 if len(token) < 5 and not common and not flags.street else 1
         elif (
-            (flags & CALENDAR and given < 3)
-            or (flags & (COMPANY | PROPER) and not given)
+            (flags.calendar and given < 3)
+            or ((flags.company or flags.proper) and not given)
             or (common == 3 and given < 2 and surname < 3)
-            or (flags >> PLACE & 3 > 1 and given < 2 and surname < 3)
+            or (flags.place > 1 and given < 2 and surname < 3)
             or (token[0] == "I" and token[1:2] in "'’")
         ):
             verdict = 0
         elif given >= 2 and not common:
             verdict = (
-                3
-                if given == 3 and not flags >> PLACE & 3 and not flags & (COMPANY | CALENDAR)
-                else 2
+                3 if given == 3 and not flags.place and not (flags.company or flags.calendar) else 2
             )
         elif given or surname:
             verdict = 2 if not common or given == 3 else 1
         else:
-            known = common or flags & (COMPANY | CALENDAR | STREET) or flags >> PLACE & 3
+            known = common or (flags.company or flags.calendar or flags.street) or flags.place
             verdict = 0 if known or shape(token) not in ("Xx", "XX") else 1
         if len(self._verdicts) > _MOST_VERDICTS:
             self._verdicts.clear()
@@ -250,7 +236,7 @@ class Gate:
 
     def _place(self, text: str, at: int) -> bool:
         match = _WORD.search(text, at, at + 30)
-        return bool(match and self._flags(match[0]) >> PLACE & 3)
+        return bool(match and self._flags(match[0]).place)
 
     def _known(self, token: str) -> bool:
         """Whether a word in capitals is a name or the title of one."""
@@ -259,14 +245,14 @@ class Gate:
             if len(self._known_verdicts) > _MOST_VERDICTS:
                 self._known_verdicts.clear()
             flags = self._flags(token)
-            given, surname, common = flags >> GIVEN & 3, flags >> SURNAME & 3, flags >> COMMON & 3
+            given, surname, common = flags.given, flags.surname, flags.common
             named = (given == 3 and common < 3) if common else max(given, surname) >= 2
-            titled = bool(flags & TITLE) and token.upper() in _TITLES
+            titled = bool(flags.title) and token.upper() in _TITLES
             verdict = self._known_verdicts[token] = (named and len(token) > 2) or titled
         return verdict
 
     def _common(self, token: str) -> bool:
-        return bool(self._flags(token) >> COMMON & 3)
+        return bool(self._flags(token).common)
 
     def _paired(self, text: str, end: int) -> bool:
         match = _NEXT.match(text, end)
@@ -277,8 +263,8 @@ class Gate:
         flags = self._flags(match[1])
         return (
             len(match[1]) > 1
-            and not flags >> COMMON & 3
-            and not flags & (COMPANY | CALENDAR | STREET)
+            and not flags.common
+            and not (flags.company or flags.calendar or flags.street)
         )
 
     def _told(self, token: str, least: int) -> bool:
@@ -288,9 +274,9 @@ class Gate:
         In source code it must also be known as one, at `least` a little.
         """
         flags = self._flags(token)
-        named = max(flags >> GIVEN & 3, flags >> SURNAME & 3)
-        return named >= max(flags >> COMMON & 3, least) and not flags & (
-            CALENDAR | COMPANY | STREET | LABEL
+        named = max(flags.given, flags.surname)
+        return named >= max(flags.common, least) and not (
+            flags.calendar or flags.company or flags.street or flags.label
         )
 
     def _lower(self, token: str) -> bool:
@@ -299,8 +285,10 @@ class Gate:
             if len(self._lower_verdicts) > _MOST_VERDICTS:
                 self._lower_verdicts.clear()
             flags = self._flags(token)
-            given, common = flags >> GIVEN & 3, flags >> COMMON & 3
-            verdict = given > 2 * common and not flags & (PARTICLE | CALENDAR | COMPANY | STREET)
+            given, common = flags.given, flags.common
+            verdict = given > 2 * common and not (
+                flags.particle or flags.calendar or flags.company or flags.street
+            )
             self._lower_verdicts[token] = verdict
         return verdict
 

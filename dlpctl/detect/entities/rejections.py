@@ -7,16 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.addresses import STATES
-from dlpctl.detect.entities.crf.words import (
-    COMPANY,
-    GIVEN,
-    LABEL,
-    PARTICLE,
-    PLACE,
-    STREET,
-    SURNAME,
-    TITLE,
-)
+from dlpctl.detect.entities.lexicon import alternatives
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -58,29 +50,33 @@ def bare(words: Sequence[Word], first: int, behind: int) -> bool:
     named = [word for word in words[first:behind] if word.kind == 1]
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, first - 4) : first])
+    return not any(
+        (word.flags.title or word.flags.label) for word in words[max(0, first - 4) : first]
+    )
 
 
 def unheard(words: Sequence[Word], left: int, right: int) -> bool:
     """A single word that no list of names has, and nothing in front that says what it is."""
-    if right - left != 1 or words[left].flags >> GIVEN & 15:
+    if right - left != 1 or words[left].flags.named:
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 3) : left])
+    return not any(
+        (word.flags.title or word.flags.label) for word in words[max(0, left - 3) : left]
+    )
 
 
 def _product(words: Sequence[Word], left: int, right: int) -> bool:
     """What every browser says of itself, and every payslip: Mozilla/5.0."""
     if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
         return True
-    return words[left].key in ("macintosh", "netto", "brutto")
+    return words[left].key in _NOT_NAMES
 
 
 def _noun(words: Sequence[Word], left: int, _right: int) -> bool:
     """A long word that no list of names has and that ends as nouns do: Medikation, Versicherung."""
     word = words[left]
-    if len(word.key) < _LONG or word.flags >> GIVEN & 15 or not word.key.endswith(_NOUN_ENDS):
+    if len(word.key) < _LONG or word.flags.named or not word.key.endswith(_NOUN_ENDS):
         return False
-    return not any(before.flags & TITLE for before in words[max(0, left - 3) : left])
+    return not any(before.flags.title for before in words[max(0, left - 3) : left])
 
 
 def _insured(words: Sequence[Word], left: int, right: int) -> bool:
@@ -93,7 +89,7 @@ def _joined(words: Sequence[Word], left: int, right: int) -> bool:
     for place in range(max(1, left), min(right + 1, len(words) - 1)):
         one, mark, other = words[place - 1 : place + 2]
         if mark.key in _JOINTS and one.outline == "x" and other.outline in ("x", "x1"):
-            return not any(word.flags >> GIVEN & 3 >= 2 for word in words[left:right])
+            return not any(word.flags.given >= 2 for word in words[left:right])
     return False
 
 
@@ -103,13 +99,13 @@ def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
     """
     if any(
         word.kind == 1
-        and (
-            (word.outline != "XX" and not _joined_letter(words, place)) or word.flags >> GIVEN & 15
-        )
+        and ((word.outline != "XX" and not _joined_letter(words, place)) or word.flags.named)
         for place, word in enumerate(words[left:right], left)
     ):
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
+    return not any(
+        (word.flags.title or word.flags.label) for word in words[max(0, left - 4) : left]
+    )
 
 
 def _joined_letter(words: Sequence[Word], place: int) -> bool:
@@ -122,15 +118,15 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
     or behind "for".
     """
     word = words[left]
-    if not left or word.outline != "x" or word.flags >> GIVEN & 3 >= 2:
+    if not left or word.outline != "x" or word.flags.given >= 2:
         return False
-    if words[left - 1].key in ("para", "por"):
+    if words[left - 1].key in _PURPOSES:
         return True
     if words[left - 1].key.strip() not in _ASSIGNED:
         return False
-    if _of_anything(words, left) and not word.flags >> GIVEN & 15:
+    if _of_anything(words, left) and not word.flags.named:
         return True
-    return not any(one.flags & (TITLE | LABEL) for one in words[max(0, left - 3) : left])
+    return not any((one.flags.title or one.flags.label) for one in words[max(0, left - 3) : left])
 
 
 def _column(words: Sequence[Word], left: int, right: int) -> bool:
@@ -139,7 +135,7 @@ def _column(words: Sequence[Word], left: int, right: int) -> bool:
     """
     if not left or right == len(words) or words[left].outline != "x":
         return False
-    if words[left].flags >> GIVEN & 3 >= 2 or words[left].flags >> SURNAME & 3 >= 2:
+    if words[left].flags.given >= 2 or words[left].flags.surname >= 2:
         return False
     return all(words[place].key in _SEPARATORS for place in (left - 1, right))
 
@@ -171,10 +167,10 @@ def _located(words: Sequence[Word], left: int, right: int) -> bool:
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _SIGHTS:
         return True
-    place = word.flags >> PLACE & 3
+    place = word.flags.place
     if before.key in ("in", "of") and place == 3:
         return True
-    if word.flags >> GIVEN & 3 >= 2:
+    if word.flags.given >= 2:
         return False
     return before.key in _LOCATIVES or (before.key == "in" and place > 0)
 
@@ -196,9 +192,9 @@ def _city(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
         return False
     city, region = words[left], words[right + 1]
-    if not city.flags >> PLACE & 3:
+    if not city.flags.place:
         return False
-    known = region.flags >> PLACE & 3 == 3 and region.flags >> GIVEN & 3 < 3
+    known = region.flags.place == 3 and region.flags.given < 3
     return (region.outline == "XX" and region.key in STATES) or (
         known and region.outline == city.outline
     )
@@ -215,8 +211,8 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     ):
         kind = words[right]
         alone = right - left == 1
-        if kind.flags & COMPANY or kind.key in _INSTITUTIONS or (alone and kind.flags & STREET):
-            return not any(word.flags & TITLE for word in words[max(0, left - 2) : left])
+        if kind.flags.company or kind.key in _INSTITUTIONS or (alone and kind.flags.street):
+            return not any(word.flags.title for word in words[max(0, left - 2) : left])
     if right - left > 1:
         return False
     if (
@@ -241,7 +237,9 @@ def _firm(words: Sequence[Word], left: int, right: int) -> bool:
     """A firm that is called as its founder was."""
     if right - left != 2 or (words[left].key, words[left + 1].key) not in FIRMS:
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left])
+    return not any(
+        (word.flags.title or word.flags.label) for word in words[max(0, left - 2) : left]
+    )
 
 
 def _small(words: Sequence[Word], left: int, right: int) -> bool:
@@ -250,12 +248,12 @@ def _small(words: Sequence[Word], left: int, right: int) -> bool:
     """
     named = words[left:right]
     if any(
-        word.outline not in ("x", "x1") or word.flags >> GIVEN & 3 >= 2
-        for word in named
-        if word.kind == 1
+        word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named if word.kind == 1
     ):
         return False
-    return not any(word.flags & (TITLE | LABEL) for word in words[max(0, left - 4) : left])
+    return not any(
+        (word.flags.title or word.flags.label) for word in words[max(0, left - 4) : left]
+    )
 
 
 def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
@@ -270,10 +268,12 @@ def _particle(words: Sequence[Word], left: int, right: int) -> bool:
     """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr.
     Le.
     """
-    if not words[left].flags & PARTICLE or words[left].flags >> GIVEN & 3 >= 2:
+    if not words[left].flags.particle or words[left].flags.given >= 2:
         return False
     return not any(
-        word.flags & (TITLE | LABEL) for word in words[max(0, left - 2) : left] if word.kind != 2
+        (word.flags.title or word.flags.label)
+        for word in words[max(0, left - 2) : left]
+        if word.kind != 2
     )
 
 
@@ -289,60 +289,26 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 _LONG = 7
-_NOUN_ENDS_LISTED = "tion tions sion ung ungen heit keit schaft nummer fall tät ismus itis ment ments zione ción ções ção ness ware nahme gebnis"
-_NOUN_ENDS = tuple(_NOUN_ENDS_LISTED.split())
+_NOT_NAMES = lexicon_words("not_names")
+_PURPOSES = lexicon_words("purposes")
+_NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _ASSIGNED = (":", "=")
 _SEPARATORS = (",", ";", "|", "\t")
-_PLANS = ("ppo", "hmo", "epo", "bcbs", "hdhp")
+_PLANS = lexicon_words("health_plans")
 _JOINTS = ("-", "_", "/", ".")
-_FORMS = "kft zrt nyrt bt ltda lda sarl sasu srl spa sro doo aps oy oyj oü uab"
 _LEGAL_FORM = lazy(
-    rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{'|'.join(_FORMS.split())})\b)"
+    rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{alternatives('legal_forms')})\b)"
 )
-_FORM_BEGINS = frozenset((",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *_FORMS.split()))
+_FORM_BEGINS = frozenset(
+    (",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *lexicon_words("legal_forms"))
+)
 """How what `_LEGAL_FORM` matches begins: words are put together behind these alone."""
-_SIGHTS = (
-    *(
-        "mount",
-        "lake",
-        "fort",
-        "port",
-        "cape",
-        "san",
-        "saint",
-        "north",
-        "south",
-        "east",
-        "west",
-        "river",
-    ),
-    *("hurricane", "storm", "typhoon", "cyclone"),
-)
-_LOCATIVES = ("nach", "aus", "a", "à", "em", "te", "naar", "across", "throughout")
+_SIGHTS = lexicon_words("landmarks")
+_LOCATIVES = lexicon_words("locatives")
 _POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as the keys of tokens are
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_INSTITUTIONS = _set(
-    "inn hotel hotels resort resorts airport stadium bridge day prize award awards medal trophy scholarship fellowship "
-    "county parish foundation trust fund cathedral basilica chapel cup tower towers stores store center centre library"
-)
-_FIRMS = ("sons", "co", "company", "bros", "brothers", "daughters", "associates", "partners")
-_EPONYMS = _set(
-    "disease syndrome lymphoma palsy sarcoma law laws theorem lemma equation equations conjecture paradox constant "
-    "principle chain chains process processes model models transform transforms distribution filter filters number "
-    "numbers matrix series algorithm optimizer optimiser calendar era effect scale"
-)
-FIRMS = frozenset(
-    tuple(name.split("_"))
-    for name in _set(
-        "eli_lilly philip_morris charles_schwab calvin_klein ralph_lauren tommy_hilfiger louis_vuitton hugo_boss "
-        "jimmy_choo merrill_lynch walt_disney giorgio_armani christian_dior michael_kors kate_spade betty_crocker "
-        "jack_daniel jim_beam johnnie_walker captain_morgan aston_martin alfa_romeo john_deere max_mara mary_kay "
-        "elizabeth_arden lockheed_martin morgan_stanley wells_fargo arthur_andersen rolls_royce harley_davidson "
-        "paul_smith ted_baker karen_millen laura_ashley"
-    )
-)
+_INSTITUTIONS = lexicon_words("institutions")
+_FIRMS = lexicon_words("partners")
+_EPONYMS = lexicon_words("eponyms")
+FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

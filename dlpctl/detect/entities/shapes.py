@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.boundaries import CLOSINGS, race_and_sex
-from dlpctl.detect.entities.crf.words import (
-    CALENDAR,
-    COMMON,
-    COMPANY,
-    GIVEN,
-    PARTICLE,
-    PLACE,
-    STREET,
-    SURNAME,
-    TITLE,
-)
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.rejections import FIRMS
 
 if TYPE_CHECKING:
@@ -25,25 +15,13 @@ if TYPE_CHECKING:
 
 _SURE = 0.75
 _PAIRED = 0.55
-_USUAL = 2 << GIVEN
-_HONORIFICS = frozenset(("san", "sama", "sensei", "kun", "chan", "ssi", "nim"))
-_TITLES_LISTED = (
-    "mr mrs ms miss dr prof sen rep gov sgt capt lt gen rev herr frau mme mlle dra sra sr srta doña dña señor señora dott dottssa signora "
-    "signor senhor senhora profa mevr mevrouw dhr"
-)
-_TITLES = frozenset(_TITLES_LISTED.split())
+_HONORIFICS = lexicon_words("honorifics")
+_TITLES = lexicon_words("titles")
 _STOPS = (". ", ".")
 _MOST_PARTS = 5  # words and hyphens behind a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
-_RELATIVES_LISTED = (
-    "husband wife son daughter brother sister mother father mom dad uncle aunt cousin nephew niece grandson granddaughter fiancé fiancée "
-    "boyfriend girlfriend roommate colleague coworker supervisor landlord mari femme épouse époux fils fille frère sœur soeur sohn tochter "
-    "bruder schwester mutter vater kollege kollegin marido esposo esposa hijo hija hermano hermana marito moglie figlio figlia fratello "
-    "sorella filho filha irmão irmã zoon dochter broer zus suspect victim witness parents children kids"
-)
-_RELATIVES = frozenset(_RELATIVES_LISTED.split())
-_BORN = ("née", "geborene", "geborener")  # and then the name of the parents
-_OTHERS = STREET | TITLE | COMPANY | CALENDAR | PARTICLE
+_RELATIVES = lexicon_words("relatives")
+_BORN = lexicon_words("born")  # the name of the parents follows
 
 
 def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
@@ -61,7 +39,7 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
             yield from _titled(region.words, place)
         if word.outline == "x" and word.key in _RELATIVES:
             yield from _related(region.words, place)
-        if word.flags & _USUAL and word.outline == "Xx" and _paired(region.words, place):
+        if word.flags.given >= 2 and word.outline == "Xx" and _paired(region.words, place):
             yield place, place + 2, _PAIRED
 
 
@@ -81,14 +59,10 @@ def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """OKORO/GRACE, as airlines write it."""
     for place in range(len(words) - 2):
         surname, mark, given = words[place : place + 3]
-        if (
-            mark.key == "/"
-            and surname.outline == given.outline == "XX"
-            and given.flags >> GIVEN & 3 > 1
-        ):
-            titled = place + 3 < len(words) and bool(words[place + 3].flags & TITLE)
+        if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags.given > 1:
+            titled = place + 3 < len(words) and bool(words[place + 3].flags.title)
             if titled or (
-                surname.flags >> SURNAME & 3 and not (surname.flags | given.flags) >> COMMON & 3
+                surname.flags.surname and not (surname.flags.common or given.flags.common)
             ):
                 yield place, place + 3, _SURE
 
@@ -101,13 +75,9 @@ def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         surname, mark, given = words[place : place + 3]
         if mark.key != ", " or not surname.outline == given.outline == "XX":
             continue
-        if (
-            given.flags >> GIVEN & 3 < 2
-            or given.flags >> COMMON & 3 > 2
-            or given.flags >> PLACE & 3 > 1
-        ):
+        if given.flags.given < 2 or given.flags.common > 2 or given.flags.place > 1:
             continue
-        if (surname.flags | given.flags) & _OTHERS or surname.flags >> SURNAME & 3 == 0:
+        if surname.flags.other or given.flags.other or surname.flags.surname == 0:
             continue
         behind = place + 3
         while behind < min(len(words), place + 5) and words[behind].outline == "X1":
@@ -143,24 +113,20 @@ def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
     word behind that if it is a name too.
     """
     first = place + 1
-    if first >= len(words) or words[first].outline != "Xx" or words[first].flags & _OTHERS:
+    if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     given = words[first].flags
-    if given >> GIVEN & 3 < 2 or given >> COMMON & 3 > 1:
+    if given.given < 2 or given.common > 1:
         return
     behind = first + 1
-    if (
-        behind < len(words)
-        and words[behind].outline == "Xx"
-        and words[behind].flags >> COMMON & 3 < 3
-    ):
-        behind += not words[behind].flags & _OTHERS
+    if behind < len(words) and words[behind].outline == "Xx" and words[behind].flags.common < 3:
+        behind += not words[behind].flags.other
     if behind == len(words) or words[behind].outline[0] != "X":
         yield first, behind, _PAIRED
 
 
 def _is_surname(word: Word) -> bool:
-    return word.outline == "Xx" and word.flags >> COMMON & 3 < 2 and not word.flags & _OTHERS
+    return word.outline == "Xx" and word.flags.common < 2 and not word.flags.other
 
 
 def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -171,15 +137,11 @@ def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             continue
         if place and words[place - 1].kind != 2:
             continue
-        known = (
-            word.flags >> GIVEN & 3 == 3
-            and word.flags >> COMMON & 3 < 2
-            and word.flags >> PLACE & 3 < 2
-        )
+        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
         spoken = words[place + 2]
         if (
             known
-            and not word.flags & _OTHERS
+            and not word.flags.other
             and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
         ):
             yield place, place + 1, _PAIRED
@@ -199,8 +161,8 @@ def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             or words[name + 1].kind == 2
             or words[name + 1].key.strip() in _ENDS
         )
-        named = max(word.flags >> GIVEN & 3, word.flags >> SURNAME & 3) > word.flags >> COMMON & 3
-        if ends and named and word.outline == "Xx" and not word.flags & _OTHERS:
+        named = max(word.flags.given, word.flags.surname) > word.flags.common
+        if ends and named and word.outline == "Xx" and not word.flags.other:
             yield name, name + 1, _PAIRED
 
 
@@ -211,15 +173,19 @@ def _paired(words: list[Word], place: int) -> bool:
     if place + 1 >= len(words):
         return False
     given, surname = words[place], words[place + 1]
-    if given.outline != "Xx" or surname.outline != "Xx" or (given.flags | surname.flags) & _OTHERS:
+    if (
+        given.outline != "Xx"
+        or surname.outline != "Xx"
+        or (given.flags.other or surname.flags.other)
+    ):
         return False
-    if (given.key, surname.key) in FIRMS or given.flags >> GIVEN & 3 < 2:
+    if (given.key, surname.key) in FIRMS or given.flags.given < 2:
         return False
-    if surname.flags >> SURNAME & 3 < 2 and (given.flags >> GIVEN & 3 < 3 or len(surname.key) < 3):
+    if surname.flags.surname < 2 and (given.flags.given < 3 or len(surname.key) < 3):
         return False
-    if given.flags >> COMMON & 3 or surname.flags >> COMMON & 3:
+    if given.flags.common or surname.flags.common:
         return False
-    if given.flags >> PLACE & 3 > 1 or surname.flags >> PLACE & 3 > 2:
+    if given.flags.place > 1 or surname.flags.place > 2:
         return False
     before = words[place - 1] if place else None
     behind = words[place + 2] if place + 2 < len(words) else None

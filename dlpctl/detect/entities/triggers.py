@@ -10,55 +10,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dlpctl.detect.entities.lexicon import alternatives
+
 
 class GatePattern(NamedTuple):
     kind: str
     regex: str
 
 
-_STREETS = (
-    r"[Ss]treet|STREET|Str?|STR?|[Aa]venue|AVENUE|Ave?|AVE|[Rr]oad|ROAD|Rd|RD|Drive|DRIVE|Dr|DR|"
-    r"[Ll]ane|LANE|Ln|LN|[Bb]oulevard|BOULEVARD|[Bb]lvd|BLVD|Bd|bd|Court|COURT|Ct|CT|Place|PLACE|Pl|"
-    r"PL|Square|SQUARE|Sq|Terrace|Way|WAY|[Hh]ighway|HIGHWAY|Hwy|HWY|[Pp]arkway|Pkwy|PKWY|Circle|Cir|"
-    r"Crescent|Close|Row|Walk|Mews|Grove|Gardens|Trail|Loop|Pike|Plaza|Quay|Hill|Heights|Park|View|"
-    r"Ridge|Cove|Point|Crossing|Broadway|County Road|Nagar|Marg|Sokak|Sk|Caddesi|Cad|Mah|utca|út|tér|"
-    r"nám|náměstí|ulica|ulice|iela|gatvė|cesta|pst|tn|mnt"
-)
-_STREETS_FIRST = (
-    r"[Rr]ue|[Aa]v|[Aa]vda|[Aa]venida|[Cc]hemin|[Ii]mpasse|[Aa]llée|[Aa]llee|[Qq]uai|[Cc]ours|"
-    r"[Rr]oute|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|[Cc]alle|[Pp]laza|"
-    r"[Pp]aseo|[Cc]amino|[Cc]arrera|[Cc]ra|[Rr]onda|[Rr]ua|[Tt]ravessa|[Pp]raça|[Aa]lameda|[Ee]strada|"
-    r"[Rr]odovia|[Uu]l|[Oo]s|[Aa]l|[Jj]alan|[Jj]l|[Bb]ulevardul|[Cc]alea|[Aa]leea|[Tt]rg|Am|An der|"
-    r"An den|Im|In der|Unter den|Auf dem|Zum|Zur"
-)
-_STREETS_GLUED = (
-    r"straße|strasse|str\.?|weg|gasse|platz|allee|damm|ring|ufer|straat|laan|plein|gracht|kade|dreef|"
-    r"singel|gatan|gata|vägen|vej|gade|veien|vegen|katu|tie|kuja|gränd|Straße|Strasse|Str\."
-)
-_LABELS = (
-    r"[Nn]ame|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|NAME|[Pp]atient|[Pp]atientin|[Pp]atiente|"
-    r"PATIENT|[Pp]aciente|[Pp]aziente|[Oo]wner|[Cc]ontact|[Cc]ustomer|[Cc]lient|[Aa]uthor|[Aa]ttn|"
-    r"[Ee]mployee|[Mm]anager|[Rr]ecipient|[Ss]ender|[Pp]assenger|[Tt]enant|[Ii]nsured|[Pp]ayee|"
-    r"[Cc]laimant|[Hh]older|HOLDER|[Ss]tudent|[Gg]uest|[Aa]gent|[Ww]itness|[Dd]river|[Ss]igned|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Bb]y|[Cc]c|[Ff]rom|[Tt]o"
-)
-_HEADERS = (
-    r"[Nn]ames?|NAME|[Nn]ame[Nn]|[Nn]ombre|[Nn]om|[Nn]ome|[Nn]aam|[Pp]atient|PATIENT|[Oo]wner|[Cc]ustomer|[Cc]lient|"
-    r"[Ee]mployee|[Cc]ontact|[Mm]ember|[Mm]anager|[Aa]uthor|[Uu]ser|[Aa]ssignee|[Rr]eporter|[Ss]tudent|[Tt]enant|"
-    r"[Aa]ddress|ADDRESS|[Ss]treet|[Aa]dresse|[Aa]nschrift|[Dd]irecci[oó]n|[Ii]ndirizzo|[Ee]ndere[cç]o|[Aa]dres"
-)
-_RESIDENCES = (
-    r"[Aa]ddress|ADDRESS|[Aa]dresse?|ADRES|[Aa]nschrift|[Dd]irecci|[Dd]omicilio|[Ii]ndirizzo|[Ee]ndere|[Mm]orada|"
-    r"[Dd]eliver|[Ss]hip(?:ped)? to|SHIP TO|[Bb]ill to|[Ll]ocated (?:at|in)|[Ll]ives? (?:at|in|on)|[Rr]esid|"
-    r"[Oo]ffices? at|[Ll]ocation|[Vv]enue|[Pp]ick ?up|[Dd]rop ?off|[Mm]ove[ds]? (?:to|from)|[Ww]ohn|"
-    r"[Hh]abit[eo]|[Vv]ivo en|[Mm]oro|[Ww]oon"
-)
-_CUES = (
-    r"[Ii]['’]?m|[Ii] am|name is|name['’]s|this is|call me|mr|mrs|ms|dr|miss|dear|regards|sincerely|thanks|patient|"
-    r"client|customer|colleague|named|called|signed|met(?: with)?|spoke (?:to|with)|talk(?:ed)? (?:to|with)|ask(?:ed|ing)?(?: for)?|tell|"
-    r"email|contact|call|hi|hey|yours|cheers|love|(?:assigned|reported|approved|signed|owned|written) (?:to|by)|claimant|tenant|insured|"
-    r"payee|employee|student|husband|wife|son|daughter|brother|sister|boss|friend"
-)
-_BOX = r"[Pp]\.? ?[Oo]\.? ?(?:[Bb]ox|BOX)|[Pp]ostfach|[Aa]partado|[Pp]ostbus|POSTFACH"
+_STREETS = alternatives("street_words")
+_STREETS_FIRST = alternatives("street_openers")
+_STREETS_GLUED = alternatives("street_endings")
+_LABELS = alternatives("name_labels")
+_HEADERS = alternatives("column_headers")
+_RESIDENCES = alternatives("residence_cues")
+_CUES = alternatives("name_cues")
+_BOX = alternatives("box_cues")
 _ACCENTED = "[À-ž]"  # Latin letters with marks
 _BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
 _CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"

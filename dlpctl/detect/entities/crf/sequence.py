@@ -32,6 +32,7 @@ from dlpctl.detect.entities.crf.words import (
     own_features,
     setting,
     shape,
+    word_flags,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Word:
     def __init__(self, outline: str, kind: int, flags: int, cls: str, key: str, votes: int) -> None:
         self.outline = outline
         self.kind = kind
-        self.flags = flags
+        self.flags = word_flags(flags)
         self.key = key
         (
             self.class_here,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from zlib import crc32
 
 from dlpctl.regex import lazy
@@ -107,6 +107,50 @@ def look_up_keys(token: str) -> list[str]:
         return [word]
     parts = re.split("['’]", word)
     return ["".join(parts), max(parts, key=len)]
+
+
+class WordFlags:
+    """A gazetteer entry as named properties; frequencies are 0 (never) to 3 (usual)."""
+
+    __slots__ = (
+        "calendar",
+        "common",
+        "company",
+        "given",
+        "label",
+        "named",
+        "other",
+        "particle",
+        "place",
+        "proper",
+        "street",
+        "suffix",
+        "surname",
+        "title",
+        "usual",
+    )
+
+    def __init__(self, code: int) -> None:
+        self.given, self.surname, self.common, self.place = (
+            code >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
+        )
+        self.street = bool(code & STREET)
+        self.title = bool(code & TITLE)
+        self.particle = bool(code & PARTICLE)
+        self.company = bool(code & COMPANY)
+        self.calendar = bool(code & CALENDAR)
+        self.label = bool(code & LABEL)
+        self.proper = bool(code & PROPER)
+        self.suffix = bool(code & SUFFIX)
+        self.named = bool(self.given or self.surname)
+        self.usual = self.given >= 2 or self.surname >= 2
+        self.other = bool(code & (STREET | TITLE | PARTICLE | COMPANY | CALENDAR))
+
+
+@cache
+def word_flags(code: int) -> WordFlags:
+    """Return the properties that a gazetteer entry encodes."""
+    return WordFlags(code)
 
 
 @lru_cache(maxsize=4096)
