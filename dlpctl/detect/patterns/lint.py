@@ -15,7 +15,7 @@ from dlpctl.detect.engine import THRESHOLD, Detector
 from dlpctl.detect.matcher import compile_regex
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.patterns.placeholders import expand
-from dlpctl.detect.prose import PROSE
+from dlpctl.detect.patterns.prose import plain_prose
 from dlpctl.detect.runner import Trace
 from dlpctl.errors import PatternError
 
@@ -65,7 +65,7 @@ def check_patterns(patterns: Sequence[Pattern]) -> Iterator[Problem]:
         usable
     )  # one for all: compiling them together costs less than each by itself
     in_prose = Counter(
-        trace.finding.pattern_id for trace in detector.traces(PROSE) if _counts(trace)
+        trace.finding.pattern_id for trace in detector.traces(plain_prose()) if _counts(trace)
     )
     for pattern in usable:
         width, bounded = widths[pattern.id]
@@ -120,7 +120,7 @@ def _warnings(
             yield Problem(
                 f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False
             )
-    words = len(PROSE.split())
+    words = len(plain_prose().split())
     said = []
     if in_prose > words * _BROAD:
         said.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")

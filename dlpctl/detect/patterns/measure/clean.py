@@ -20,24 +20,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.prose import PROSE
+from dlpctl.detect.patterns.measure.values import planted_table
+from dlpctl.detect.patterns.prose import plain_prose
 
 UNIT = 200_000
 """Bytes that findings are counted by."""
 _SIZE = 110_000
-_MODULES = "argparse ast asyncio collections configparser csv ctypes dataclasses datetime difflib dis email enum fractions functools heapq "
-_MODULES += "html http importlib inspect json locale logging multiprocessing optparse pathlib pickle pprint queue re shutil sqlite3 struct "
-_MODULES += "subprocess tarfile textwrap threading timeit tkinter tokenize traceback typing unittest urllib wave xml zipfile"
-_WORDS = {
-    "German": "der die das Haus Fluss geht langsam über Brücke Morgen Abend Wetter wird kühler und wir bleiben noch eine Stunde am Ufer sitzen",
-    "French": "le la maison rivière va lentement sous pont matin soir temps devient frais et nous restons encore une heure assis au bord",
-    "Spanish": "el la casa río va despacio bajo puente mañana tarde tiempo refresca y nos quedamos todavía una hora sentados en la orilla",
-    "Italian": "il la casa fiume va piano sotto ponte mattina sera tempo rinfresca e restiamo ancora un'ora seduti sulla riva",
-    "Portuguese": "o a casa rio vai devagar sob ponte manhã tarde tempo refresca e ficamos ainda uma hora sentados na margem",
-    "English": "the house river goes slowly under bridge morning evening weather turns cool and we stay another hour sitting by the water",
-}  # fmt: skip
 
 
+_LANGUAGES = ("German", "French", "Spanish", "Italian", "Portuguese", "English")
 _MAIL = re.compile(r"[\w.+-]@\w+\.\w")
 
 
@@ -90,8 +81,8 @@ def _shipped() -> str:
     are to be found.
     """
     root = Path(sysconfig.get_paths()["stdlib"])
-    files = [root / f"{name}.py" for name in _MODULES.split()] + [
-        root / name / "__init__.py" for name in _MODULES.split()
+    files = [root / f"{name}.py" for name in planted_table("clean.toml")["modules"].split()] + [
+        root / name / "__init__.py" for name in planted_table("clean.toml")["modules"].split()
     ]
     lines = (
         line
@@ -107,7 +98,7 @@ def _hex(source: random.Random, count: int) -> str:
 
 
 def _prose(language: str) -> Callable[[random.Random], str]:
-    words = _WORDS[language].split()
+    words = planted_table("clean.toml")["words"][language].split()
 
     def write(source: random.Random) -> str:
         sentence = " ".join(source.choices(words, k=source.randint(6, 16)))
@@ -220,8 +211,8 @@ def _digests(source: random.Random) -> str:
 
 
 _WRITTEN: dict[str, Callable[[random.Random], str]] = {
-    **{f"{language} prose": _prose(language) for language in _WORDS},
-    "English stories": lambda _: PROSE,
+    **{f"{language} prose": _prose(language) for language in _LANGUAGES},
+    "English stories": lambda _: plain_prose(),
     "logs": _log,
     "lock files": _lock_file,
     "JSON": _json,

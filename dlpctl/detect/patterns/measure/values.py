@@ -36,7 +36,7 @@ class Secret(NamedTuple):
 
 
 @cache
-def _table(name: str) -> dict[str, Any]:
+def planted_table(name: str) -> dict[str, Any]:
     import tomllib
 
     import dlpctl_patterns
@@ -47,19 +47,19 @@ def _table(name: str) -> dict[str, Any]:
 
 def secret_ids() -> list[str]:
     """The patterns that a secret can be drawn for, in a stable order."""
-    return list(_table("secrets.toml"))
+    return list(planted_table("secrets.toml"))
 
 
 def secret(pattern_id: str, seed: int) -> Secret:
     """The same for the same pattern and seed."""
-    template = _table("secrets.toml")[pattern_id]
+    template = planted_table("secrets.toml")[pattern_id]
     value = expand(template["value"], f"{pattern_id}/{seed}", lambda: GENERATORS)
     return Secret(template.get("name", ""), value)
 
 
 @cache
 def kinds() -> tuple[Kind, ...]:
-    table = _table("values.toml")
+    table = planted_table("values.toml")
     return tuple(
         Kind(type_, shape, tuple(names), label)
         for type_, rows in table.items()
