@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.taggers import TAGGED
+from dlpctl.detect.entities.taggers import TAGGED
+from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
@@ -396,7 +396,7 @@ def interface_detections(report: Report) -> tuple[Detection, ...]:
 
 def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
     """A policy's own patterns, in the format of the pattern files."""
-    from dlpctl.detect.library import parse_file
+    from dlpctl.detect.patterns.library import parse_file
 
     return parse_file({"pattern": list(tables)}, source)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.lint import examples
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import examples
 from dlpctl.errors import StillExposedError, UsageError
 from dlpctl.masking.operators import OPERATORS
 from dlpctl.policy.files import builtin_names

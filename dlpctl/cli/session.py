@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
-    from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.patterns.model import Pattern
     from dlpctl.files.checking import FileChecker
     from dlpctl.masking.operators import Masker
     from dlpctl.masking.vault import Vault
@@ -85,8 +85,8 @@ class Session:
 
     def pattern_files(self) -> list[Pattern]:
         """All that can be found, with what the files say of it, examples included."""
-        from dlpctl.detect.library import builtin_files, load_patterns
-        from dlpctl.detect.taggers import TAGGED
+        from dlpctl.detect.entities.taggers import TAGGED
+        from dlpctl.detect.patterns.library import builtin_files, load_patterns
 
         return [*TAGGED, *load_patterns([*builtin_files(), *self._files])]
 

@@ -19,7 +19,7 @@ from dlpctl.control.resources.analytics import (
     TimeSeries,
 )
 from dlpctl.control.store import Row
-from dlpctl.detect.catalogue import labels as type_labels
+from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER
 

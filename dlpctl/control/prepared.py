@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.engine import Detector
     from dlpctl.detect.packing import PackLimits
-    from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.patterns.model import Pattern
     from dlpctl.policy.model import Policy
     from dlpctl.preflight import Checker
     from dlpctl.types import Destination

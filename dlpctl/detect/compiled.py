@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from dlpctl import __version__
 from dlpctl.detect.cache import Cache
-from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
-from dlpctl.detect.syntax import loosened, prefix_of
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
@@ -202,7 +202,7 @@ def from_files(
     numbers of all kinds compile three times as slowly as apart, and are scanned no faster. What is
     in further files is a set of its own, so that a change there does not compile the library again.
     """
-    from dlpctl.detect.library import load_patterns, unique
+    from dlpctl.detect.patterns.library import load_patterns, unique
 
     def load() -> list[list[Pattern]]:
         own, further = load_patterns(library), load_patterns(files)
@@ -228,7 +228,7 @@ def from_files(
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     """Patterns that are in no file, such as a policy's."""
-    from dlpctl.detect.library import unique
+    from dlpctl.detect.patterns.library import unique
 
     unique(patterns)
     (compiled,) = _cached([_content(patterns)], lambda: [patterns], cache)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond
 # to build.

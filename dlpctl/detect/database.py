@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.gates import MARKS
 from dlpctl.detect.matcher import plainly
-from dlpctl.detect.pattern import UNBOUNDED_WIDTH, Pattern
+from dlpctl.detect.patterns.model import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
 

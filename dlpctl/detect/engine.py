@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.compiled import from_files, from_patterns
+from dlpctl.detect.entities.merge import merged
+from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.firstpass import FirstPass, Hits
-from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.overlap import Candidate, resolve
+from dlpctl.detect.patterns.library import builtin_files, unique
 from dlpctl.detect.runner import Runner, Trace
 from dlpctl.detect.second import looking_through
-from dlpctl.detect.taggers import TAGGED, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.cache import Cache
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.known import Known
-    from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.patterns.model import Pattern
     from dlpctl.types import Category
 
 THRESHOLD = 0.5

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from dlpctl.detect.entities.crf.words import WordFlags, normalize
 from dlpctl.detect.known import Header
-from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
-Flags = Callable[[str], int]
+Flags = Callable[[str], WordFlags]
 
 _SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS = 200
@@ -125,16 +125,16 @@ def is_name(value: str, flags: Flags) -> bool:
     unknown = [
         word
         for word, each in zip(words, known, strict=True)
-        if not each >> COMMON & 3 and not each & (PARTICLE | TITLE)
+        if not each.common and not (each.particle or each.title)
     ]
     return (
         bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
     )
 
 
-def _is_known(flags: int) -> bool:
+def _is_known(flags: WordFlags) -> bool:
     """Whether a word is a name rather than anything else."""
-    return max(flags >> GIVEN & 3, flags >> SURNAME & 3) > (flags >> COMMON & 3) // 2
+    return max(flags.given, flags.surname) > (flags.common) // 2
 
 
 def is_address(value: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import PatternError
 from dlpctl.regex import lazy
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from dlpctl.detect.compiled import Block, Compiled, fields_of
 from dlpctl.detect.packer import OUT_OF_MEMORY
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import EngineError, PatternError, StoreError
 
 _KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH")

@@ -25,8 +25,8 @@ from typing import Any
 
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.lint import makers
-from dlpctl.detect.prose import PROSE
+from dlpctl.detect.patterns.lint import makers
+from dlpctl.detect.patterns.prose import plain_prose
 
 Figures = dict[str, Any]
 DENSITIES = (1, 10, 100)
@@ -54,7 +54,7 @@ def standard_library(size: int) -> str:
 def prose(size: int, findings_per_kilobyte: int) -> str:
     """Prose with values strewn in, as mails, notes and logs hold them."""
     source = random.Random(findings_per_kilobyte)
-    words = PROSE.split()
+    words = plain_prose().split()
     text: list[str] = []
     length, values = 0, 0
     while length < size:

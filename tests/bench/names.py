@@ -27,8 +27,8 @@ sys.path[0] = str(
     HERE.parent / "training"
 )  # in the place of this folder, whose names.py would hide the package of that name
 
-from dlpctl.detect.names import NameTagger  # noqa: E402
-from dlpctl.detect.names_patterns import PATTERNS  # noqa: E402
+from dlpctl.detect.entities.finder import NameTagger  # noqa: E402
+from dlpctl.detect.entities.triggers import PATTERNS  # noqa: E402
 
 Row = dict
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.lint import check_patterns
-from dlpctl.detect.measure import recall
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import check_patterns
+from dlpctl.detect.patterns.measure import recall
 
 
 @pytest.mark.no_cover
@@ -48,10 +48,10 @@ def test_types_name_laws_and_samples(dlpctl):
 
 def test_stats_print_both_tables(dlpctl, monkeypatch):
     monkeypatch.setattr(
-        "dlpctl.detect.measure.clean.texts", lambda _: [("prose", "a word " * 1000)]
+        "dlpctl.detect.patterns.measure.clean.texts", lambda _: [("prose", "a word " * 1000)]
     )
     monkeypatch.setattr(
-        "dlpctl.detect.measure.recall.planted",
+        "dlpctl.detect.patterns.measure.recall.planted",
         lambda _: [recall.Planted("EMAIL", "", "prose", "to ada@acme.io", "ada@acme.io")],
     )
     shown = dlpctl("patterns", "stats").out

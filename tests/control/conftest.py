@@ -9,7 +9,7 @@ import pytest
 from dlpctl.control.access import LOCAL
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import parse_file
+from dlpctl.detect.patterns.library import parse_file
 
 _PATTERNS = [
     {

@@ -11,7 +11,7 @@ from pathlib import Path
 from dlpctl.control.checks import Submitted
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import parse_file
+from dlpctl.detect.patterns.library import parse_file
 from dlpctl.errors import QuotaError, StoreError
 
 _PATTERN = {

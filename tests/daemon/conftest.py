@@ -23,7 +23,7 @@ from dlpctl.config.settings import Serve
 from dlpctl.control.access import LOCAL
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import load_patterns
+from dlpctl.detect.patterns.library import load_patterns
 from dlpctl_daemon.app import create_app
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options

@@ -17,7 +17,7 @@ from typing import Any
 
 from dlpctl.config.settings import Serve
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import load_patterns
+from dlpctl.detect.patterns.library import load_patterns
 
 _PATTERNS = Path(__file__).with_name("patterns.toml")
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from dlpctl.detect.lint import examples
-from dlpctl.detect.pattern import Pattern
-from dlpctl.detect.prose import PROSE
+from dlpctl.detect.patterns.lint import examples
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.patterns.prose import plain_prose
 
 _DELIMITERS = [
     " ",
@@ -42,7 +42,7 @@ _STRANGE = [
     "\u017f", "\u212a", "\u0130", "\u00e9", "e\u0301", "\u200b", "\u200f", "\ufeff", "\ufffd", "\u2028", "\u0661\u0662\u0663", "\uff11\uff12\uff13",
     "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u6f22\u5b57", "\U0001f600", "\U0001f1e9\U0001f1ea", "\U0010ffff", "\ud800", "\udfff", "\ud83d\ude00",
 ]  # fmt: skip
-_SENTENCES = [sentence for sentence in PROSE.split(". ") if len(sentence) < 200]
+_SENTENCES = [sentence for sentence in plain_prose().split(". ") if len(sentence) < 200]
 
 
 def texts(patterns: Sequence[Pattern]) -> st.SearchStrategy[str]:

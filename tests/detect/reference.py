@@ -15,7 +15,7 @@ import re2
 
 from dlpctl.detect import validators
 from dlpctl.detect.database import max_width
-from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 from dlpctl.types import Finding
 
 _NEXT_IN_CAMEL = re.compile("[A-Z][a-z]")

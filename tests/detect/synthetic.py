@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dlpctl.detect.library import parse_file
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.library import parse_file
+from dlpctl.detect.patterns.model import Pattern
 
 _TABLES: dict[str, dict[str, Any]] = {
     # Without a bound of their own, narrow enough that texts of a test exceed it.

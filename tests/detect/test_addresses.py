@@ -8,7 +8,7 @@ import pytest
 
 import dlpctl_patterns
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.names import NameTagger
+from dlpctl.detect.entities.finder import NameTagger
 
 _WRITTEN = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").splitlines()
 OF_COUNTRIES = [

@@ -14,7 +14,7 @@ from synthetic import ALPHABET, WORDS, matching, synthetic
 
 from dlpctl.detect import firstpass, normalize, stream
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
 
 pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import dlpctl_patterns
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.names import LOWEST, NameTagger
-from dlpctl.detect.names_patterns import PATTERNS
+from dlpctl.detect.entities.finder import LOWEST, NameTagger
+from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.errors import NameDataError
 from dlpctl.types import Category
 

@@ -9,8 +9,8 @@ import pytest
 
 from dlpctl.detect.compiled import Block, Compiled, pack
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import parse_file
 from dlpctl.detect.packing import PACKER, PackLimits, pack_apart
+from dlpctl.detect.patterns.library import parse_file
 from dlpctl.errors import EngineError, PatternError, StoreError
 
 BADGE = r"\bAC-(?P<value>[0-9]{8})\b"

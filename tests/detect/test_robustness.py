@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from synthetic import custom
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.lint import examples
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import examples
 from dlpctl.errors import PatternError, UsageError
 
 pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run

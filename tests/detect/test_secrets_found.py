@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.measure import values
+from dlpctl.detect.patterns.measure import values
 
 CARRIERS = (
     "{name}={value}\n",

@@ -14,9 +14,9 @@ from synthetic import custom
 from dlpctl.detect import stream
 from dlpctl.detect.database import max_width
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.lint import examples
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import examples
+from dlpctl.detect.patterns.model import Pattern
 
 NARROW = [each for each in load_patterns(builtin_files()) if max_width(each)[0] < 600]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect.syntax import loosened, prefix_of, value_of
+from dlpctl.detect.patterns.syntax import loosened, prefix_of, value_of
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect.tagger.chain import Chain
-from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
-from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, LANE, SCALE, SLOT, SLOTS, Model, pack
-from dlpctl.detect.tagger.sequence import Sequencer
-from dlpctl.detect.tagger.words import GIVEN, SURNAME, TOKEN, shape
+from dlpctl.detect.entities.crf.chain import Chain
+from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.entities.crf.model import (
+    FORBIDDEN,
+    LABELS,
+    LANE,
+    SCALE,
+    SLOT,
+    SLOTS,
+    Model,
+    pack,
+)
+from dlpctl.detect.entities.crf.sequence import Sequencer
+from dlpctl.detect.entities.crf.words import GIVEN, SURNAME, TOKEN, shape
 
 if TYPE_CHECKING:
     from pathlib import Path

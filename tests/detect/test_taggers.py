@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from streaming import in_pieces
 
-from dlpctl.detect import names, stream, taggers
+from dlpctl.detect import stream
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.entities import finder as names
+from dlpctl.detect.entities import taggers
 from dlpctl.detect.explain import explain
 from dlpctl.errors import NameDataError
 from dlpctl.policy.model import Policy

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.gates import MARKS
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.lint import examples
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import examples
+from dlpctl.detect.patterns.model import Pattern
 
 PATTERNS = load_patterns(builtin_files())
 TRIGGERED = [pattern for pattern in PATTERNS if pattern.trigger]

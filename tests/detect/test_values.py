@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from dlpctl.detect.catalogue import detection_types, labels
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.library import builtin_files, load_patterns
-from dlpctl.detect.measure import clean, recall, values
+from dlpctl.detect.patterns.catalogue import detection_types, labels
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.measure import clean, recall, values
 
 pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run
 

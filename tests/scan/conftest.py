@@ -9,7 +9,7 @@ import pytest
 
 from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.patterns.model import Pattern
 from dlpctl.scan.content import Examiner
 from dlpctl.types import Category
 

@@ -8,7 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,

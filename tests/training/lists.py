@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import importlib
 import re
-import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     COMPANY,
@@ -33,15 +32,15 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 LATIN = re.compile(r"[A-Za-zÀ-ɏḀ-ỿ'’ .\-]+")
-KINDS = {
-    "street": STREET,
-    "title": TITLE,
-    "particle": PARTICLE,
-    "company": COMPANY,
+MARKED = {
+    "streets": STREET,
+    "titles": TITLE,
+    "particles": PARTICLE,
     "calendar": CALENDAR,
-    "label": LABEL,
-    "suffix": SUFFIX,
+    "labels": LABEL,
+    "suffixes": SUFFIX,
 }
+"""What a word of a lexicon is marked as, by the key that lists it."""
 
 
 @dataclass
@@ -301,13 +300,14 @@ def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
         for part in name.split():
             if len(part) > 3:
                 grade(part, PLACE, 3)
-    kinds = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
-    for kind, mark in KINDS.items():
-        for word in kinds[kind].split():
+    for key, mark in MARKED.items():
+        for word in words(f"gazetteer_{key}"):
             marks[normalize(word)] |= mark
-    for word in kinds["foreign"].split():
+    for word in (HERE / "companies.txt").read_text(encoding="utf-8").split():
+        marks[normalize(word)] |= COMPANY
+    for word in words("gazetteer_common"):
         grade(word, COMMON, 3)
-    for word in kinds["foreign_nouns"].split():
+    for word in words("gazetteer_nouns"):
         grade(word, COMMON, 2)
     return {
         word: sum(level << shift for shift, level in classes.get(word, {}).items())

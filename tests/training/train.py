@@ -16,9 +16,9 @@ import compose
 import corpora
 import lists as word_lists
 
-from dlpctl.detect.tagger.crosses import class_codes, key_codes, triple_codes
-from dlpctl.detect.tagger.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
-from dlpctl.detect.tagger.words import (
+from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.entities.crf.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
+from dlpctl.detect.entities.crf.words import (
     CALENDAR,
     COMMON,
     PLACE,

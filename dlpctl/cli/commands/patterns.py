@@ -21,7 +21,7 @@ from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from dlpctl.cli.render import Printer
-    from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.patterns.model import Pattern
 
 SECTION = ("Detection and policies", 11)
 
@@ -76,7 +76,7 @@ def list_types(
         dlpctl patterns types
         dlpctl patterns types --category PHI
     """
-    from dlpctl.detect.catalogue import detection_types
+    from dlpctl.detect.patterns.catalogue import detection_types
 
     session = Session.begin()
     name = None if category is None else category.upper()
@@ -118,7 +118,7 @@ def stats(
         dlpctl patterns stats
         dlpctl patterns stats --patterns mine.toml --format json
     """
-    from dlpctl.detect.measure import clean, recall
+    from dlpctl.detect.patterns.measure import clean, recall
 
     session = Session.begin(patterns)
     detector = session.detector()
@@ -147,7 +147,7 @@ def stats(
 
 
 def _print_precision(printer: Printer, precision: list[Any]) -> None:
-    from dlpctl.detect.measure import clean
+    from dlpctl.detect.patterns.measure import clean
 
     size, count = sum(one.size for one in precision), sum(len(one.findings) for one in precision)
     rows = [
@@ -180,7 +180,7 @@ def show(
         dlpctl patterns show email
         dlpctl patterns show acme-badge --patterns badges.toml
     """
-    from dlpctl.detect.lint import examples
+    from dlpctl.detect.patterns.lint import examples
 
     session = Session.begin(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
@@ -215,8 +215,8 @@ def test(
         dlpctl patterns test mine.toml
         dlpctl patterns test --format json
     """
-    from dlpctl.detect.library import builtin_files, load_patterns
-    from dlpctl.detect.lint import check_patterns
+    from dlpctl.detect.patterns.library import builtin_files, load_patterns
+    from dlpctl.detect.patterns.lint import check_patterns
 
     session = Session.begin()
     patterns = load_patterns(files or builtin_files())

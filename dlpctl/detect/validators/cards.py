@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
 from dlpctl.detect.validators.checksums import (
     alphanumeric,
     compact,
     digits,
     luhn_checks,
     mod_97_checks,
-    varied,
-    weighted,
 )
+from dlpctl.detect.validators.registry import validator
+from dlpctl.detect.validators.wordlists import read_table, read_words
 
 _NETWORKS = (
     # the first and last prefix of a range, and the lengths of numbers in it
@@ -68,42 +67,10 @@ _SEPARATED = {
     (4, 3, 3, 3),
 }
 
-IBAN_LENGTHS = {
-    country: length
-    for length, countries in {
-        15: "NO", 16: "BE", 18: "DK FI FK FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
-        22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ DZ ES MD PK RO SA SE SK SN TN VG",
-        25: "AO CV LY MZ PT ST", 26: "IR IS TR", 27: "BF BI CF CG CM DJ FR GA GQ GR IT KM MC MG MR SM TD",
-        28: "AL AZ BJ BY CI CY DO GT GW HN HU LB MA ML NE NI PL SV TG", 29: "BR EG PS QA UA", 30: "JO KW MU YE",
-        31: "MT SC", 32: "LC", 33: "RU",
-    }.items()
-    for country in countries.split()
-}  # fmt: skip
-"""Characters of an IBAN by country: the registry of SWIFT, and the countries that use the form
-without being in it.
-"""
+_IBAN_LENGTHS = {country: int(length) for country, length in read_table("iban_lengths").items()}
 
-_COUNTRIES_LISTED = (
-    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI "
-    "CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ "
-    "GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS "
-    "LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG "
-    "PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK "
-    "TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
-)
-_COUNTRIES = frozenset(_COUNTRIES_LISTED.split())
-_WORDS_LIKE_BIC_LISTED = (
-    "CUSTOMER PRODUCTS PRODUCTION ABSTRACT ACADEMIC ACCIDENT ADDITION ALPHABET BACKEND BANKERS BASELINE CALENDAR CAPACITY CHILDREN "
-    "COMPLETE CONCRETE CONSISTS CONTACTS CONTRACT CONTROLS COUNTRIES COVERAGE CREDITOR CURRENCY DECEMBER DELIVERY DESCRIBE DIRECTOR "
-    "DISCLAIM DOCUMENT ELECTRIC EMPLOYEE ENGINEER ESTIMATE EXCHANGE FACILITY FEBRUARY GENERATE GUARDIAN HARDWARE HOSPITAL IDENTIFY "
-    "IDENTITY INCLUDES INDUSTRY INFORMAT INSTANCE INSTITUTION INTEREST INTERNAL INTERNET LANGUAGE LOCATION MAINTAIN MATERIAL MEMBERSHIP "
-    "MULTIPLE NATIONAL NOVEMBER OPERATOR ORIGINAL OVERVIEW PARTICULARS PASSPORT PASSWORD PAYMENTS PERSONAL PHYSICAL POSITION POSSIBLE "
-    "PRACTICE PREVIOUS PRINCIPAL PROPERTY PROTOCOL PROVIDER PURCHASE QUESTION RECEIVER REGISTER RELATION REQUIRED RESEARCH RESOURCE "
-    "RESPONSE SCHEDULE SECURITY SOFTWARE STANDARD STARTING STRATEGY STRENGTH TELEPHONE TERMINAL THURSDAY TOGETHER TRANSFER UNITED "
-    "UNIVERSE VARIABLE VERSIONS WARRANTY WHATEVER BUSINESS CHARTERS COMMERCE ACCOUNTS BENEFICIARY TRANSACTION DESCRIPTION STATEMENT "
-    "ADDITIONAL APPLICATION INTERNATIONAL INFORMATION"
-)
-_WORDS_LIKE_BIC = frozenset(_WORDS_LIKE_BIC_LISTED.split())
+_COUNTRIES = read_words("countries")
+_WORDS_LIKE_BIC = read_words("bic_like")
 
 
 def _network_takes(bare: str) -> bool:
@@ -132,7 +99,7 @@ def iban(value: str) -> bool:
     bare = compact(value)
     if (
         not alphanumeric(bare)
-        or IBAN_LENGTHS.get(bare[:2]) != len(bare)
+        or _IBAN_LENGTHS.get(bare[:2]) != len(bare)
         or not digits(bare[2:4], 2)
     ):
         return False
@@ -144,38 +111,6 @@ def bic(value: str) -> bool:
     """Bank, country, place and perhaps branch; words that happen to have that shape do not count."""
     bare = compact(value)
     return len(bare) in {8, 11} and bare[4:6] in _COUNTRIES and bare not in _WORDS_LIKE_BIC
-
-
-@validator("aba_routing", proves=True)
-def aba_routing(value: str) -> bool:
-    """A Federal Reserve district, and the weights 3, 7, 1."""
-    bare = digits(value, 9)
-    if not bare or not varied(bare):
-        return False
-    district = int(bare[:2])
-    known = district <= 12 or 21 <= district <= 32 or 61 <= district <= 72 or district == 80
-    return known and weighted(bare, (3, 7, 1) * 3) % 10 == 0
-
-
-@validator("mx_clabe", proves=True)
-def mx_clabe(value: str) -> bool:
-    bare = digits(value, 18)
-    if not bare or not varied(bare):
-        return False
-    return -sum(
-        int(char) * weight % 10 for char, weight in zip(bare[:17], (3, 7, 1) * 6, strict=False)
-    ) % 10 == int(bare[17])
-
-
-@validator("es_ccc", proves=True)
-def es_ccc(value: str) -> bool:
-    """Spain's old account number: a check digit for bank and branch, and one for the account."""
-    bare = digits(value, 20)
-    if not bare or not varied(bare):
-        return False
-    weights = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
-    checks = (weighted("00" + bare[:8], weights) % 11, weighted(bare[10:], weights) % 11)
-    return "".join(str(check if check < 2 else 11 - check) for check in checks) == bare[8:10]
 
 
 @validator("card_track", proves=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
 
 _SEPARATORS = str.maketrans("", "", " -./\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 64

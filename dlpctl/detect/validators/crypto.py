@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from dlpctl.detect.validators import validator
 from dlpctl.detect.validators.keccak import keccak_256
+from dlpctl.detect.validators.registry import validator
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE58_RIPPLE = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"

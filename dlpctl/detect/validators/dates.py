@@ -5,35 +5,35 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
+from dlpctl.detect.validators.wordlists import read_table
 
 OLDEST, LATEST = 1890, 2035
 """The years between which somebody who is alive, or a document that is in use, can date from."""
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar janvier enero ene gennaio gen janeiro janv",
-            "feb february februar février fevrier fév febrero febbraio fevereiro fev",
-            "mar march märz maerz mär mrz mars marzo março marco",
-            "apr april avril avr abril abr aprile",
-            "may mai mayo maggio mag maio",
-            "jun june juni juin junio giugno giu junho",
-            "jul july juli juillet juil julio luglio lug julho",
-            "aug august août aout agosto ago",
-            "sep sept september septembre septiembre settembre set setembro",
-            "oct october okt oktober octobre octubre ottobre ott outubro out",
-            "nov november novembre noviembre novembro",
-            "dec december dez dezember décembre decembre déc diciembre dic dicembre dezembro",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+_MONTHS = {name: int(number) for name, number in read_table("months").items()}
 _PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
-_FILLERS_LISTED = "de del do di of the den st nd rd th er am le el o a"
-_FILLERS = frozenset(_FILLERS_LISTED.split())
+_FILLERS = frozenset(
+    (
+        "de",
+        "del",
+        "do",
+        "di",
+        "of",
+        "the",
+        "den",
+        "st",
+        "nd",
+        "rd",
+        "th",
+        "er",
+        "am",
+        "le",
+        "el",
+        "o",
+        "a",
+    )
+)
 
 
 def exists(year: int, month: int, day: int) -> bool:

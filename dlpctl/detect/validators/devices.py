@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
-from dlpctl.detect.validators.checksums import alphanumeric, compact, digits, luhn_checks, varied
+from dlpctl.detect.validators.checksums import alphanumeric, compact, varied
+from dlpctl.detect.validators.registry import validator
 
 _VIN_VALUES = dict(
     zip(
@@ -48,19 +48,6 @@ def vin_shape(value: str) -> bool:
     """
     bare = compact(value)
     return _vin_shaped(bare) and bare[-4:].isdigit()
-
-
-@validator("imei", proves=True)
-def imei(value: str) -> bool:
-    bare = digits(value, 15)
-    return bool(bare) and varied(bare) and bare[:2] != "00" and luhn_checks(bare)
-
-
-@validator("iccid", proves=True)
-def iccid(value: str) -> bool:
-    """SIM cards: 89, a country, an issuer, a Luhn digit."""
-    bare = digits(value, 18, 19, 20)
-    return bare.startswith("89") and varied(bare[2:]) and luhn_checks(bare)
 
 
 @validator("coordinates")

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
+from dlpctl.detect.validators.wordlists import read_words
 
 _HEX = frozenset("0123456789abcdefABCDEF")
-_FILE_ENDINGS_LISTED = (
-    "png jpg jpeg gif svg webp ico js jsx ts tsx css scss map json yaml yml toml html htm xml md txt log py pyc rb go rs java class kt c h "
-    "cpp hpp cs php sh bat ps1 exe dll so dylib zip gz tar bz2 xz pdf doc docx xls xlsx ppt pptx csv sql db lock service local localhost "
-    "internal invalid target socket mount slice timer localdomain lan conf cfg ini"
-)
-_FILE_ENDINGS = frozenset(_FILE_ENDINGS_LISTED.split()) - {
-    "md",
-    "rs",
-    "py",
-    "so",
-    "sh",
-    "zip",
-    "java",
-    "class",
-    "target",
-}
-"""What stands behind an at sign and a dot without being a mailbox's domain; endings that are
-top-level domains too stay allowed.
-"""
+_FILE_ENDINGS = read_words("file_endings")
 
 
 @validator("email_address")
@@ -60,19 +43,14 @@ def email_international(value: str) -> bool:
     return not value.isascii() and email_address(value)
 
 
-_NOBODY = (
-    "admin administrator anonymous any apikey bool boolean default demo email empty example false foo bar guest http https int localhost "
-    "login name nil nobody none null object optional password placeholder postgres required root self str string system test tester "
-    "token true undefined unknown user user1 user_name userid username value var xxx yourname your_username your-username"
-)
-_NOBODYS = frozenset(_NOBODY.split())
+_NO_USERS = read_words("no_users")
 
 
 @validator("user_name")
 def user_name(value: str) -> bool:
     """Somebody's name for logging in: not a role, a type or a placeholder."""
     bare = value.lower()
-    return bare not in _NOBODYS and not bare.startswith(
+    return bare not in _NO_USERS and not bare.startswith(
         ("self.", "this.", "request.", "your", "my_", "os.", "config.")
     )
 
@@ -86,10 +64,9 @@ def has_digit(value: str) -> bool:
 @validator("no_program_word")
 def no_program_word(value: str) -> bool:
     """Not what programs call their own: a type, a state, a field."""
-    from dlpctl.detect.validators.secrets_words import WORDS
-
+    words = read_words("program")
     bare = value.lower()
-    return bare not in WORDS and bare.removesuffix("s") not in WORDS
+    return bare not in words and bare.removesuffix("s") not in words
 
 
 def _octets(value: str) -> list[int]:

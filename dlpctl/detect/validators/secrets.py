@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators import secrets_literals as literals
 from dlpctl.detect.validators import secrets_structure as structure
-from dlpctl.detect.validators import validator
+from dlpctl.detect.validators.registry import validator
 
 JUDGED = {
     "token": judge.token,

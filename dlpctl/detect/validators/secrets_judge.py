@@ -15,8 +15,7 @@ from functools import cache
 from itertools import pairwise
 from operator import sub
 
-from dlpctl.detect.validators.secrets_bigrams import DIGIT, JOINT, OTHER, ROWS
-from dlpctl.detect.validators.secrets_words import WORDS
+from dlpctl.detect.validators.wordlists import read_rows, read_words
 
 # A longer value is judged by its first part, so that a judge costs the same whatever it is given.
 JUDGED = 64
@@ -29,7 +28,9 @@ _DOUBTFUL = -2.0
 _COVERED = 0.4
 
 _ZERO = ord("j")
-_WEIGHTS = tuple(tuple(ord(cell) - _ZERO for cell in row) for row in ROWS)
+_LETTER_PAIRS = read_rows("letter_pairs")
+_DIGIT, _JOINT, _OTHER = 52, 53, 54  # classes of characters after the letters
+_PROGRAM_WORDS = read_words("program")
 
 
 def _kind(code: int) -> int:
@@ -39,8 +40,8 @@ def _kind(code: int) -> int:
     if "A" <= char <= "Z":
         return 26 + code - ord("A")
     if "0" <= char <= "9":
-        return DIGIT
-    return JOINT if char in "_-./:+=~ @" else OTHER
+        return _DIGIT
+    return _JOINT if char in "_-./:+=~ @" else _OTHER
 
 
 _KINDS = bytes(_kind(code) for code in range(256))
@@ -50,9 +51,9 @@ _KINDS = bytes(_kind(code) for code in range(256))
 def _pair_weights() -> list[int]:
     """The table by what two bytes, one behind the other, are as one number of this machine."""
     weights = [0] * (1 << 16)
-    for before, row in enumerate(_WEIGHTS):
-        for after, weight in enumerate(row):
-            weights[int.from_bytes((before, after), sys.byteorder)] = weight
+    for before, row in enumerate(_LETTER_PAIRS):
+        for after, cell in enumerate(row):
+            weights[int.from_bytes((before, after), sys.byteorder)] = ord(cell) - _ZERO
     return weights
 
 
@@ -95,7 +96,7 @@ def wordiness(value: str) -> float:
     kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
     if not kinds:
         return 0.0
-    framed = b"%c%b%c" % (JOINT, kinds, JOINT)
+    framed = b"%c%b%c" % (_JOINT, kinds, _JOINT)
     # The pairs as numbers of two bytes, first those that begin at even places: loops in C take a
     # fifth of the time.
     even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
@@ -111,7 +112,7 @@ def is_made_of_words(value: str) -> bool:
     digits and joints.
     """
     value = value[:JUDGED]
-    covered = sum([len(part) for part in _PART.findall(value) if part.lower() in WORDS])
+    covered = sum([len(part) for part in _PART.findall(value) if part.lower() in _PROGRAM_WORDS])
     return covered >= _COVERED * len(value)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from dlpctl.detect.validators import secrets_judge as judge
+from dlpctl.detect.validators.wordlists import read_words
 
 _LONGEST = 256
 
@@ -28,21 +29,7 @@ _PATH = re.compile(
 )
 # Words that stand for a password but are none, in the languages that interfaces are often written
 # in.
-_WORDS_TEXT = """
-    password passwd passwort pass pwd psw passphrase passcode secret secrets token tokens key keys value values text string str varchar
-    char integer int bool boolean number object array null nil none true false undefined required optional nullable hidden input
-    user username login email admin root guest anonymous test testing tests demo default sample example placeholder changeme change_me
-    change-me changeit replaceme replace_me fixme todo tbd xxx xxxx empty blank unset unknown invalid wrong incorrect correct valid missing
-    basic bearer digest oauth oauth2 jwt ldap kerberos ntlm saml sso none plain plaintext encrypted hashed bcrypt md5 sha1 sha256 sha512
-    base64 utf8 utf-8 ascii hex disabled enabled confirm confirmation forgot reset update new old current show hide toggle
-    contraseña contrasena clave motdepasse kennwort senha wachtwoord parola lozinka heslo jelszo salasana adgangskode losenord
-    mot-de-passe haslo sandi пароль 密码 密碼 パスワード 비밀번호 redacted removed masked censored sanitized
-    password_here passwordhere yourpassword your_password your-password mypassword my_password my-password somepassword some_password
-    the_password apassword a_password thepassword testpassword test_password testpass userpassword user_password dbpassword db_password
-    scram-sha-256 scram-sha-1 sha-256 sha-512 aes-128-cbc aes-256-cbc aes-256-gcm pbkdf2 argon2 argon2id
-    pgpassword postgres mysql mariadb mongo mongodb redis rabbitmq elastic docker localhost prod dev stage staging production development
-    """
-_WORDS = frozenset(_WORDS_TEXT.split())
+_WORDS = read_words("password_labels")
 _TALKS_ABOUT = re.compile(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
     r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
@@ -58,14 +45,7 @@ _WORD_AND_DIGIT = re.compile(
 )
 # Passwords that are words: the few of every published list of the commonest that name nothing in a
 # program.
-_KNOWN_WORDS_TEXT = """
-    letmein iloveyou monkey dragon sunshine princess football baseball shadow superman batman trustno1 starwars whatever welcome
-    qwerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm michael jennifer jordan michelle charlie ashley bailey passw0rd p@ssword mustang
-    hockey ranger harley buster soccer killer tigger jessica pepper thomas summer freedom hunter swordfish correcthorsebatterystaple
-    opensesame hunter2 ninja azerty loveme flower cheese computer maverick cookie matrix abc123 s3cr3t s3cret secr3t sup3rs3cr3t
-    supersecret topsecret toor raspberry alpine cisco calvin
-    """
-_KNOWN_WORDS = frozenset(_KNOWN_WORDS_TEXT.split())
+_KNOWN_WORDS = read_words("common_passwords")
 # Base64 may begin like a path and hold what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"

@@ -8,6 +8,7 @@ import zlib
 
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators.secrets_literals import password
+from dlpctl.detect.validators.wordlists import read_words
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -164,12 +165,7 @@ def base64_object(value: str) -> bool:
     return decoded is not None and decoded.lstrip().startswith(b"{") and b'"' in decoded
 
 
-_PUBLIC_TEXT = (
-    "password passwd pass pwd secret user username token changeme change_me example placeholder xxxx xxxxx none "
-    "null x-oauth-basic your_password yourpassword my_password mypassword your-password port pw root admin guest "
-    "postgres mysql mariadb redis mongo rabbitmq sa test "
-)
-_PUBLIC = frozenset(_PUBLIC_TEXT.split())
+_PUBLIC = read_words("url_password_labels")
 
 
 def url_password(value: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import string
 import time
+import timeit
 
 import pytest
 from hypothesis import given, settings
@@ -96,8 +97,5 @@ class TestEveryValidator:
     @pytest.mark.no_cover
     @pytest.mark.parametrize("char", ["a", "=", "-", ".", "/", "0", "\u20ac", "\\", "$"])
     def test_takes_a_megabyte_of_one_character_quickly(self, name: str, char: str) -> None:
-        accepts = find(name).accepts
-        value = char * 1_000_000
-        began = time.process_time()
-        accepts(value)
-        assert time.process_time() - began < 0.5
+        accepts, value = find(name).accepts, char * 1_000_000
+        assert timeit.timeit(lambda: accepts(value), timer=time.process_time, number=1) < 0.5

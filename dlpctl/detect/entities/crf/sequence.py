@@ -1,0 +1,344 @@
+"""Marginal probabilities of labels for the tokens of a text."""
+
+from __future__ import annotations
+
+import struct
+from functools import partial
+from operator import xor
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from dlpctl.detect.entities.crf.chain import Chain, Chances, Score
+from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
+from dlpctl.detect.entities.crf.model import (
+    LABELS,
+    LANE,
+    MARK_BIT,
+    MARK_BYTE,
+    SCALE,
+    SLOT,
+    SLOTS,
+    Model,
+)
+from dlpctl.detect.entities.crf.words import (
+    COMMON,
+    GIVEN,
+    PARTICLE,
+    STREET,
+    TITLE,
+    TOKEN,
+    feature_code,
+    is_word,
+    look_up_keys,
+    own_features,
+    setting,
+    shape,
+    word_flags,
+)
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterable
+
+_COUNT = len(LABELS)
+_SCORES = struct.Struct(f"<{_COUNT}H")
+_BYTES = SLOT // 8
+# What makes all lanes of a slot, or of all slots, positive, so that they can be parted.
+_BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
+_ALL_BIAS = sum(_BIAS << SLOT * slot for slot in range(len(SLOTS)))
+_SLOT_MASK = (1 << SLOT) - 1
+_SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
+_DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
+_ACROSS = 6  # a word votes for tokens that are so many places away
+_LONGEST = 64  # characters of a token that are looked at
+_MOST_WORDS = 30_000
+_MOST_REMEMBERED = 2_000
+_LONGEST_REMEMBERED = 5_000
+_MOST_PAIRS = 100_000
+
+
+_Key = TypeVar("_Key")
+
+
+class Word:
+    """A token as the tagger knows it, with its votes for itself and its neighbours.
+
+    Not a named tuple: the innermost loop reads twenty of these, and a slot is read in half the
+    time.
+    """
+
+    __slots__ = (
+        "after",  # for the first token behind it and some punctuation
+        "after_line",  # the same across a line break
+        "before",
+        "before_line",
+        "class_before",  # its class as a part of features, by where it stands
+        "class_behind",
+        "class_far_before",
+        "class_far_behind",
+        "class_here",
+        "flags",
+        "key",
+        "key_before",
+        "key_behind",
+        "kind",  # 0 punctuation or number, 1 word, 2 line break
+        # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number
+        # or a telling word
+        "level",
+        "needs",  # how much must stand beside it for it to be a part of one
+        "outline",
+        "own",
+        "to_next",
+        "to_next_but_one",
+        "to_previous",
+        "to_previous_but_one",
+    )
+
+    def __init__(self, outline: str, kind: int, flags: int, cls: str, key: str, votes: int) -> None:
+        self.outline = outline
+        self.kind = kind
+        self.flags = word_flags(flags)
+        self.key = key
+        (
+            self.class_here,
+            self.class_before,
+            self.class_behind,
+            self.class_far_before,
+            self.class_far_behind,
+        ) = class_codes(cls)
+        self.key_before, self.key_behind = key_codes(key)
+        votes += _ALL_BIAS
+        (
+            self.own,
+            self.to_next,
+            self.to_previous,
+            self.to_next_but_one,
+            self.to_previous_but_one,
+            self.after,
+            self.after_line,
+            self.before,
+            self.before_line,
+        ) = [(votes >> shift & _SLOT_MASK) - _BIAS for shift in _SHIFTS]
+        self.level = self.needs = 0
+
+
+class Tagged(NamedTuple):
+    """The tokens of a region, and the label probabilities of those that are not surely outside."""
+
+    words: list[Word]
+    places: list[re.Match[str]]
+    chances: Chances
+    tokens: list[str]
+
+
+class Sequencer:
+    """Holds the caches. Threads may share it: what is in a cache depends on its key and on nothing
+    else.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._words: dict[str, Word] = {}
+        self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]  # by the setting
+        self._crossed = _Crossed(model)
+        self._shared: _Votes[str] = _Votes(lambda name: model.votes(feature_code(name)))
+        # What a region was found to hold, by its length and its hash: the history of a chat, quoted
+        # mail and the heads of files come again and again. A hash, so that nothing of the text
+        # itself is kept.
+        self._remembered: dict[tuple[int, int], Chances] = {}
+        # What the best way into a label is worth counts as a part of the label's own score, so that
+        # scores compare.
+        entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
+        self._bias = _BIAS + sum(
+            (value - entry[0]) << LANE * label for label, value in enumerate(entry)
+        )
+        self._chain = Chain(model.transitions, entry)
+        self._border = self._make("\n\n", border=True)
+        self._border.level, self._border.needs = 0, 9
+
+    def word(self, token: str) -> Word:
+        token = token[:_LONGEST]
+        found = self._words.get(token)
+        if found is None:
+            if len(self._words) > _MOST_WORDS:
+                self._words.clear()
+            found = self._words[token] = self._make(token)
+        return found
+
+    def _make(self, token: str, *, border: bool = False) -> Word:
+        outline = "NL2" if border else shape(token)
+        kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
+        flags = self._model.flags(look_up_keys(token)) if kind == 1 else 0
+        cls, key, names = own_features(token, outline, flags)
+        dull = (
+            outline in ("x", "x1")
+            and bool(flags >> COMMON & 3)
+            and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
+        )
+        # All features but the first are shared with many words.
+        votes = self._model.votes(feature_code(names[0])) + sum(
+            map(self._shared.__getitem__, names[1:])
+        )
+        word = Word(outline, kind, flags, cls, key, votes)
+        own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
+        dull = dull or own[0] - max(own[1:]) > _DULL
+        if kind == 1:
+            word.level, word.needs = (0, 2) if dull else (1 if outline[0] == "X" else 2, 0)
+        else:
+            word.level, word.needs = 1 if outline[0] in "pNT" else 2, 1 if dull else 0
+        word.own += self._bias
+        return word
+
+    def tag(self, text: str, regions: Iterable[tuple[int, int]]) -> list[Tagged]:
+        """The label probabilities in each region, which is taken for a text of its own."""
+        known = self._words
+        tagged: list[Tagged] = []
+        fresh: dict[int, list[Tagged]] = {}  # by their settings
+        waiting: list[tuple[tuple[int, int], Chances]] = []
+        for start, end in regions:
+            matches = list(TOKEN.finditer(text, start, end))
+            tokens = [match[0] for match in matches]
+            words = [known.get(token) or self.word(token) for token in tokens]
+            key = (end - start, hash(text[start:end]))
+            chances = self._remembered.get(key)
+            tagged.append(Tagged(words, matches, {} if chances is None else chances, tokens))
+            if chances is None:
+                fresh.setdefault(setting([word.outline for word in words]), []).append(tagged[-1])
+                if end - start < _LONGEST_REMEMBERED:
+                    waiting.append((key, tagged[-1].chances))
+        for mood, alike in fresh.items():
+            self._decode(mood, alike)
+        if len(self._remembered) > _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered.update(
+            waiting[-_MOST_REMEMBERED:]
+        )  # a single text may have any number of regions
+        return tagged
+
+    def _decode(self, mood: int, regions: list[Tagged]) -> None:
+        """Regions of one setting at once, with borders between them."""
+        border = self._border
+        words = [border, border]
+        firsts = []
+        for region in regions:
+            firsts.append(len(words))
+            words += region.words
+            words += (border, border)
+        levels = [word.level for word in words]
+        needs = [word.needs for word in words[1:-1]]
+        places = [
+            place
+            for place, (before, needed, behind) in enumerate(
+                zip(levels, needs, levels[2:], strict=False), 1
+            )
+            if before + behind >= needed
+        ]
+        chances: Chances = {}
+        self._chain.decode(places, self._scores(mood, words, places), chances)
+        at = 0
+        for place in sorted(chances):
+            while at + 1 < len(firsts) and firsts[at + 1] <= place:
+                at += 1
+            regions[at].chances[place - firsts[at]] = chances[place]
+
+    def _scores(self, mood: int, words: list[Word], places: list[int]) -> list[Score]:
+        """The scores of the labels at some places.
+
+        Each step is taken for all of them at once, which is faster than token by token.
+        """
+        here = [words[place] for place in places]
+        before = [words[place - 1] for place in places]
+        behind = [words[place + 1] for place in places]
+        farther_before = [words[place - 2] for place in places]
+        farther_behind = [words[place + 2] for place in places]
+        middle = [word.class_here for word in here]
+        left = list(map(xor, [word.class_before for word in before], middle))
+        right = list(map(xor, [word.class_behind for word in behind], middle))
+        crossed = self._crossed.__getitem__
+        totals = map(
+            sum,
+            zip(
+                [word.own for word in here],
+                [word.to_next for word in before],
+                [word.to_previous for word in behind],
+                [word.to_next_but_one for word in farther_before],
+                [word.to_previous_but_one for word in farther_behind],
+                map(self._triples[mood].__getitem__, zip(left, right, middle, strict=True)),
+                map(crossed, map(xor, [word.class_far_before for word in farther_before], left)),
+                map(crossed, map(xor, [word.class_far_behind for word in farther_behind], right)),
+                map(crossed, map(xor, [word.key_before for word in before], middle)),
+                map(crossed, map(xor, [word.key_behind for word in behind], middle)),
+                [
+                    0 if one.kind == other.kind == 1 else self._across(words, place)
+                    for place, one, other in zip(places, before, behind, strict=True)
+                ],
+                strict=True,
+            ),
+        )
+        return list(
+            _SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals]))
+        )
+
+    def _across(self, words: list[Word], here: int) -> int:
+        """The votes of the last word before and of the first word behind the punctuation beside a
+        token.
+        """
+        border = self._border
+        total, line = 0, False
+        if words[here - 1].kind != 1:
+            for place in range(here - 1, here - 1 - _ACROSS, -1):
+                word = words[place]
+                if word.kind == 1:
+                    total += word.after_line if line else word.after
+                    break
+                if word is border:
+                    break
+                line = line or word.kind == 2
+        if words[here + 1].kind != 1:
+            line = False
+            for place in range(here + 1, here + 1 + _ACROSS):
+                word = words[place]
+                if word.kind == 1:
+                    total += word.before_line if line else word.before
+                    break
+                if word is border:
+                    break
+                line = line or word.kind == 2
+        return total
+
+    def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
+        return sum(map(self._crossed.__getitem__, triple_codes(mood, *codes)))
+
+
+class _Votes(dict[_Key, int]):
+    """Votes that are looked up when they are asked for first."""
+
+    def __init__(self, make: Callable[[_Key], int]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: _Key) -> int:
+        vote = self._make(key)
+        if len(self) > _MOST_PAIRS:
+            self.clear()
+        self[key] = vote
+        return vote
+
+
+class _Crossed(dict[int, int]):
+    """The same for the codes of crossed features, of which most stand for none: a look at their
+    marks here saves most calls.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self._marks = model.marks
+        self._vote = model.vote
+
+    def __missing__(self, code: int) -> int:
+        vote = (
+            self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
+        )
+        if len(self) > _MOST_PAIRS:
+            self.clear()
+        self[code] = vote
+        return vote

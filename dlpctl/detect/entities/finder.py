@@ -1,0 +1,266 @@
+"""Finds names of persons and postal addresses: the regions that the gate marked go through the
+tagger.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect import labelled
+from dlpctl.detect.entities import addresses
+from dlpctl.detect.entities import shapes as names_forms
+from dlpctl.detect.entities.boundaries import completed, lines, trim
+from dlpctl.detect.entities.crf.model import LABELS, Model
+from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
+from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
+from dlpctl.detect.entities.regions import Gate, Hit, Region
+from dlpctl.detect.entities.rejections import bare, doubtful, unheard
+from dlpctl.detect.entities.triggers import PATTERNS
+from dlpctl.detect.known import Known
+from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect.overlap import Overlaps
+from dlpctl.regex import lazy
+from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DATA = Path("names") / "tagger.bin"
+_MOST_WORDS = 1 << 14
+LOWEST = 0.2  # spans that are less likely are not reported at all
+_EVEN = 0.5
+# the most that a single word without a cue is worth in source code, or with the cue of a place
+_DOUBTED = 0.3
+_UNHEARD = 0.55  # what remains of the score of a single word that no list has
+_DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
+_LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
+_SURE = 0.7
+_BEGIN, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
+_ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
+
+
+class NameTagger:
+    """Built once from the packed file and shared: `tag` keeps nothing but caches."""
+
+    def __init__(self, model: Model) -> None:
+        self._sequencer = Sequencer(model)
+        self._flags = lru_cache(_MOST_WORDS)(
+            lambda token: word_flags(model.flags(look_up_keys(token)))
+        )
+        self._gate = Gate(self._flags)
+
+    @classmethod
+    def load(cls, path: Path) -> NameTagger:
+        return cls(Model.load(path))
+
+    def regions(
+        self, text: str, hits: Iterable[Hit], code: list[bool] | None = None
+    ) -> list[Region]:
+        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in
+        characters.
+        """
+        return self._gate.regions(text, hits, code)
+
+    def find(
+        self,
+        text: str,
+        hits: Sequence[Hit],
+        code: list[bool] | None = None,
+        known: Known | None = None,
+    ) -> list[Finding]:
+        """What `tag` finds in the regions of a text, and what the labels of its tables say."""
+        known = known or Known()
+        headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
+        cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
+        for cell in labelled.cells_found(cells):
+            self._know(text, cell, known.names)
+        regions = self._gate.regions(text, hits, code, cells.settled())
+        found = self.tag(text, regions, known.names) if regions else []
+        return labelled.joined(found, cells)
+
+    def tag(
+        self, text: str, regions: Iterable[Region], known: set[str] | None = None
+    ) -> list[Finding]:
+        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their
+        places.
+
+        `known` holds parts of names from what came before in the same document, and takes those of
+        this text.
+        """
+        tagged = self._sequencer.tag(text, regions)
+        found: list[Finding] = []
+        for region in tagged:
+            if not region.chances:
+                continue
+            here = [
+                *self._names(text, region),
+                *addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,))),
+            ]
+            found += self._formed(region, here)
+        fields = [one for region in tagged for one in self._fields(text, region)]
+        if fields:
+            found = _with_fields(text, fields, found)
+        found += self._linked(text, tagged, found, set() if known is None else known)
+        found.sort(key=lambda finding: (finding.start, finding.end))
+        return found
+
+    @staticmethod
+    def _spans(
+        region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
+    ) -> Iterable[tuple[int, int, float]]:
+        """Runs of tokens (first, behind the last, score) from one floor upwards, each token once."""
+        begin, inside = labels
+        chance = {}
+        for place, votes in region.chances.items():
+            both = votes[begin] + votes[inside]
+            if both >= LOWEST:
+                chance[place] = both
+        places = list(chance)
+        for floor in floors:
+            run: list[int] = []
+            for place in [*places, -1]:
+                fits = place >= 0 and chance[place] >= floor
+                starts = (
+                    fits
+                    and region.chances[place][begin] > region.chances[place][inside]
+                    and region.chances[place][begin] > _EVEN
+                )
+                if run and (not fits or place != run[-1] + 1 or starts):
+                    values = [chance[token] for token in run]
+                    if floor == floors[0] or max(values) < floors[0]:
+                        yield run[0], run[-1] + 1, sum(values) / len(values)
+                    run = []
+                if fits:
+                    run.append(place)
+
+    def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
+        code = len(text) > SHORT and dense(text[region.places[0].start() : region.places[-1].end()])
+        done: set[int] = set()
+        for first, end, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
+            behind = completed(region.words, first, end)
+            if first in done:
+                continue
+            done.update(range(first, behind))
+            for left, right in lines(region.words, first, behind):
+                span = trim(text, region, left, right)
+                if span:
+                    doubted = (code and bare(region.words, left, right)) or doubtful(
+                        region.words, left, right
+                    )
+                    worth = score * _UNHEARD if unheard(region.words, left, right) else score
+                    yield _finding(*span, min(worth, _DOUBTED) if doubted else worth)
+
+    @staticmethod
+    def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
+        """The findings of a region with those that their form gives away, which take in what is a
+        part of them.
+        """
+        kept = Overlaps(found)
+        for first, behind, score in names_forms.find(region):
+            one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
+            rivals = kept.overlapping(one)
+            if all(_holds(one, other) for other in rivals.values() if other.score >= _EVEN):
+                kept.replace(rivals, one)
+        return kept.findings()
+
+    def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
+        if not region.places:
+            return
+        first, behind = region.places[0].start(), region.places[-1].end()
+        if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
+            return
+        for match in labelled.LABEL.finditer(text, first, behind):
+            if labelled.is_key(match[1]):
+                field = labelled.field(text, match[1], match.end(1), self._flags)
+                if field:
+                    yield field
+
+    def _linked(
+        self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
+    ) -> list[Finding]:
+        """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
+        for finding in found:
+            self._know(text, finding, known)
+        if not known:
+            return []
+        taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
+        linked: list[Finding] = []
+        next_taken = 0
+        for region in tagged:
+            previous = -2
+            if known.isdisjoint(region.tokens):
+                continue
+            for place, token in enumerate(region.tokens):
+                if token not in known:
+                    continue
+                start, end = region.places[place].start(), region.places[place].end()
+                while next_taken < len(taken) and taken[next_taken][1] <= start:
+                    next_taken += 1
+                covered = next_taken < len(taken) and taken[next_taken][0] < end
+                told_apart = _elsewhere(region.chances.get(place)) or doubtful(
+                    region.words, place, place + 1
+                )
+                if covered or told_apart:
+                    continue
+                if previous == place - 1 and linked:
+                    linked[-1] = linked[-1]._replace(end=end)
+                else:
+                    linked.append(_finding(start, end, _LINKED))
+                previous = place
+        starts = {finding.start for finding in linked}
+        found[:] = [
+            finding for finding in found if finding.score >= _EVEN or finding.start not in starts
+        ]
+        return linked
+
+    def _know(self, text: str, finding: Finding, known: set[str]) -> None:
+        """Remember the parts of a name that name a person by themselves."""
+        if finding.type == "PERSON_NAME" and finding.score >= _SURE:
+            parts = _PART.findall(text[finding.start : finding.end])
+            if len(parts) > 1 or finding.score > 0.9:
+                known.update(part for part in parts if part not in known and self._links(part))
+
+    def _links(self, part: str) -> bool:
+        word = self._sequencer.word(part)
+        return (
+            len(part) > 2
+            and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags.named)))
+            and not word.flags.common
+            and not (word.flags.title or word.flags.company or word.flags.calendar)
+        )
+
+
+_PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
+    """The values of labels, and of what was found that which overlaps none of them."""
+    others = Overlaps(found)
+    whole = [one for one in fields if not _cut(text, one, others.overlapping(one).values())]
+    labelled_values = Overlaps(whole)
+    return [*whole, *(one for one in found if not labelled_values.overlapping(one))]
+
+
+def _holds(one: Finding, other: Finding) -> bool:
+    return one.start <= other.start and other.end <= one.end and one[2:4] != other[2:4]
+
+
+def _cut(text: str, field: Finding, found: Iterable[Finding]) -> bool:
+    """Whether a value that no quote ends goes on behind the comma that was taken for its end."""
+    return text[field.end : field.end + 1] in (",", ";") and any(
+        one.type == field.type
+        and one.score >= _EVEN
+        and one.start <= field.start
+        and one.end > field.end
+        for one in found
+    )
+
+
+def _elsewhere(chances: list[float] | None) -> bool:
+    return bool(chances) and chances is not None and max(chances[3:]) > _EVEN
+
+
+def _finding(start: int, end: int, score: float) -> Finding:
+    return Finding("PERSON_NAME", Category.PII, start, end, round(score, 4), "person-name")

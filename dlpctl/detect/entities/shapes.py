@@ -1,0 +1,192 @@
+"""Names that their form gives away where the tagger takes them for something else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.entities.boundaries import CLOSINGS, race_and_sex
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.detect.entities.rejections import FIRMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dlpctl.detect.entities.crf.sequence import Tagged, Word
+
+_SURE = 0.75
+_PAIRED = 0.55
+_HONORIFICS = lexicon_words("honorifics")
+_TITLES = lexicon_words("titles")
+_STOPS = (". ", ".")
+_MOST_PARTS = 5  # words and hyphens behind a title
+_ENDS = ('"', "”", "'", ".", "-", "<", "/")
+_RELATIVES = lexicon_words("relatives")
+_BORN = lexicon_words("born")  # the name of the parents follows
+
+
+def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
+    """Runs of tokens (first, behind the last, score)."""
+    if not _HONORIFICS.isdisjoint(region.tokens):
+        yield from _honoured(region.words)
+    if "/" in region.tokens:
+        yield from _ticketed(region.words)
+    if ", " in region.tokens:
+        yield from _inverted(region.words)
+    yield from _called(region.words)
+    yield from _signed(region.words)
+    for place, word in enumerate(region.words):
+        if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
+            yield from _titled(region.words, place)
+        if word.outline == "x" and word.key in _RELATIVES:
+            yield from _related(region.words, place)
+        if word.flags.given >= 2 and word.outline == "Xx" and _paired(region.words, place):
+            yield place, place + 2, _PAIRED
+
+
+def _honoured(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Tanaka-san."""
+    for place in range(len(words) - 2):
+        word = words[place]
+        if (
+            word.outline == "Xx"
+            and words[place + 1].key == "-"
+            and words[place + 2].key in _HONORIFICS
+        ):
+            yield place, place + 1, _SURE
+
+
+def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """OKORO/GRACE, as airlines write it."""
+    for place in range(len(words) - 2):
+        surname, mark, given = words[place : place + 3]
+        if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags.given > 1:
+            titled = place + 3 < len(words) and bool(words[place + 3].flags.title)
+            if titled or (
+                surname.flags.surname and not (surname.flags.common or given.flags.common)
+            ):
+                yield place, place + 3, _SURE
+
+
+def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """DOE, JANE Q, as registers write it: no list of cities or countries, and not in the middle of
+    a list.
+    """
+    for place in range(len(words) - 2):
+        surname, mark, given = words[place : place + 3]
+        if mark.key != ", " or not surname.outline == given.outline == "XX":
+            continue
+        if given.flags.given < 2 or given.flags.common > 2 or given.flags.place > 1:
+            continue
+        if surname.flags.other or given.flags.other or surname.flags.surname == 0:
+            continue
+        behind = place + 3
+        while behind < min(len(words), place + 5) and words[behind].outline == "X1":
+            if race_and_sex(words, behind):
+                break
+            behind += 1
+        listed = (place > 0 and words[place - 1].key == ", ") or (
+            behind < len(words)
+            and words[behind].key == ", "
+            and behind + 1 < len(words)
+            and words[behind + 1].outline == "XX"
+        )
+        if not listed:
+            yield place, behind, _SURE
+
+
+def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: behind a title, a word that is hardly anything else."""
+    first = name = (
+        place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
+    )
+    while name + 1 < len(words) and words[name].outline == "X1":
+        name += 2 if words[name + 1].key in _STOPS else 1
+    behind = name
+    while behind < len(words) and behind - name < _MOST_PARTS and _is_surname(words[behind]):
+        behind += 2 if behind + 2 < len(words) and words[behind + 1].key == "-" else 1
+    if behind > name and (behind == len(words) or words[behind].outline[0] != "X"):
+        yield first, behind, _PAIRED
+
+
+def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """My brother Desmond, her supervisor Ed Marsh: a usual given name behind a relation, and the
+    word behind that if it is a name too.
+    """
+    first = place + 1
+    if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
+        return
+    given = words[first].flags
+    if given.given < 2 or given.common > 1:
+        return
+    behind = first + 1
+    if behind < len(words) and words[behind].outline == "Xx" and words[behind].flags.common < 3:
+        behind += not words[behind].flags.other
+    if behind == len(words) or words[behind].outline[0] != "X":
+        yield first, behind, _PAIRED
+
+
+def _is_surname(word: Word) -> bool:
+    return word.outline == "Xx" and word.flags.common < 2 and not word.flags.other
+
+
+def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Kay, I spoke with him. A given name that opens a line and is set off by a comma or a colon."""
+    for place in range(len(words) - 2):
+        word = words[place]
+        if word.outline != "Xx" or words[place + 1].key not in (", ", ": "):
+            continue
+        if place and words[place - 1].kind != 2:
+            continue
+        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
+        spoken = words[place + 2]
+        if (
+            known
+            and not word.flags.other
+            and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
+        ):
+            yield place, place + 1, _PAIRED
+
+
+def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Thx, Raj: a given name behind what closes a letter, at the end of its line."""
+    for place in range(len(words) - 1):
+        if words[place].key not in CLOSINGS:
+            continue
+        name = place + 1 if words[place + 1].kind == 1 else place + 2
+        if name >= len(words) or (words[name - 1].kind == 0 and words[name - 1].key != ", "):
+            continue
+        word = words[name]
+        ends = (
+            name + 1 == len(words)
+            or words[name + 1].kind == 2
+            or words[name + 1].key.strip() in _ENDS
+        )
+        named = max(word.flags.given, word.flags.surname) > word.flags.common
+        if ends and named and word.outline == "Xx" and not word.flags.other:
+            yield name, name + 1, _PAIRED
+
+
+def _paired(words: list[Word], place: int) -> bool:
+    """A given name and a surname that mean nothing else, with nothing beside them that a place or a
+    company would have.
+    """
+    if place + 1 >= len(words):
+        return False
+    given, surname = words[place], words[place + 1]
+    if (
+        given.outline != "Xx"
+        or surname.outline != "Xx"
+        or (given.flags.other or surname.flags.other)
+    ):
+        return False
+    if (given.key, surname.key) in FIRMS or given.flags.given < 2:
+        return False
+    if surname.flags.surname < 2 and (given.flags.given < 3 or len(surname.key) < 3):
+        return False
+    if given.flags.common or surname.flags.common:
+        return False
+    if given.flags.place > 1 or surname.flags.place > 2:
+        return False
+    before = words[place - 1] if place else None
+    behind = words[place + 2] if place + 2 < len(words) else None
+    return not any(one is not None and one.outline[0] == "X" for one in (before, behind))

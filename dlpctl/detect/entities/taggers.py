@@ -1,0 +1,229 @@
+"""Names and addresses in the engine: a gate over the whole text, the tagger where it opens, and
+what patterns have found cut out.
+
+Nothing of the tagger is imported, and nothing of its data read, before a text holds a word that
+could begin a name.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from dlpctl.detect.compiled import from_patterns
+from dlpctl.detect.known import Known
+from dlpctl.detect.marks import code_blocks, is_code
+from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.errors import NameDataError
+from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    import hyperscan
+
+    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.entities.finder import NameTagger
+
+ADDRESS, PERSON_NAME = -2, -1
+"""What stands in a candidate in the place of a pattern's index."""
+
+TAGGED = (
+    Pattern(
+        id="address",
+        type="ADDRESS",
+        category=Category.PII,
+        label="Postal address (found by a tagger)",
+        regex="",
+        score=0.9,
+        match=(
+            "742 Evergreen Terrace, Springfield, IL 62704",
+            "Lindenstraße 12, 10969 Berlin",
+            "P.O. Box 1234, Denver, CO 80201",
+        ),
+        skip=("The meeting is in room 12, second floor.", "Main Street is closed today."),
+        source="names/tagger.bin",
+    ),
+    Pattern(
+        id="person-name",
+        type="PERSON_NAME",
+        category=Category.PII,
+        label="Name of a person (found by a tagger)",
+        regex="",
+        score=0.9,
+        match=("Please ask Amara Okafor about it.", "name: john smith", "Claimant: Smith, John"),
+        skip=(
+            "We are closed in April, May and June.",
+            "Flights from Paris to Berlin are cheap in winter.",
+        ),
+        source="names/tagger.bin",
+    ),
+)
+"""What the taggers find, in the place that their indexes name."""
+
+_WINDOW = 1 << 18
+"""Bytes that are tagged at once: what is remembered of a text while its names are linked grows with
+it.
+"""
+_MOST_KNOWN = 10_000
+
+
+class Taggers:
+    """Shared by threads, and by all detectors that come from one."""
+
+    def __init__(self, cache: Cache | None) -> None:
+        self._cache = cache
+        self.problem = ""
+        """Why names and addresses were not looked for; empty where they were."""
+
+    def compile(self) -> tuple[_Gate, _Gate]:
+        """Compile now what a first text would wait for."""
+        return self._in_prose, self._in_code
+
+    @cached_property
+    def _in_prose(self) -> _Gate:
+        from dlpctl.detect.entities.triggers import IN_PROSE
+
+        return _Gate(IN_PROSE, self._cache)
+
+    @cached_property
+    def _in_code(self) -> _Gate:
+        from dlpctl.detect.entities.triggers import IN_CODE
+
+        return _Gate(IN_CODE, self._cache)
+
+    @cached_property
+    def _tagger(self) -> NameTagger | None:
+        import dlpctl_patterns
+        from dlpctl.detect.entities.finder import DATA, NameTagger
+
+        try:
+            return NameTagger.load(Path(dlpctl_patterns.__path__[0]) / DATA)
+        except NameDataError as problem:
+            self.problem = str(problem)
+            return None
+
+    def candidates(
+        self, data: bytes, min_score: float, known: Known | None = None
+    ) -> list[Candidate]:
+        """Names and addresses in valid UTF-8, in the order of their places; those of one type do
+        not overlap.
+        """
+        found: list[Candidate] = []
+        known = known or Known()
+        for begin, end in _windows(data):
+            part = data if end - begin == len(data) else data[begin:end]
+            code = code_blocks(part)
+            hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
+            if not hits or self._tagger is None:
+                known.header = None
+                continue
+            text = part.decode()
+            plain = len(text) == len(part)
+            spans = (
+                self._tagger.find(text, hits, code, known)
+                if plain
+                else self._tagger.find(text, _in_characters(part, hits), None, known)
+            )
+            if len(known.names) > _MOST_KNOWN:
+                known.names.clear()
+            places = None if plain else _Bytes(text)
+            for one in spans:
+                if one.score >= min_score:
+                    start, stop = (
+                        (one.start, one.end)
+                        if places is None
+                        else (places(one.start), places(one.end))
+                    )
+                    index = PERSON_NAME if one.type == "PERSON_NAME" else ADDRESS
+                    found.append(Candidate(begin + start, begin + stop, one.score, False, index))
+        return found
+
+
+class _Gate:
+    """Some of the gate's patterns, compiled."""
+
+    def __init__(self, places: Sequence[int], cache: Cache | None) -> None:
+        from dlpctl.detect.entities.triggers import PATTERNS
+
+        patterns = [
+            Pattern(
+                f"names-gate-{place}",
+                "PERSON_NAME",
+                Category.PII,
+                PATTERNS[place].kind,
+                PATTERNS[place].regex,
+                0.0,
+            )
+            for place in places
+        ]
+        self._database = cast("hyperscan.Database", from_patterns(patterns, cache).database)
+        self._places = places
+        self._local = threading.local()
+
+    def hits(self, data: bytes) -> list[tuple[int, int]]:
+        """Pattern and end, in bytes."""
+        found: list[tuple[int, int]] = []
+        places = self._places
+
+        def on_hit(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            found.append((places[index], end))
+
+        self._database.scan(data, match_event_handler=on_hit, scratch=self._scratch())
+        return found
+
+    def _scratch(self) -> hyperscan.Scratch:
+        """Working memory, one for each thread."""
+        if not hasattr(self._local, "scratch"):
+            import hyperscan
+
+            self._local.scratch = hyperscan.Scratch(self._database)
+        scratch: hyperscan.Scratch = self._local.scratch
+        return scratch
+
+
+class _Bytes:
+    """From places in a text to places in its UTF-8, asked in almost ascending order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = self._byte = 0
+
+    def __call__(self, place: int) -> int:
+        if place < self._place:
+            return self._byte - len(self._text[place : self._place].encode())
+        self._byte += len(self._text[self._place : place].encode())
+        self._place = place
+        return self._byte
+
+
+def _in_characters(data: bytes, hits: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    hits.sort(key=lambda hit: hit[1])
+    converted: list[tuple[int, int]] = []
+    place = characters = 0
+    for index, end in hits:
+        characters += len(data[place:end].decode())
+        place = end
+        converted.append((index, characters))
+    return converted
+
+
+def _windows(data: bytes) -> Iterator[tuple[int, int]]:
+    """Parts of a text, cut between paragraphs, lines or words where it has them."""
+    begin = 0
+    while len(data) - begin > _WINDOW:
+        latest = begin + _WINDOW
+        earliest = latest - _WINDOW // 8
+        end = latest
+        for border in (b"\n\n", b"\n", b" "):
+            place = data.rfind(border, earliest, latest)
+            if place >= 0:
+                end = place + len(border)
+                break
+        while data[end] & 0xC0 == 0x80:
+            end -= 1
+        yield begin, end
+        begin = end
+    yield begin, len(data)

@@ -1,0 +1,67 @@
+"""The gate's patterns: where a name or an address can be. Every one is cheap and ends once at each
+place.
+
+They are what Hyperscan compiles with its flag for UTF-8 and without a start of match, so the place
+that counts is the end: behind the second letter of a capitalized word, or inside of or behind the
+word that gives an address away.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dlpctl.detect.entities.lexicon import alternatives
+
+
+class GatePattern(NamedTuple):
+    kind: str
+    regex: str
+
+
+_STREETS = alternatives("street_words")
+_STREETS_FIRST = alternatives("street_openers")
+_STREETS_GLUED = alternatives("street_endings")
+_LABELS = alternatives("name_labels")
+_HEADERS = alternatives("column_headers")
+_RESIDENCES = alternatives("residence_cues")
+_CUES = alternatives("name_cues")
+_BOX = alternatives("box_cues")
+_ACCENTED = "[À-ž]"  # Latin letters with marks
+_BEFORE = "(?:^|[^0-9A-Za-z_À-ž])"
+_CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"
+_CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
+
+PATTERNS = tuple(
+    GatePattern(kind, regex)
+    for kind, regex in (
+        ("capital", rf"{_BEFORE}{_CAPITAL}"),
+        ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
+        (
+            "label",
+            rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
+        ),
+        ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
+        ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
+        ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
+        ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
+        ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
+        ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),
+        ("residence", rf"(?:{_RESIDENCES})[^0-9\n]"),
+        ("postcode", r"[0-9],? [A-Z][a-zÀ-ž]"),
+        ("street", r"\b[A-Z]{2},? [0-9]{5}\b"),
+        ("street", r"\b[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}\b"),
+        ("street", r"\b[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]\b"),
+        ("street", r"\b[0-9]{4} ?[A-Z]{2}\b"),
+        ("street", rf"\b(?:{_BOX}) [0-9]"),
+        ("pair", rf"{_CAPITAL_WORD}(?:,? |-|\. ?| [A-Z]\.? (?:[A-Z]\.? )?){_CAPITAL}"),
+    )
+)
+IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
+IN_CODE = tuple(
+    place
+    for place, pattern in enumerate(PATTERNS)
+    if pattern.kind not in ("capital", "cue", "residence")
+)
+"""Source code has forty times as many capitalized words as pairs of them, and a word alone is
+seldom a name there.
+"""

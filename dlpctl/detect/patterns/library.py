@@ -1,0 +1,84 @@
+"""Pattern files: found, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.errors import PatternError, did_you_mean
+from dlpctl.regular import read_regular
+
+
+def builtin_files() -> list[Path]:
+    """The files of the library, in a stable order."""
+    import dlpctl_patterns
+
+    root = Path(dlpctl_patterns.__path__[0])
+    return sorted(
+        file
+        for folder in ("pii", "phi", "financial", "secrets")
+        for file in (root / folder).glob("*.toml")
+    )
+
+
+def load_patterns(files: Iterable[Path]) -> list[Pattern]:
+    """The patterns of all files; an id stands once among them."""
+    patterns: list[Pattern] = []
+    for file in files:
+        patterns += read_file(file)
+    unique(patterns)
+    return patterns
+
+
+def unique(patterns: Iterable[Pattern]) -> None:
+    seen: dict[str, Pattern] = {}
+    for pattern in patterns:
+        first = seen.setdefault(pattern.id, pattern)
+        if first is not pattern:
+            elsewhere = "the same file" if first.source == pattern.source else first.source
+            raise PatternError(
+                f"{pattern.source}: pattern '{pattern.id}': id is already used in {elsewhere}"
+            )
+
+
+def read_file(file: Path) -> list[Pattern]:
+    source = f"{file.parent.name}/{file.name}" if file.parent.name else file.name
+    import tomllib
+
+    try:
+        content = tomllib.loads(read_regular(file).decode("utf-8-sig"))
+    except OSError as problem:
+        raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
+    except UnicodeDecodeError as problem:
+        raise PatternError(f"{source}: is not UTF-8 at byte {problem.start}") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise PatternError(f"{source}: is not TOML: {problem}") from None
+    except RecursionError:
+        raise PatternError(f"{source}: is not TOML: it is nested too deeply") from None
+    return parse_file(content, source)
+
+
+def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
+    """The patterns of a file's content, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
+    from dlpctl.detect.patterns.parse import parse_pattern
+
+    for key in content:
+        if key not in ("pattern", "fragments"):
+            raise PatternError(
+                f"{source}: {key} is not a known key{did_you_mean(key, ['pattern', 'fragments'])}"
+            )
+    fragments = content.get("fragments", {})
+    if not isinstance(fragments, dict) or not all(
+        isinstance(value, str) for value in fragments.values()
+    ):
+        raise PatternError(f"{source}: fragments is not a table of texts")
+    tables = content.get("pattern", [])
+    if (
+        not isinstance(tables, Sequence)
+        or isinstance(tables, str)
+        or not all(isinstance(t, dict) for t in tables)
+    ):
+        raise PatternError(f"{source}: pattern is not a list of tables; write [[pattern]]")
+    return [parse_pattern(table, source, index, fragments) for index, table in enumerate(tables)]

@@ -1,0 +1,143 @@
+"""Whether a pattern does what it says: its examples, how broad it is, and what it costs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from random import Random
+from typing import NamedTuple
+
+from dlpctl.detect.database import compile_database, max_width
+from dlpctl.detect.engine import THRESHOLD, Detector
+from dlpctl.detect.matcher import compile_regex
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.patterns.placeholders import expand
+from dlpctl.detect.patterns.prose import plain_prose
+from dlpctl.detect.runner import Trace
+from dlpctl.errors import PatternError
+
+_BROAD = 1 / 10_000
+"""Findings by words of prose from which on a pattern is called too broad."""
+_COSTLY_SECONDS = 0.3
+_TIMED = 50
+"""The most patterns that are compiled one by one to see what each costs."""
+_EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
+
+
+class Problem(NamedTuple):
+    """Something to say of a pattern; an error is a broken promise, a warning a reason to look
+    again.
+    """
+
+    message: str
+    is_error: bool
+
+
+def examples(pattern: Pattern, kind: str) -> list[str]:
+    """The `match` or `skip` examples with their placeholders replaced."""
+    texts: Sequence[str] = getattr(pattern, kind)
+    return [
+        expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)
+    ]
+
+
+@cache
+def makers() -> Mapping[str, Callable[[Random], str]]:
+    """The functions behind `{{make:NAME}}`, which give values that pass a checksum."""
+    generators: Mapping[str, Callable[[Random], str]] = import_module(_EXAMPLE_MAKERS).GENERATORS
+    return generators
+
+
+def check_patterns(
+    patterns: Sequence[Pattern], detector: Detector | None = None
+) -> Iterator[Problem]:
+    """Return all problems of the patterns, each with file, pattern and key.
+
+    They are compiled unless a `detector` that has them is given.
+    """
+    widths: dict[str, tuple[int, bool]] = {}
+    for pattern in patterns:
+        try:
+            compile_regex(pattern.regex, _where(pattern))
+            widths[pattern.id] = max_width(pattern)
+        except PatternError as problem:
+            yield Problem(problem.message, is_error=True)
+    usable = [pattern for pattern in patterns if pattern.id in widths]
+    # One for all: compiling them together costs less than each by itself.
+    detector = detector or Detector(usable)
+    in_prose = Counter(
+        trace.finding.pattern_id for trace in detector.traces(plain_prose()) if _counts(trace)
+    )
+    for pattern in usable:
+        width, bounded = widths[pattern.id]
+        try:
+            yield from _broken_examples(pattern, detector)
+        except PatternError as problem:
+            yield Problem(f"{_where(pattern)}: examples: {problem.message}", is_error=True)
+        seconds = _seconds_to_compile(pattern) if len(usable) <= _TIMED else 0.0
+        yield from _warnings(pattern, width, bounded, in_prose[pattern.id], seconds)
+
+
+def _where(pattern: Pattern) -> str:
+    return f"{pattern.source}: pattern '{pattern.id}'"
+
+
+def _counts(trace: Trace) -> bool:
+    return not trace.refused_by and trace.finding.score >= THRESHOLD
+
+
+def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
+    for index, text in enumerate(examples(pattern, "match")):
+        traces = [
+            trace for trace in detector.traces(text) if trace.finding.pattern_id == pattern.id
+        ]
+        if not any(map(_counts, traces)):
+            yield Problem(
+                f"{_where(pattern)}: examples.match[{index}] is not found{_nearly(traces)}",
+                is_error=True,
+            )
+    for index, text in enumerate(examples(pattern, "skip")):
+        if any(
+            trace.finding.pattern_id == pattern.id and _counts(trace)
+            for trace in detector.traces(text)
+        ):
+            yield Problem(f"{_where(pattern)}: examples.skip[{index}] is found", is_error=True)
+
+
+def _nearly(traces: Sequence[Trace]) -> str:
+    """Why a match of the regex does not count."""
+    for trace in traces:
+        if trace.refused_by:
+            return f": validator '{trace.refused_by}' refuses it"
+        return f": it scores {trace.finding.score:g}, below {THRESHOLD:g}"
+    return ""
+
+
+def _warnings(
+    pattern: Pattern, width: int, bounded: bool, in_prose: int, seconds: float
+) -> Iterator[Problem]:
+    for kind, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
+        if not getattr(pattern, kind):
+            yield Problem(
+                f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False
+            )
+    words = len(plain_prose().split())
+    said = []
+    if in_prose > words * _BROAD:
+        said.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
+    if not bounded and not pattern.width:
+        said.append(
+            f"has no bound of its own; matches are limited to {width:,} bytes, or to what 'width' says"
+        )
+    if seconds > _COSTLY_SECONDS:
+        said.append(f"is costly: {seconds:.1f} s to compile")
+    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in said)
+
+
+def _seconds_to_compile(pattern: Pattern) -> float:
+    began = time.process_time()
+    compile_database([pattern])
+    return time.process_time() - began

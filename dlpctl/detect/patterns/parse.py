@@ -1,0 +1,243 @@
+"""From the TOML table of a pattern file to a pattern, everything checked and every error with its
+place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dlpctl.detect import validators
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
+from dlpctl.errors import PatternError, did_you_mean
+from dlpctl.types import Category
+
+ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+WIDEST = 65_536
+_BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
+
+
+def parse_pattern(
+    table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]
+) -> Pattern:
+    """A pattern from its table; `source` names the file in errors and `index` a pattern that has no
+    usable id.
+    """
+    identifier = table.get("id")
+    usable = isinstance(identifier, str) and ID.fullmatch(identifier)
+    reader = _Reader(
+        table, f"{source}: pattern '{identifier}'" if usable else f"{source}: pattern[{index}]"
+    )
+    identifier = reader.text("id", ID, "lower-case words joined by hyphens")
+    category = reader.choice("category", [category.value for category in Category])
+    context = reader.table("context")
+    examples = reader.table("examples")
+    pattern = Pattern(
+        id=identifier,
+        type=reader.text("type", TYPE, "upper-case words joined by underscores"),
+        category=Category(category),
+        label=reader.text("label"),
+        regex=_with_fragments(reader, reader.text("regex"), fragments),
+        score=reader.number("score", 0.0, 1.0),
+        validators=reader.strings("validators", _known_validator),
+        keywords=reader.strings("keywords"),
+        context=_context(context) if context else None,
+        width=reader.whole("width", 1, WIDEST) if "width" in table else None,
+        trigger=_trigger(reader, fragments) if "trigger" in table else None,
+        gated=reader.truth("gated"),
+        region=reader.text("region") if "region" in table else None,
+        references=reader.strings("references"),
+        match=examples.strings("match") if examples else (),
+        skip=examples.strings("skip") if examples else (),
+        source=source,
+    )
+    for each in (reader, context, examples):
+        if each:
+            each.nothing_else()
+    return pattern
+
+
+def _context(reader: _Reader) -> Context:
+    words, against = reader.strings("words"), reader.strings("against")
+    if not words and not against:
+        raise reader.error("words", "is missing")
+    return Context(
+        words=words,
+        score=reader.number("score", 0.0, 1.0) if words else 0.0,
+        against=against,
+        against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
+        before=reader.whole("before", 0, 1000, default=BEFORE),
+        after=reader.whole("after", 0, 1000, default=AFTER),
+    )
+
+
+def _known_validator(name: str) -> str | None:
+    if name in validators.names():
+        return None
+    return f"{name!r} is not a validator{did_you_mean(name, validators.names())}"
+
+
+def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
+    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and
+    `{{before:gap}}` before its fragment `gap`.
+
+    `{{loosely:value}}` is what stands before it, with no upper bound of a count.
+    """
+    regex = reader.text("regex")
+
+    def before(found: re.Match[str]) -> str:
+        how, name = found.groups()
+        sought = VALUE if name == "value" else re.compile(re.escape(f"{{{{{name}}}}}"))
+        at = sought.search(regex)
+        if not at:
+            raise reader.error("trigger", f"names {name!r}, which is not in the regex")
+        prefix = regex[: at.start()]
+        return (
+            loosened(_with_fragments(reader, prefix, fragments, "trigger"))
+            if how == "loosely"
+            else prefix
+        )
+
+    trigger = _BEFORE.sub(before, reader.text("trigger"))
+    if "{{value}}" in trigger:
+        trigger = trigger.replace("{{value}}", f"(?:{value_of(regex)})")
+    return _with_fragments(reader, trigger, fragments, "trigger")
+
+
+def _with_fragments(
+    reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex"
+) -> str:
+    if "\0" in regex:
+        raise reader.error(key, "holds a character with the code 0; write \\x00")
+
+    def expand(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in fragments:
+            raise reader.error(key, f"fragment {name!r} is not defined in this file")
+        return fragments[name]
+
+    regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+    if len(VALUE.findall(regex)) > 1:
+        raise reader.error(
+            key, "has more than one group 'value'; write (?P<value>...) around the alternatives"
+        )
+    return regex
+
+
+class _Reader:
+    """Takes typed values out of a TOML table; whatever is wrong is said with its place."""
+
+    def __init__(self, table: Mapping[str, Any], where: str, prefix: str = "") -> None:
+        self._table = table
+        self._where = where
+        self._prefix = prefix
+
+    def error(self, key: str, problem: str) -> PatternError:
+        return PatternError(f"{self._where}: {self._prefix}{key} {problem}")
+
+    def _value(
+        self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None
+    ) -> Any:
+        value = self._table.get(key, default)
+        if value is None:
+            raise self.error(key, "is missing")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self.error(key, f"is not {called}")
+        return value
+
+    def text(self, key: str, form: re.Pattern[str] | None = None, described: str = "") -> str:
+        value: str = self._value(key, str, "a text")
+        if not value.strip():
+            raise self.error(key, "is empty")
+        self._sound(key, value)
+        if form and not form.fullmatch(value):
+            raise self.error(key, f"is not of the form: {described}")
+        return value
+
+    def _sound(self, key: str, value: str) -> None:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise self.error(key, "holds half a character") from None
+
+    def choice(self, key: str, known: Sequence[str]) -> str:
+        value: str = self._value(key, str, "a text")
+        if value not in known:
+            raise self.error(
+                key, f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}"
+            )
+        return value
+
+    def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
+        value = float(self._value(key, (int, float), "a number", default))
+        if not low <= value <= high:
+            raise self.error(key, f"is not between {low:g} and {high:g}")
+        return value
+
+    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        value: int = self._value(key, int, "a whole number", default)
+        if not low <= value <= high:
+            raise self.error(key, f"is not between {low} and {high}")
+        return value
+
+    def truth(self, key: str) -> bool:
+        value = self._table.get(key, False)
+        if not isinstance(value, bool):
+            raise self.error(key, "is neither true nor false")
+        return value
+
+    def strings(
+        self, key: str, refuse: Callable[[str], str | None] | None = None
+    ) -> tuple[str, ...]:
+        values = self._value(key, list, "a list", [])
+        for at, value in enumerate(values):
+            if not isinstance(value, str) or not value.strip():
+                raise self.error(f"{key}[{at}]", "is not a text")
+            self._sound(f"{key}[{at}]", value)
+            if refuse and (problem := refuse(value)):
+                raise self.error(f"{key}[{at}]", problem)
+        return tuple(values)
+
+    def table(self, key: str) -> _Reader | None:
+        if key not in self._table:
+            return None
+        return _Reader(self._value(key, dict, "a table"), self._where, f"{key}.")
+
+    def nothing_else(self) -> None:
+        known = KEYS[self._prefix]
+        for key in self._table:
+            if key not in known:
+                home = next((prefix for prefix, keys in KEYS.items() if key in keys), None)
+                belongs = (
+                    None
+                    if home is None
+                    else f"; it belongs in pattern{'.' if home else ''}{home}".rstrip(".")
+                )
+                raise self.error(key, f"is not a known key{belongs or did_you_mean(key, known)}")
+
+
+KEYS = {
+    "": (
+        "id",
+        "type",
+        "category",
+        "label",
+        "regex",
+        "score",
+        "validators",
+        "keywords",
+        "context",
+        "width",
+        "trigger",
+        "gated",
+        "region",
+        "references",
+        "examples",
+    ),
+    "context.": ("words", "score", "against", "against_score", "before", "after"),
+    "examples.": ("match", "skip"),
+}
+"""What each table may hold, by the prefix of its keys in errors."""
