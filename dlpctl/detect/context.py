@@ -67,6 +67,20 @@ class Judge:
             return self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
+    def label_score(self, label: bytes) -> float | None:
+        """The score of any value right after `label`; None where what is around it decides."""
+        if self._has_keyword is not None:
+            match, unanchored, _ = self._has_keyword
+            if match(unanchored, label, max(0, len(label) - self._before), len(label))[0][0] < 0:
+                return None
+        if self._context is None:
+            return self._score
+        size = len(label)
+        word = self._nearest(label, max(0, size - self._before), size, size, size)
+        if word is None:
+            return None
+        return self._context.score if word[1][0] >= 0 else self._context.against_score
+
     def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
         """The groups of the word that decides: the last one before the value, else the first behind
         it.

@@ -12,7 +12,7 @@ from dlpctl.detect.firstpass import FirstPass, Hits
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.runner import Runner, Trace
-from dlpctl.detect.second import looking_through
+from dlpctl.detect.second import second_texts
 from dlpctl.detect.taggers import TAGGED, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.compiled import Compiled
     from dlpctl.detect.known import Known
     from dlpctl.detect.pattern import Pattern
+    from dlpctl.detect.tables import OpenTable, Settled
     from dlpctl.types import Category
 
 THRESHOLD = 0.5
@@ -189,8 +190,19 @@ class Detector:
         return self.findings(self._found(valid_utf8(data), min_score), None)
 
     def _found(self, data: bytes, min_score: float) -> list[Candidate]:
-        tagged = self.tagged(data, min_score)
-        return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+        aside = self.aside
+        if (
+            aside is None
+            or self._selected is not None  # what was tagged has a say in what is looked for
+            or self._taggers is None
+            or not self._taggers.is_ready
+            or not aside.is_worthwhile(len(data))
+        ):
+            tagged: Sequence[Candidate] = self.tagged(data, min_score)
+            return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+        with aside.begun(lambda: self.tagged(data, min_score)) as outcome:
+            candidates = self.candidates(data, min_score)
+            return self.resolved(data, candidates, list(outcome()))
 
     def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
         """The names and addresses in valid UTF-8, as far as they are asked for."""
@@ -210,44 +222,72 @@ class Detector:
     def _type(self, index: int) -> str:
         return self._runner(index).type
 
-    @looking_through
     def candidates(
         self,
         data: bytes,
         min_score: float,
         progress: dict[int, list[int]] | None = None,
         tagged: Sequence[Candidate] = (),
+        table: OpenTable | None = None,
     ) -> list[Candidate]:
-        """All that patterns find in valid UTF-8, overlaps included.
+        """Return all that patterns find in valid UTF-8 and in what is derived from it, overlaps
+        included.
 
-        `progress` takes, by pattern, where the search resumes, as a list that begins with the place
+        `progress` takes, by pattern, where the search resumes, as a list that starts with the place
         to resume from and gets the end of each match: what a scan in pieces needs to go on as if it
         were in one. What was `tagged` is no part of the answer, but what else is found there is,
-        whether asked for or not.
+        whether asked for or not. `table` is the one whose rows the text starts with.
         """
+        found = self._in_text(data, min_score, progress, tagged)
+        for text in second_texts(data, table):
+            settled = text.settle(found, self._label_score)
+            held = list(settled.holders()) if settled and self._selected is not None else ()
+            for one in self._in_text(text.data, min_score, None, held, settled):
+                if place := text.place(one.start, one.end):
+                    found.append(_new(Candidate, (*place, *one[2:])))
+        return found
+
+    def _in_text(
+        self,
+        data: bytes,
+        min_score: float,
+        progress: dict[int, list[int]] | None,
+        tagged: Sequence[Candidate],
+        settled: Settled | None = None,
+    ) -> list[Candidate]:
+        """Return all that patterns find in one text, apart from what is settled in it."""
         selected = self._selected
-        whole = (
-            selected is None or progress is not None
-        )  # in pieces, rivals too must know where to resume
-        hits = self.first_pass.hits(data, None if whole else self._of_selected)
-        if not hits and not tagged:
-            return []
-        if selected is None or whole:
+        if selected is None or progress is not None:
+            # In pieces, rivals too must know where to resume.
             return [
                 one
-                for index, ends in hits.items()
+                for index, ends in self._hits(data, None, settled).items()
                 for one in self._confirm(index, data, ends, min_score, progress)
             ]
         found: list[Candidate] = []
         waiting: Hits = {}
-        for index, ends in hits.items():
+        for index, ends in self._hits(data, self._of_selected, settled).items():
             if index in selected:
                 found += self._confirm(index, data, ends, min_score, progress)
             else:
                 waiting[index] = ends
         if (found or tagged) and self._of_others:
-            waiting.update(self.first_pass.hits(data, self._of_others))
+            waiting.update(self._hits(data, self._of_others, settled))
         return self._with_rivals(found, tagged, waiting, data, min_score, progress)
+
+    def _hits(self, data: bytes, sets: Iterable[int] | None, settled: Settled | None) -> Hits:
+        hits = self.first_pass.hits(data, sets)
+        if settled is None:
+            return hits
+        still_open: Hits = {}
+        for index, ends in hits.items():
+            runner = self._runner(index)
+            if kept := settled.open_hits(ends, runner.best, runner.proven, index):
+                still_open[index] = kept
+        return still_open
+
+    def _label_score(self, index: int, label: bytes) -> float | None:
+        return self._runner(index).label_score(label)
 
     def _with_rivals(
         self,

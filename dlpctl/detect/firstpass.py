@@ -86,21 +86,26 @@ class FirstPass:
             if around is not None and not around.data:
                 continue
 
+            ends: defaultdict[int, list[int]] = defaultdict(list)
+
             def on_hit(
                 pattern: int,
                 _start: int,
                 end: int,
                 _flags: int,
                 _context: object,
-                first: int = self._firsts[at],
-                around: Surroundings | None = around,
+                ends: defaultdict[int, list[int]] = ends,
             ) -> None:
-                if around is not None:
-                    end = around.place(end)
-                if end + offset > beyond:
-                    hits[first + pattern].append(end + offset)
+                ends[pattern].append(end)
 
             self._scan(at, each.database, data if around is None else around.data, on_hit)
+            for pattern, relative in ends.items():
+                places = relative if around is None else map(around.place, relative)
+                hits[self._firsts[at] + pattern] += (
+                    [end + offset for end in places if end + offset > beyond]
+                    if offset or beyond
+                    else places
+                )
 
     def _around_marks(self, at: int, data: bytes) -> Surroundings:
         """What a set that is gated is given of the data."""

@@ -8,7 +8,7 @@ longer than the pattern's width, and the next one begins behind the value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,8 @@ from dlpctl.errors import PatternError
 from dlpctl.regex import lazy
 
 _NOTHING = (-1, -1)
+_MOST_MISSES = 63
+"""Hits that one search decides on at most."""
 _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
 
 
@@ -34,32 +36,45 @@ class Matcher:
         self._ahead = ahead
         self.width = width
 
-    def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
+    def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
         """The values, as byte offsets, of the matches that the hits `ends` (ascending) stand for."""
         size = len(data)
         width, ahead, bounded, group = self.width, self._ahead, self._bounded, self._value
         match, unanchored = self._match, self._unanchored
-        for end in ends:
-            if end <= resume:
-                continue
-            first, last = end - ahead, end + width
-            groups = match(unanchored, data, max(first, resume), min(size, last))
-            if not bounded:
-                groups = self._not_too_long(data, groups, end)
-            start, stop = groups[0]
-            if start < 0 or start > end:
-                resume = (
-                    end + 1
-                )  # nothing begins up to here, so that no hit searches again what others have
-                continue
-            if group:
-                start, value_end = groups[group]
-                if start >= value_end:
+        misses, last_hit = 0, len(ends) - 1
+        for at, end in enumerate(ends):
+            while end > resume:
+                until = end
+                if misses and bounded:
+                    # Hits that match nothing come in runs: one search decides on several of them.
+                    until = ends[min(at + misses, last_hit)]
+                    if until - end > misses * width:
+                        until = end
+                first = end - ahead
+                first = max(first, resume)
+                last = until + width
+                groups = match(unanchored, data, first, min(size, last))
+                if not bounded:
+                    groups = self._not_too_long(data, groups, end)
+                start, stop = groups[0]
+                if start < 0 or start > until:
+                    # Nothing begins up to there, so that no hit searches again what others have.
+                    resume = until + 1
+                    misses = min(2 * misses + 1, _MOST_MISSES)
+                    break
+                misses = 0
+                if group:
+                    start, value_end = groups[group]
+                    if start >= value_end:
+                        resume = max(stop, resume + 1)
+                        continue
+                    yield start, value_end
+                    resume = value_end
+                else:
+                    yield start, stop
                     resume = stop
-                    continue
-                stop = value_end
-            yield start, stop
-            resume = stop
+                if stop >= end:
+                    break  # the hit belongs to this match, and not to one before it
 
     def _not_too_long(self, data: bytes, groups: Any, end: int) -> Any:
         """The first match from `groups` on that keeps to the width and begins no later than `end`."""

@@ -113,6 +113,9 @@ class View:
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.place(start, end) if self._outer else (start, end)
 
+    def settle(self, *_: object) -> None:
+        """Settle nothing: what was decoded is in no other text."""
+
 
 def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
     """The runs decoded, each with what stands around it in the text."""

@@ -61,6 +61,19 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     return kept
 
 
+def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> bool:
+    """Return whether no match of a pattern within `held` can change what is kept there.
+
+    Such a match is either inside `held` or has its place; `best` is the highest score of the pattern.
+    """
+    score = held.score
+    return (score >= best or score >= _CERTAIN) and (
+        not (proven and best >= _LIKELY),
+        -best,
+        pattern,
+    ) >= (not (held.proven and score >= _LIKELY), -score, held.pattern)
+
+
 def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
     """From where to where sorted candidates overlap in a chain; those of two clusters have no say
     in each other.
@@ -120,11 +133,11 @@ class Overlaps:
 
 def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
     if cluster[0][:2] == cluster[-1][:2]:  # sorted, so that all have the same place
-        return [min(cluster, key=_rank)]
+        return [min(cluster, key=rank)]
     offset = cluster[0].start
     taken = bytearray(max(candidate.end for candidate in cluster) - offset)
     winners: list[Candidate] = []
-    for candidate in sorted(_without_contained(cluster), key=_rank):
+    for candidate in sorted(_without_contained(cluster), key=rank):
         start, end = candidate.start - offset, candidate.end - offset
         if taken.find(1, start, end) < 0:
             taken[start:end] = b"\1" * (end - start)
@@ -133,7 +146,7 @@ def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
     return winners
 
 
-def _rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
+def rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
     start, end, score, proven, pattern = candidate
     return not (proven and score >= _LIKELY), -score, start - end, start, pattern
 

@@ -40,12 +40,13 @@ class Runner:
         "_index",
         "_judge",
         "_known_matcher",
-        "_proven",
         "_record",
         "best",
         "category",
         "id",
         "label",
+        "label_score",
+        "proven",
         "type",
         "width",
     )
@@ -66,8 +67,9 @@ class Runner:
             record.width if pattern.trigger else 0
         )  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
-        self._proven = any(check.proves for check in checks)
+        self.proven = any(check.proves for check in checks)
         self._judge = Judge(pattern)
+        self.label_score = self._judge.label_score
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
@@ -87,7 +89,7 @@ class Runner:
             and not self._may_find(data, ends, self._glance)
         ):
             return []
-        accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
+        accepts, judge, proven, index = self._accepts, self._judge.score, self.proven, self._index
         score = plain_score = self._judge.plain_score
         found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):

@@ -7,51 +7,16 @@ that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
 from dlpctl.detect.matcher import compile_regex, direct
 from dlpctl.detect.normalize import RUN, RUN_BEGINS, View
-from dlpctl.detect.overlap import Candidate
 from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
 
-if TYPE_CHECKING:
-    from dlpctl.detect.aside import Aside
-
-_new = tuple.__new__
-Find = Callable[..., list[Candidate]]
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_BEGINS}|{HEADER}"
 _LINE_END = ord("\n")
-
-
-def looking_through(find: Find) -> Find:
-    """The method that finds candidates in a text, so that it also finds those in its second texts."""
-
-    @wraps(find)
-    def candidates(
-        detector: Any,
-        data: bytes,
-        min_score: float,
-        *args: Any,
-        table: OpenTable | None = None,
-        **named: Any,
-    ) -> list[Candidate]:
-        def in_second_texts() -> Iterator[Candidate]:
-            for other in second_texts(data, table):
-                for one in find(detector, other.data, min_score):
-                    if place := other.place(one.start, one.end):
-                        yield _new(Candidate, (*place, *one[2:]))
-
-        aside: Aside | None = detector.aside
-        # A child could not change the table that goes on in the next part.
-        if aside is None or table is not None or not aside.is_worthwhile(len(data)):
-            return [*find(detector, data, min_score, *args, **named), *in_second_texts()]
-        with aside.begun(in_second_texts) as others:
-            return [*find(detector, data, min_score, *args, **named), *others()]
-
-    return candidates
 
 
 def second_texts(data: bytes, table: OpenTable | None = None) -> list[View | Columns]:

@@ -124,6 +124,11 @@ class Taggers:
             self.problem = str(problem)
             return None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the tagger could be loaded; if not, `problem` says why."""
+        return self._tagger is not None
+
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None
     ) -> list[Candidate]:

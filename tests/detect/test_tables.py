@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from streaming import in_pieces
 from synthetic import custom
@@ -143,6 +143,43 @@ def test_a_header_that_begins_with_insert_is_no_statement(text: str) -> None:
 @given(st.lists(st.sampled_from([*WORDS, "7"]), max_size=40).map("".join))
 def test_any_text_may_look_like_a_table(text: str) -> None:
     second_texts(text.encode())
+
+
+JUDGED = [
+    custom(
+        "card",
+        r"\b[0-9]{8}\b",
+        score=0.6,
+        context={"words": ["card"], "score": 0.9, "against": ["order"], "against_score": 0.3},
+    ),
+    custom("serial", r"\b[A-Z]?[0-9]{8}[A-Z]?\b", score=0.7),
+    custom("labelled", r"\bpin: (?P<value>[0-9]{4,8})\b", score=0.8),
+    custom("part", r"[0-9]{4}", score=0.72),
+    custom("asked-for", r"\b[0-9]{6,8}\b", score=0.9, keywords=["iban"]),
+]
+CELLS = st.sampled_from(["12345678", "A12345678", "1234", "x 12345678", "12345678 card", "", "no"])
+COLUMN_NAMES = st.sampled_from(["card", "order no", "card order", "pin", "iban", "name", "serial"])
+
+
+@pytest.fixture(scope="module")
+def judged() -> Detector:
+    return Detector(JUDGED)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data(), st.integers(1, 4), st.sampled_from([0.0, 0.5, 0.75]))
+def test_cells_are_judged_as_if_each_was_confirmed_after_its_header(
+    judged: Detector, data: st.DataObject, width: int, min_score: float
+) -> None:
+    rows = [data.draw(st.lists(COLUMN_NAMES, min_size=width, max_size=width))]
+    rows += data.draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=5))
+    text = "".join(",".join(row) + "\n" for row in rows)
+    wanted = data.draw(st.sampled_from([None, {"CARD"}, {"PART", "LABELLED"}]))
+    detector = judged.for_types(wanted) if wanted else judged
+    found = detector.scan(text, min_score)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Columns, "settle", lambda *_: None)
+        assert detector.scan(text, min_score) == found
 
 
 @pytest.mark.parametrize(
