@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.compiled import from_files, from_patterns
-from dlpctl.detect.firstpass import FirstPass, Hits
+from dlpctl.detect.automaton.compiled import from_files, from_patterns
+from dlpctl.detect.automaton.first_pass import FirstPass, Hits
+from dlpctl.detect.confirm.runner import Runner, Trace
+from dlpctl.detect.derived.texts import second_texts
 from dlpctl.detect.library import builtin_files, unique
-from dlpctl.detect.overlap import Candidate, resolve
-from dlpctl.detect.runner import Runner, Trace
-from dlpctl.detect.second import second_texts
+from dlpctl.detect.resolve import Candidate, resolve
 from dlpctl.detect.taggers import TAGGED, Taggers, merged
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dlpctl.detect.aside import Aside
-    from dlpctl.detect.cache import Cache
-    from dlpctl.detect.compiled import Compiled
-    from dlpctl.detect.known import Known
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.automaton.compiled import Compiled
+    from dlpctl.detect.derived.columns import OpenTable, Settled
+    from dlpctl.detect.entities.known import Known
     from dlpctl.detect.pattern import Pattern
-    from dlpctl.detect.tables import OpenTable, Settled
     from dlpctl.types import Category
 
 THRESHOLD = 0.5
@@ -386,7 +386,7 @@ def _usual_cache() -> Cache:
     import os
 
     from dlpctl.config import locate
-    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.automaton.cache import Cache
 
     return Cache(locate(os.environ).cache)
 

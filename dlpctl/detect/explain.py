@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.runner import Trace
 from dlpctl.types import Finding
 
 MISSES = 5

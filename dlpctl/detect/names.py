@@ -8,14 +8,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import addresses, labelled, names_forms
-from dlpctl.detect.known import Known
-from dlpctl.detect.marks import SHORT, dense
+from dlpctl.detect import addresses, names_forms
+from dlpctl.detect.confirm.code_density import SHORT, dense
+from dlpctl.detect.entities import labelled
+from dlpctl.detect.entities.known import Known
 from dlpctl.detect.names_doubts import bare, doubtful, unheard
 from dlpctl.detect.names_edges import completed, lines, trim
 from dlpctl.detect.names_gate import Gate, Hit, Region
 from dlpctl.detect.names_patterns import PATTERNS
-from dlpctl.detect.overlap import Overlaps
+from dlpctl.detect.resolve import Overlaps
 from dlpctl.detect.tagger.model import LABELS, Model
 from dlpctl.detect.tagger.sequence import Sequencer, Tagged
 from dlpctl.detect.tagger.words import (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.marks import BLOCK, code_blocks
+from dlpctl.detect.confirm.code_density import BLOCK, code_blocks
 from dlpctl.detect.names_patterns import PATTERNS
 from dlpctl.detect.tagger.words import (
     CALENDAR,

@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dlpctl.detect.compiled import from_patterns
-from dlpctl.detect.known import Known
-from dlpctl.detect.marks import code_blocks, is_code
-from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.confirm.code_density import code_blocks, is_code
+from dlpctl.detect.entities.known import Known
 from dlpctl.detect.pattern import Pattern
+from dlpctl.detect.resolve import Candidate
 from dlpctl.errors import NameDataError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
@@ -26,7 +26,7 @@ from dlpctl.types import Category
 if TYPE_CHECKING:
     import hyperscan
 
-    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.names import NameTagger
 
 ADDRESS, PERSON_NAME = -2, -1

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.lint import makers
 from dlpctl.detect.prose import PROSE

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from streaming import in_pieces
 from synthetic import custom
 
+from dlpctl.detect.derived.texts import second_texts
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.second import second_texts
 
 MAIL = "john@example.com"
 CARD = "4111 1111 1111 1111"

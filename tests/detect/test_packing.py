@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dlpctl.detect.compiled import Block, Compiled, pack
+from dlpctl.detect.automaton.compiled import Block, Compiled, pack
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.library import parse_file
 from dlpctl.detect.packing import PACKER, PackLimits, pack_apart

@@ -11,9 +11,9 @@ from streaming import in_pieces
 from synthetic import custom
 
 from dlpctl.detect import stream
+from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.texts import second_texts
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.second import second_texts
-from dlpctl.detect.tables import Columns
 
 ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
 TABLES = {

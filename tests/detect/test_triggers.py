@@ -11,8 +11,8 @@ import re2
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dlpctl.detect.automaton.anchors import MARKS
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.gates import MARKS
 from dlpctl.detect.library import builtin_files, load_patterns
 from dlpctl.detect.lint import examples
 from dlpctl.detect.pattern import Pattern

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.detect.gates import Surroundings, character_start
+from dlpctl.detect.automaton.anchors import Surroundings, character_start
 
 if TYPE_CHECKING:
     import hyperscan
 
-    from dlpctl.detect.compiled import Compiled
+    from dlpctl.detect.automaton.compiled import Compiled
 
 PART = 1 << 30
 """Bytes that Hyperscan is given at once; it would take no notice of what lies behind four

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import Any
 
-from dlpctl.detect.matcher import compile_regex, direct
+from dlpctl.detect.confirm.matcher import compile_regex, direct
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
-from dlpctl.detect.context import Judge
-from dlpctl.detect.matcher import Glance, Matcher
-from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.confirm.context import Judge
+from dlpctl.detect.confirm.matcher import Glance, Matcher
+from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from dlpctl.detect.compiled import Record
+    from dlpctl.detect.automaton.compiled import Record
 
 _new = tuple.__new__
 

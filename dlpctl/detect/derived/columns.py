@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.overlap import Candidate, cannot_beat, rank
+from dlpctl.detect.confirm.matcher import compile_regex, direct
+from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 from dlpctl.regex import lazy
 
 _SENSITIVE_TEXT = """

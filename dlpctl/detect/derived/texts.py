@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from dlpctl.detect.matcher import compile_regex, direct
-from dlpctl.detect.normalize import RUN, RUN_BEGINS, View
-from dlpctl.detect.tables import HEADER, WITHIN_LINES, Columns, OpenTable
+from dlpctl.detect.confirm.matcher import compile_regex, direct
+from dlpctl.detect.derived.columns import HEADER, WITHIN_LINES, Columns, OpenTable
+from dlpctl.detect.derived.decoded import RUN, RUN_BEGINS, View
 
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_BEGINS}|{HEADER}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from dlpctl.detect.known import Header
+from dlpctl.detect.entities.known import Header
 from dlpctl.detect.tagger.words import COMMON, GIVEN, PARTICLE, SURNAME, TITLE, normalize
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding

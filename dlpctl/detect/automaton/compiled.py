@@ -17,7 +17,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from dlpctl import __version__
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
@@ -52,7 +52,7 @@ class Compiled:
     """A set of patterns, loaded from its block."""
 
     def __init__(self, block: Block) -> None:
-        from dlpctl.detect.database import load_database
+        from dlpctl.detect.automaton.database import load_database
 
         size, self.widest, self.reach, marks = _HEAD.unpack_from(block.records)
         behind = _HEAD.size + marks
@@ -117,8 +117,8 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
 
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; a regex that either engine refuses is an error that names it."""
-    from dlpctl.detect.database import compile_database, compile_marks, max_width
-    from dlpctl.detect.matcher import EMPTY, compile_regex, matches_nothing
+    from dlpctl.detect.automaton.database import compile_database, compile_marks, max_width
+    from dlpctl.detect.confirm.matcher import EMPTY, compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")
@@ -298,7 +298,7 @@ def _cached(
 
 
 def _key(state: str) -> bytes:
-    from dlpctl.detect.database import version
+    from dlpctl.detect.automaton.database import version
 
     return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
 
