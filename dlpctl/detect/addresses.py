@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.resolve import NEXT_VALUES
 from dlpctl.detect.tagger.words import CALENDAR, COMMON, COMPANY, PARTICLE, PLACE, STREET
-from dlpctl.detect.taggers import NEXT_VALUES
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 

@@ -12,8 +12,8 @@ from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.derived.texts import second_texts
 from dlpctl.detect.library import builtin_files, unique
-from dlpctl.detect.resolve import Candidate, resolve
-from dlpctl.detect.taggers import TAGGED, Taggers, merged
+from dlpctl.detect.resolve import Candidate, merged, resolve
+from dlpctl.detect.taggers import TAGGED, Taggers
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Finding

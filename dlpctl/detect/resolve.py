@@ -1,9 +1,16 @@
-"""One value, one finding: what is kept where candidates overlap."""
+"""Overlap policy: one value, one finding.
+
+`resolve` decides among what patterns found, `merged` between that and the names and addresses, and
+`Overlaps` looks up what overlaps a finding. Positions are bytes of valid UTF-8.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from dlpctl.types import Finding
@@ -21,6 +28,29 @@ _LIKELY = 0.6
 """Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social
 insurance number of Canada.
 """
+
+ADDRESS, PERSON_NAME = -2, -1
+"""The indexes of candidates that are no pattern's."""
+_TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
+"""Types that a pattern finds within an address, which takes them in."""
+_FEWEST_WORDS = 2
+_DIGIT = lazy(rb"[0-9]")
+_WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
+_NEXT_VALUES_LISTED = (
+    "iban bic swift pan gstin ph tel phone fax mobile mobil handy cel cell email mail ssn dob vin plate icd cpt pesel clearing konto "
+    "personalausweis reisepass ausweis passport mrn npi ein"
+)
+NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
+"""What another value is called, at the end of an address."""
+_LABEL = lazy(
+    rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$"
+    % b"|".join(map(str.encode, _NEXT_VALUES_LISTED.split()))
+)
+_FEWEST = 3
+"""Letters and digits that a part must have to be left over where a pattern found the rest."""
+_EVEN, _SURE, _VERY_SURE = 0.5, 0.7, 0.9
+_PREMISES = ("wohnung", "haus", "filiale", "büro")
+_EDGES = b" \t\r\n,;:-/|()[]<>\"'"
 
 
 class Candidate(NamedTuple):
@@ -178,3 +208,133 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
             left.append(candidate)
             outers.append(candidate)
     return left
+
+
+def merged(
+    data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> list[Candidate]:
+    """What patterns have found, and of what was tagged that which lies outside of it.
+
+    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a
+    part of the address around it, and nobody is called as a medicine is.
+    """
+    if not tagged:
+        return found
+    found = _without_guesses(data, found, tagged, type_of)
+    kept: list[Candidate] = []
+    place = 0
+    for one in _apart(_widened(found, tagged, type_of)):
+        while place < len(found) and found[place].end <= one.start:
+            kept.append(found[place])
+            place += 1
+        start = one.start
+        while place < len(found) and found[place].start < one.end:
+            other = found[place]
+            if (
+                one.pattern == ADDRESS
+                and start <= other.start
+                and other.end <= one.end
+                and type_of(other.pattern) in _TAKEN_IN
+            ):
+                place += 1
+                continue
+            medicine = one.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
+            kept += [] if medicine else _rest(data, one, start, other.start)
+            start = one.end if medicine else other.end
+            if other.end > one.end:
+                break
+            kept.append(other)
+            place += 1
+        kept += _rest(data, one, start, one.end) if start > one.start else [one]
+    kept += found[place:]
+    return kept
+
+
+def _without_guesses(
+    data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> list[Candidate]:
+    """Without what a broad pattern took for an address where the tagger is sure of one that begins
+    behind everyday words and ends with it.
+
+    Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
+    """
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    sure = (
+        [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE]
+        if known
+        else []
+    )
+    sure.sort()
+    starts = [one.start for one in sure]
+    changed: dict[Candidate, Candidate | None] = {}
+    for guess in known:
+        first, last = bisect_right(starts, guess.start), bisect_left(starts, guess.end)
+        for one in sure[first:last]:
+            if guess.end <= one.end + 1:
+                before = data[guess.start : one.start].split()
+                if guess.score < _SURE and any(word.islower() for word in before):
+                    changed[guess] = None
+                elif b" ".join(before).decode(errors="ignore").lower() in _PREMISES:
+                    changed[guess] = guess._replace(start=one.start)
+    if not changed:
+        return found
+    return [kept for one in found if (kept := changed.get(one, one)) is not None]
+
+
+def _widened(
+    found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> Iterator[Candidate]:
+    """What was tagged, addresses with what patterns found of them."""
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    place = 0
+    for one in tagged:
+        if one.pattern != ADDRESS or not known:
+            yield one
+            continue
+        while place < len(known) and known[place].end <= one.start:
+            place += 1
+        joint = [one]
+        following = place
+        while following < len(known) and known[following].start < joint[-1].end:
+            joint.append(known[following])
+            following += 1
+        yield one._replace(
+            start=min(each.start for each in joint),
+            end=max(each.end for each in joint),
+            score=max(each.score for each in joint),
+        )
+
+
+def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Without overlaps: an address takes in a name within it, and else the surer one stands."""
+    previous: Candidate | None = None
+    for one in sorted(tagged):
+        if previous is None or one.start >= previous.end:
+            if previous is not None:
+                yield previous
+            previous = one
+        elif _weight(one) > _weight(previous):
+            previous = one
+    if previous is not None:
+        yield previous
+
+
+def _weight(one: Candidate) -> tuple[bool, float, int]:
+    return one.pattern == ADDRESS and one.score >= _EVEN, one.score, one.end - one.start
+
+
+def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
+    """The part of a tagged span between two findings, if enough is left to be one."""
+    if start >= end:
+        return []
+    part = data[start:end]
+    start += len(part) - len(part.lstrip(_EDGES))
+    part = part.strip(_EDGES)
+    if one.pattern == ADDRESS:
+        part = _LABEL.sub(b"", part)
+        # What is left without a number or with a word alone was beside what a pattern found.
+        if not _DIGIT.search(part) or len(_WORD.findall(part)) < _FEWEST_WORDS:
+            return []
+    if sum(map(str.isalnum, part.decode(errors="ignore"))) < _FEWEST:
+        return []
+    return [one._replace(start=start, end=start + len(part))]
