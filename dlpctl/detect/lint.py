@@ -11,9 +11,9 @@ from random import Random
 from typing import NamedTuple
 
 from dlpctl.detect.automaton.database import compile_database, max_width
-from dlpctl.detect.confirm.matcher import compile_regex
 from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
+from dlpctl.detect.linear import compile_regex
 from dlpctl.detect.pattern import Pattern
 from dlpctl.detect.placeholders import expand
 from dlpctl.detect.prose import PROSE

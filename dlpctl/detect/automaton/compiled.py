@@ -16,13 +16,13 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
-from dlpctl import __version__
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
+from dlpctl.version import __version__
 
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
@@ -118,7 +118,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; a regex that either engine refuses is an error that names it."""
     from dlpctl.detect.automaton.database import compile_database, compile_marks, max_width
-    from dlpctl.detect.confirm.matcher import EMPTY, compile_regex, matches_nothing
+    from dlpctl.detect.linear import EMPTY, compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")

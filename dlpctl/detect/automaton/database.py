@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.anchors import MARKS
-from dlpctl.detect.confirm.matcher import plainly
+from dlpctl.detect.linear import plainly
 from dlpctl.detect.pattern import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import Any
 
-from dlpctl.detect.confirm.matcher import compile_regex, direct
+from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.pattern import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond
@@ -41,9 +41,11 @@ class Judge:
         self._score = pattern.score
         self._context = context
         self._next_word: Any = (
-            direct(_words_regex(context.words, context.against)) if context else None
+            finders(_words_regex(context.words, context.against))[0] if context else None
         )
-        self._has_keyword = direct(_keywords_regex(pattern.keywords)) if pattern.keywords else None
+        self._has_keyword = (
+            finders(_keywords_regex(pattern.keywords))[0] if pattern.keywords else None
+        )
         self._has_against = bool(context and context.against)
         self._before = context.before if context else BEFORE
         self._after = context.after if context else AFTER
@@ -56,10 +58,8 @@ class Judge:
         """
         first = start - self._before if start > self._before else 0
         last = min(len(data), end + self._after)
-        if self._has_keyword is not None:
-            match, unanchored, _ = self._has_keyword
-            if match(unanchored, data, first, last)[0][0] < 0:
-                return 0.0
+        if self._has_keyword is not None and self._has_keyword(data, first, last)[0][0] < 0:
+            return 0.0
         if self._context is None:
             return self._score
         word = self._nearest(data, first, start, end, last)
@@ -69,14 +69,13 @@ class Judge:
 
     def label_score(self, label: bytes) -> float | None:
         """The score of any value right after `label`; None where what is around it decides."""
-        if self._has_keyword is not None:
-            match, unanchored, _ = self._has_keyword
-            if match(unanchored, label, max(0, len(label) - self._before), len(label))[0][0] < 0:
-                return None
+        size = len(label)
+        first = max(0, size - self._before)
+        if self._has_keyword is not None and self._has_keyword(label, first, size)[0][0] < 0:
+            return None
         if self._context is None:
             return self._score
-        size = len(label)
-        word = self._nearest(label, max(0, size - self._before), size, size, size)
+        word = self._nearest(label, first, size, size, size)
         if word is None:
             return None
         return self._context.score if word[1][0] >= 0 else self._context.against_score
@@ -85,20 +84,20 @@ class Judge:
         """The groups of the word that decides: the last one before the value, else the first behind
         it.
         """
-        match, unanchored, _ = self._next_word
-        found = match(unanchored, data, first, last)
+        search = self._next_word
+        found = search(data, first, last)
         begin, stop = found[0]
         if begin < 0:
             return None
         if begin >= end or (stop <= start and not self._has_against):
             return found  # the first one is behind the value, or any will do
         if stop > start:
-            found = match(unanchored, data, first, start)  # that one reached into the value
+            found = search(data, first, start)  # that one reached into the value
         nearest = None
         while found[0][0] >= 0:
-            nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)
+            nearest, found = found, search(data, max(found[1][1], found[2][1]), start)
         if nearest is None:
-            nearest = match(unanchored, data, end, last)
+            nearest = search(data, end, last)
         return nearest if nearest[0][0] >= 0 else None
 
     def explain(self, data: bytes, start: int, end: int) -> tuple[float, list[str]]:
@@ -107,8 +106,7 @@ class Judge:
         steps = [f"the pattern alone scores {self._score:g}"]
         first, last = max(0, start - self._before), min(len(data), end + self._after)
         if self._has_keyword is not None:
-            match, unanchored, _ = self._has_keyword
-            begin, stop = match(unanchored, data, first, last)[0]
+            begin, stop = self._has_keyword(data, first, last)[0]
             near = (
                 f"keyword '{data[begin:stop].decode(errors='replace')}' is near"
                 if begin >= 0

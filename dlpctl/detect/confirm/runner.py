@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.confirm.context import Judge
-from dlpctl.detect.confirm.matcher import Glance, Matcher
+from dlpctl.detect.confirm.matcher import Matcher
+from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
@@ -36,10 +37,10 @@ class Runner:
         "_accepts",
         "_beyond",
         "_checks",
-        "_glance",
         "_index",
         "_judge",
         "_known_matcher",
+        "_prefilter",
         "_record",
         "best",
         "category",
@@ -56,8 +57,8 @@ class Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._record = record
-        self._glance = (
-            Glance(pattern.regex, record.known, record.width, record.ahead, record.told)
+        self._prefilter = (
+            ValuePrefilter(pattern.regex, record.known, record.width, record.ahead, record.told)
             if record.known
             else None
         )
@@ -85,8 +86,8 @@ class Runner:
         """
         if (
             progress is None
-            and self._glance is not None
-            and not self._may_find(data, ends, self._glance)
+            and self._prefilter is not None
+            and not self._may_find(data, ends, self._prefilter)
         ):
             return []
         accepts, judge, proven, index = self._accepts, self._judge.score, self.proven, self._index
@@ -104,12 +105,12 @@ class Runner:
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
 
-    def _may_find(self, data: bytes, ends: list[int], glance: Glance) -> bool:
+    def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
         """Whether some value would be accepted; where one would, the whole regex decides on all
         hits.
         """
         accepts = self._accepts
-        for start, end, cut in glance.values(data, ends):
+        for start, end, cut in prefilter.values(data, ends):
             if cut or _all_accept(accepts, data[start:end].decode()):
                 return True
         return False

@@ -13,9 +13,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dlpctl.detect.confirm.matcher import compile_regex, direct
+from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 from dlpctl.regex import lazy
 
@@ -216,14 +216,14 @@ class Settled:
 
 
 @cache
-def _marked() -> tuple[Any, Any, Any]:
-    return direct(compile_regex(_MARKED, "tables"))
+def _marked() -> tuple[Find, Find]:
+    return finders(compile_regex(_MARKED, "tables"))
 
 
 def _is_marked(names: bytes) -> bool:
     """Whether a word that says something begins or ends one of the words."""
-    match, unanchored, _ = _marked()
-    return bool(match(unanchored, names, 0, len(names))[0][0] >= 0)
+    search, _ = _marked()
+    return bool(search(names, 0, len(names))[0][0] >= 0)
 
 
 def _cells(data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable) -> Iterator[Cell]:

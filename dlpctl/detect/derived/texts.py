@@ -8,11 +8,10 @@ that.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
-from dlpctl.detect.confirm.matcher import compile_regex, direct
 from dlpctl.detect.derived.columns import HEADER, WITHIN_LINES, Columns, OpenTable
 from dlpctl.detect.derived.decoded import RUN, RUN_BEGINS, View
+from dlpctl.detect.linear import Find, compile_regex, finders
 
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_BEGINS}|{HEADER}"
@@ -35,22 +34,22 @@ def second_texts(data: bytes, table: OpenTable | None = None) -> list[View | Col
 
 def _openings(data: bytes) -> tuple[Spans, Spans]:
     """Where runs and headers stand, each kind by itself: the one may begin within the other."""
-    match, unanchored, anchored = _regex(_EITHER)
+    search, _ = _regex(_EITHER)
     runs: Spans = []
     headers: Spans = []
     size = len(data)
     behind_run = behind_header = place = 0
     while True:
-        start = match(unanchored, data, place, size)[0][0]
+        start = search(data, place, size)[0][0]
         if start < 0:
             return runs, headers
-        run = _regex(RUN)[0](anchored, data, start, size)[0]
+        run = _regex(RUN)[1](data, start, size)[0]
         if run[0] >= 0:
             runs.append(run)
             behind_run = run[1]
         begins_line = not start or data[start - 1] == _LINE_END
         if start >= behind_header and (begins_line or data[start] in WITHIN_LINES):
-            header = _regex(HEADER)[0](anchored, data, start, size)[0]
+            header = _regex(HEADER)[1](data, start, size)[0]
             if header[0] >= 0:
                 headers.append(header)
                 behind_header = header[1]
@@ -58,5 +57,5 @@ def _openings(data: bytes) -> tuple[Spans, Spans]:
 
 
 @cache
-def _regex(regex: str) -> tuple[Any, Any, Any]:
-    return direct(compile_regex(regex, "second texts", megabytes=32))
+def _regex(regex: str) -> tuple[Find, Find]:
+    return finders(compile_regex(regex, "second texts", megabytes=32))
