@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dlpctl.detect.automaton.compiled import from_files, from_patterns
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner, Trace
-from dlpctl.detect.derived.texts import second_texts
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.library import builtin_files, unique
 from dlpctl.detect.resolve import Candidate, merged, resolve
 from dlpctl.detect.taggers import TAGGED, Taggers
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import Compiled
-    from dlpctl.detect.derived.columns import OpenTable, Settled
+    from dlpctl.detect.derived.columns import Settled
+    from dlpctl.detect.derived.tables import OpenTable
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.pattern import Pattern
     from dlpctl.types import Category
@@ -54,21 +56,28 @@ class Detector:
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
         self._taggers: Taggers | None = None
+        files = tuple(files)
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
-            sets = from_files(
-                builtin_files(), tuple(files), usual, on_compile, self._taggers.compile
-            )
+            sets = from_files(builtin_files(), files, usual, on_compile, self._taggers.compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
         self.first_pass = FirstPass(sets)
+        self._use_as_headers(sets if patterns is not None else sets[-1:] if files else [])
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
         self._of_selected = self._of_others = frozenset[int]()
+
+    def _use_as_headers(self, sets: Sequence[Compiled]) -> None:
+        """Let the labels of these patterns, which are not the library's, name columns of tables."""
+        self._further_sets = tuple(sets)
+        self._header_words = HeaderWords(
+            lambda: [record.pattern for each in sets for record in each.records]
+        )
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """A detector that gives the same findings, of these categories, types or pattern ids alone,
@@ -130,6 +139,7 @@ class Detector:
         wider = self._copy()
         further = compiled or from_patterns(patterns, self.cache)
         wider.first_pass = FirstPass([*self.first_pass.sets, further])
+        wider._use_as_headers([*self._further_sets, further])
         wider._runners = dict(
             self._runners
         )  # another extension has other patterns under the same numbers
@@ -239,7 +249,7 @@ class Detector:
         whether asked for or not. `table` is the one whose rows the text starts with.
         """
         found = self._in_text(data, min_score, progress, tagged)
-        for text in second_texts(data, table):
+        for text in derived_texts(data, table, self._header_words):
             settled = text.settle(found, self._label_score)
             held = list(settled.holders()) if settled and self._selected is not None else ()
             for one in self._in_text(text.data, min_score, None, held, settled):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.automaton.anchors import character_start
-from dlpctl.detect.derived.columns import OpenTable
+from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.resolve import Candidate, clusters

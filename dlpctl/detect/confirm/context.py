@@ -137,6 +137,11 @@ def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
     return compile_regex(regex, "context")
 
 
+def label_regex(words: tuple[str, ...]) -> Any:
+    """Return the regex of labels that hold one of the words."""
+    return _words_regex(words, ())
+
+
 @cache
 def _keywords_regex(keywords: tuple[str, ...]) -> Any:
     return compile_regex("(?i)" + "|".join(re.escape(word) for word in keywords), "keywords")

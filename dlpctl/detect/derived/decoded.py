@@ -38,24 +38,24 @@ _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\
 # apart by that, before anything of them is copied. In hexadecimal digits of text every other one
 # tells it.
 _ANY = "[0-9A-Za-z+/_-]"
-_TEXT_BEGINS = (
+_TEXT_STARTS = (
     rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
     rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
     rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
 )
-_HEX_BEGINS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    rf"\b{_TEXT_BEGINS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
-    rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
+    rf"|\b{_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # What each kind of run begins with. Where one begins is asked of every byte of a text; with all
 # that may follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
-RUN_BEGINS = (
-    rf"\b{_TEXT_BEGINS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+RUN_STARTS = (
+    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
@@ -79,12 +79,12 @@ class _Piece(NamedTuple):
     decoded: bool
 
 
-class View:
+class DecodedText:
     """A text in which runs of another text are decoded, with the places of everything in the
     original.
     """
 
-    def __init__(self, data: bytes, pieces: list[_Piece], outer: View | None = None) -> None:
+    def __init__(self, data: bytes, pieces: list[_Piece], outer: DecodedText | None = None) -> None:
         self.data = data
         self._pieces = pieces
         self._starts = [piece.start for piece in pieces]
@@ -92,8 +92,8 @@ class View:
 
     @classmethod
     def of(
-        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None
-    ) -> View | None:
+        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
+    ) -> DecodedText | None:
         """The view of a text in which something may be hidden in some places; None where nothing
         is.
         """
