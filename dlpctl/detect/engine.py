@@ -1,5 +1,5 @@
-"""The detector: one pass of Hyperscan over all patterns, then each hit confirmed, validated, scored
-and resolved.
+"""The detector: automaton, confirm, derive, entities, resolve. It joins the rooms and decides
+nothing itself.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Detector:
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
     ) -> None:
-        """All patterns of the library and of further `files`, with names and addresses, or else
-        just `patterns`.
+        """Take all patterns of the library and of further `files`, with names and addresses, or
+        else just `patterns`.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
@@ -80,9 +80,7 @@ class Detector:
         )
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
-        """A detector that gives the same findings, of these categories, types or pattern ids alone,
-        and works for no others.
-        """
+        """Return a detector for the findings of these categories, types or pattern ids alone."""
         wanted = {selector.upper() for selector in selectors}
         known = {name for pattern in self.known for name in _names(pattern)}
         for unknown in sorted(wanted - known):
@@ -92,33 +90,29 @@ class Detector:
         return self.for_known(wanted)
 
     def for_known(self, selectors: Iterable[str]) -> Detector:
-        """The same, for names that may be of no pattern here, as a policy's may."""
+        """Do the same for names that may be unknown, as a policy's may be."""
         wanted = {selector.upper() for selector in selectors}
-        narrowed = self._copy()
-        narrowed._select(
-            frozenset(
-                index
-                for index, pattern in enumerate(self.known, start=-len(self._tagged))
-                if _names(pattern) & wanted
-            )
-        )
-        return narrowed
+        return self._narrowed(lambda _, pattern: bool(_names(pattern) & wanted))
 
     def for_categories(self, categories: Collection[Category]) -> Detector:
-        """Narrow the detector further, to what it finds of these categories."""
-        narrowed = self._copy()
-        narrowed._select(
-            frozenset(
-                index
-                for index, pattern in enumerate(self.known, start=-len(self._tagged))
-                if pattern.category in categories
-                and (self._selected is None or index in self._selected)
+        """Return a detector that is narrowed further, to these categories."""
+        selected = self._selected
+        return self._narrowed(
+            lambda index, pattern: (
+                pattern.category in categories and (selected is None or index in selected)
             )
+        )
+
+    def _narrowed(self, is_wanted: Callable[[int, Pattern], bool]) -> Detector:
+        narrowed = self._copy()
+        numbered = enumerate(self.known, start=-len(self._tagged))
+        narrowed._select(
+            frozenset(index for index, pattern in numbered if is_wanted(index, pattern))
         )
         return narrowed
 
     def without_names(self) -> Detector:
-        """A detector for patterns alone, which looks for no names and addresses."""
+        """Return a detector that looks for no names and addresses."""
         narrowed = self._copy()
         narrowed._taggers = None
         return narrowed
@@ -154,7 +148,7 @@ class Detector:
 
     @property
     def widest(self) -> int:
-        """Bytes that a match and its context take at most."""
+        """The most bytes that a match and its context take."""
         return self.first_pass.widest
 
     @property
@@ -167,7 +161,7 @@ class Detector:
         return [*self._tagged, *self.patterns]
 
     def label(self, pattern_id: str) -> str:
-        """What people call a pattern that something was found of."""
+        """Return the label of a pattern that something was found of."""
         known: list[Pattern | Runner] = [*self._tagged, *self._runners.values()]
         return next(each.label for each in known if each.id == pattern_id)
 
@@ -177,9 +171,7 @@ class Detector:
 
     @property
     def not_inspected(self) -> str:
-        """Why names and addresses were not looked for, although they were asked for; empty where
-        they were.
-        """
+        """The reason why names and addresses were not looked for although they were asked for."""
         return self._taggers.problem if self._taggers and self._wants_tagged else ""
 
     @property
@@ -187,15 +179,15 @@ class Detector:
         return self._selected is None or min(self._selected, default=0) < 0
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
-        """What is found in the text, in its order and without overlaps; positions are characters of
-        `text`.
+        """Return the findings in the text, in its order and without overlaps; positions are
+        characters of `text`.
         """
         data = encode(text)
         return self.findings(self._found(data, min_score), data if len(data) != len(text) else None)
 
     def scan_bytes(self, data: bytes, min_score: float = THRESHOLD) -> list[Finding]:
-        """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not
-        UTF-8 delimits.
+        """Return the findings in bytes that should be UTF-8; positions are bytes, and a byte that
+        is not UTF-8 delimits.
         """
         return self.findings(self._found(valid_utf8(data), min_score), None)
 
@@ -215,7 +207,7 @@ class Detector:
             return self.resolved(data, candidates, list(outcome()))
 
     def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
-        """The names and addresses in valid UTF-8, as far as they are asked for."""
+        """Return the names and addresses in valid UTF-8, as far as they are asked for."""
         if self._taggers is None or not self._wants_tagged:
             return []
         return self._taggers.candidates(data, min_score, known)
@@ -223,8 +215,8 @@ class Detector:
     def resolved(
         self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
     ) -> list[Candidate]:
-        """What is kept of candidates and of what was tagged, without overlaps, in the order of the
-        text.
+        """Return what is kept of candidates and of what was tagged, without overlaps, in the order
+        of the text.
         """
         found = resolve(candidates)
         return merged(data, found, tagged, self._type) if tagged else found
@@ -308,8 +300,8 @@ class Detector:
         min_score: float,
         progress: dict[int, list[int]] | None,
     ) -> list[Candidate]:
-        """Also what the patterns that were not asked for find in the same places, since it may win
-        there.
+        """Return also what patterns that were not asked for find in the same places, since it may
+        win there.
         """
         fresh = [*found, *tagged]
         found = list(found)
@@ -349,7 +341,9 @@ class Detector:
         return runner
 
     def traces(self, text: str) -> Iterator[Trace]:
-        """Every match of every pattern with its way to a score: slow, for explanations."""
+        """Return every match of every pattern with the reasons for its score: slow, for
+        explanations.
+        """
         data = encode(text)
         selected = self._selected
         for index, ends in self.first_pass.hits(data).items():
@@ -368,7 +362,9 @@ class Detector:
             )
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
-        """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
+        """Return candidates as findings; with `encoded`, positions are characters of what was
+        encoded.
+        """
         findings: list[Finding] = []
         selected = self._selected
         runners = {
@@ -402,7 +398,7 @@ def _usual_cache() -> Cache:
 
 
 def encode(text: str) -> bytes:
-    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    """Return the text in UTF-8, each lone surrogate as another character, so that positions stay."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -410,8 +406,8 @@ def encode(text: str) -> bytes:
 
 
 def valid_utf8(data: bytes) -> bytes:
-    """The same number of bytes, with each that is not UTF-8 replaced by a control character that is
-    in no pattern.
+    """Return as many bytes, with each that is not UTF-8 replaced by a control character that is in
+    no pattern.
     """
     if data.isascii():
         return data

@@ -1,6 +1,6 @@
 """Regular expressions in linear time: RE2, and what it says of a regex that it refuses.
 
-Nothing here backtracks, so that no pattern and no text can make a search slow.
+Nothing backtracks, so that no pattern and no text can make a search slow.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Find = Callable[[bytes, int, int], Sequence[tuple[int, int]]]
 
 
 def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
-    """`megabytes` is for what reads whole texts: where the automaton of a large regex does not fit,
-    RE2 makes it anew all the time.
+    """Return the compiled regex. `megabytes` is for searches of long texts: RE2 keeps making the
+    automaton of a large regex anew where it does not fit.
     """
     import re2
 
@@ -53,9 +53,7 @@ _REASONS = {
 
 
 def plainly(problem: str) -> str:
-    """What an engine says of a regex that it refuses, in the words of this project where it has
-    some.
-    """
+    """Return an engine's reason for refusing a regex, in the words of this project if it has any."""
     return next(
         (said for sign, said in _REASONS.items() if re.search(sign, problem)),
         f"is not valid: {problem}",
@@ -84,7 +82,7 @@ def _spans_of(find: Callable[[bytes, int, int], Any], groups: int) -> Find:
 
 
 def matches_nothing(regex: Any) -> bool:
-    """Whether an empty match is possible, between any two kinds of character or at an end of the
+    """Return whether an empty match is possible, between any two characters or at an end of the
     text.
     """
     _, match = finders(regex)

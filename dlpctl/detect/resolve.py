@@ -19,11 +19,9 @@ _BLOCK = 64
 """Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one.
 """
 _CERTAIN = 0.75
-"""From this score on a finding also stands against a proven one within it: a key that happens to
-hold a valid card number is a key.
+"""From this score on a finding also wins over a proven one within it: a key that happens to hold a
+valid card number is a key.
 """
-
-
 _LIKELY = 0.6
 """Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social
 insurance number of Canada.
@@ -41,7 +39,7 @@ _NEXT_VALUES_LISTED = (
     "personalausweis reisepass ausweis passport mrn npi ein"
 )
 NEXT_VALUES = frozenset(_NEXT_VALUES_LISTED.split())
-"""What another value is called, at the end of an address."""
+"""Labels of other values that may follow an address."""
 _LABEL = lazy(
     rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$"
     % b"|".join(map(str.encode, _NEXT_VALUES_LISTED.split()))
@@ -64,7 +62,8 @@ class Candidate(NamedTuple):
 
 
 def resolve(candidates: list[Candidate]) -> list[Candidate]:
-    """The candidates that are kept, none of which overlaps another, in the order of the text.
+    """Return the candidates that are kept, none of which overlaps another, in the order of the
+    text.
 
     Proven and likely goes over unproven, then score, then length; but what contains another goes
     first unless it scores less than both it and 0.75, because dropping the outer one would leave a
@@ -76,7 +75,7 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     reach = -1
     previous: Candidate | None = None
     for candidate in candidates:
-        if candidate == previous:  # found in a second text as well
+        if candidate == previous:  # found in a derived text as well
             continue
         previous = candidate
         start, end, *_ = candidate
@@ -94,7 +93,8 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
 def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> bool:
     """Return whether no match of a pattern within `held` can change what is kept there.
 
-    Such a match is either inside `held` or has its place; `best` is the highest score of the pattern.
+    Such a match is either inside `held` or has its place; `best` is the highest score of the
+    pattern.
     """
     score = held.score
     return (score >= best or score >= _CERTAIN) and (
@@ -105,8 +105,8 @@ def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> boo
 
 
 def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
-    """From where to where sorted candidates overlap in a chain; those of two clusters have no say
-    in each other.
+    """Return the spans in which sorted candidates overlap in a chain; those of two clusters do not
+    affect each other.
     """
     first, reach = 0, 0
     for candidate in candidates:
@@ -182,10 +182,10 @@ def rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
 
 
 def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
-    """Without the candidates inside a longer one that beats them.
+    """Return the candidates without those inside a longer one that beats them.
 
-    Few can still contain something at any place, since the values of one pattern do not overlap
-    each other.
+    Few can contain something at any place, since the values of one pattern do not overlap each
+    other.
     """
     left: list[Candidate] = []
     outers: list[Candidate] = []
@@ -213,10 +213,10 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
 def merged(
     data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> list[Candidate]:
-    """What patterns have found, and of what was tagged that which lies outside of it.
+    """Return what patterns found, and the parts of tagged spans that are outside of it.
 
-    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a
-    part of the address around it, and nobody is called as a medicine is.
+    A tagger guesses where a pattern knows, so the pattern's finding is kept. Only a postal code is
+    a part of the address around it, and no person has the name of a medicine.
     """
     if not tagged:
         return found
@@ -253,8 +253,8 @@ def merged(
 def _without_guesses(
     data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> list[Candidate]:
-    """Without what a broad pattern took for an address where the tagger is sure of one that begins
-    behind everyday words and ends with it.
+    """Return what was found without what a broad pattern took for an address, where the tagger is
+    sure of one that starts after everyday words and ends with it.
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
     """
@@ -284,7 +284,7 @@ def _without_guesses(
 def _widened(
     found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> Iterator[Candidate]:
-    """What was tagged, addresses with what patterns found of them."""
+    """Return what was tagged, with addresses widened by what patterns found of them."""
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     place = 0
     for one in tagged:
@@ -306,7 +306,9 @@ def _widened(
 
 
 def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Without overlaps: an address takes in a name within it, and else the surer one stands."""
+    """Return what was tagged without overlaps: an address takes in a name within it, and otherwise
+    the surer one is kept.
+    """
     previous: Candidate | None = None
     for one in sorted(tagged):
         if previous is None or one.start >= previous.end:
@@ -324,7 +326,7 @@ def _weight(one: Candidate) -> tuple[bool, float, int]:
 
 
 def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
-    """The part of a tagged span between two findings, if enough is left to be one."""
+    """Return the part of a tagged span between two findings, if enough is left to be a finding."""
     if start >= end:
         return []
     part = data[start:end]

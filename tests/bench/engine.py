@@ -107,13 +107,13 @@ def least(call: Callable[[], object], times: int) -> float:
 
 
 def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
-    """Hyperscan alone over the same bytes, of what is gated the marks: the limit of what the
+    """Hyperscan alone over the same bytes, of gated sets the anchors: the limit of what the
     detector can reach.
     """
     import hyperscan
 
     data = text.encode()
-    passes = [each.marks or each.database for each in detector.first_pass.sets if each.database]
+    passes = [each.anchors or each.database for each in detector.first_pass.sets if each.database]
     databases = [(database, hyperscan.Scratch(database)) for database in passes]
 
     def scan() -> None:

@@ -1,8 +1,8 @@
-"""Where exactly a pattern matches, given the ends that Hyperscan reported.
+"""Exact spans of a pattern's matches, given the ends of the hits that Hyperscan reported.
 
-The search is defined so that a window around a hit gives what a search of the whole text would:
-from left to right, each match begins as early as possible, takes what the regex prefers, is no
-longer than the pattern's width, and the next one begins behind the value.
+A window around a hit gives what a search of the complete text gives: from left to right, each match
+starts as early as possible, takes what the regex prefers, is no longer than the pattern's width,
+and the next one starts after the value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Matcher:
     __slots__ = ("_ahead", "_bounded", "_match", "_search", "_value", "width")
 
     def __init__(self, pattern: Pattern, width: int, bounded: bool, ahead: int) -> None:
-        """`ahead` bytes at most lie between where a match begins and where its hit ends."""
+        """Take a regex whose hits end at most `ahead` bytes after the start of their match."""
         regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
         self._search, self._match = finders(regex)
         self._value: int = regex.groupindex.get("value", 0)
@@ -32,7 +32,7 @@ class Matcher:
         self.width = width
 
     def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
-        """The values, as byte offsets, of the matches that the hits `ends` (ascending) stand for."""
+        """Return the values, as byte offsets, of the matches with the hits `ends`, which ascend."""
         size = len(data)
         width, ahead, bounded, group = self.width, self._ahead, self._bounded, self._value
         search = self._search
@@ -53,7 +53,7 @@ class Matcher:
                     groups = self._not_too_long(data, groups, end)
                 start, stop = groups[0]
                 if start < 0 or start > until:
-                    # Nothing begins up to there, so that no hit searches again what others have.
+                    # Nothing starts up to there: no hit searches again what others have searched.
                     resume = until + 1
                     misses = min(2 * misses + 1, _MOST_MISSES)
                     break
@@ -72,7 +72,7 @@ class Matcher:
                     break  # the hit belongs to this match, and not to one before it
 
     def _not_too_long(self, data: bytes, groups: Spans, end: int) -> Spans:
-        """The first match from `groups` on that keeps to the width and begins no later than `end`."""
+        """Return the first match from `groups` on that is not too wide and starts by `end`."""
         size, width = len(data), self.width
         last = min(size, end + width)
         start, stop = groups[0]

@@ -14,15 +14,16 @@ _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
 class ValuePrefilter:
     """The part of a pattern's regex from its value on.
 
-    The complete regex has ten times the states, all of which a process would have to make for itself.
+    The complete regex has ten times the states, all of which a process would have to make for
+    itself.
     """
 
     __slots__ = ("_ahead", "_match", "_search", "_taken", "_value", "_width")
 
     def __init__(self, regex: str, known: int, width: int, ahead: int, taken: int) -> None:
-        """`known` characters of the regex stand before its value, of which `taken` bytes lie before
-        the end of a hit; -1 where a hit does not tell where it begins, `ahead` bytes before its end
-        at most.
+        """Take a regex with `known` characters before its value, `taken` bytes of which are before
+        the end of a hit; -1 where a hit does not tell, and the value starts at most `ahead` bytes
+        before that end.
         """
         flags = _FLAGS.match(regex)
         self._search, self._match, self._value = _shape((flags[0] if flags else "") + regex[known:])
@@ -31,7 +32,7 @@ class ValuePrefilter:
         self._taken = taken
 
     def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
-        """The values at these hits, and whether that is for the whole regex to say."""
+        """Return the values at these hits, and whether only the complete regex can tell."""
         size, width, taken, group = len(data), self._width, self._taken, self._value
         search, match = self._search, self._match
         for end in ends:
@@ -46,6 +47,6 @@ class ValuePrefilter:
 
 @cache
 def _shape(regex: str) -> tuple[Find, Find, int]:
-    """Ready to match, and the number of its value: keys of many kinds have the same shape."""
+    """Return the finders of a shape and the group of its value; many types of keys share one."""
     compiled = compile_regex(regex, "a value")
     return (*finders(compiled), compiled.groupindex["value"])

@@ -23,7 +23,7 @@ HEADER = (
     rf"|\binsert\s+into\s+[^\s(]+\s*\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*values\s*)"
 )
 WITHIN_LINES = b"<iI"
-"""What headers begin with that need not begin a line."""
+"""The first characters of headers that need not start a line."""
 _LETTER = r"A-Za-z\x{C0}-\x{17F}"
 _LONGEST_NAME = 48
 _AROUND_NAME = b"\"'` \t"

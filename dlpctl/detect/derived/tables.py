@@ -14,8 +14,7 @@ from dlpctl.tables import split_row
 
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28
-"""Characters that headers have on average at most; where there are more, commas are those of prose.
-"""
+"""The most characters that headers have on average; with more, commas are those of prose."""
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
 _RULE = lazy(rb"[\s|:+=-]+")
 _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
@@ -31,9 +30,7 @@ class Cell(NamedTuple):
 
 
 class OpenTable:
-    """The header of the last table in a part of a text, whose rows may go on in the next part of
-    the stream.
-    """
+    """The header of the last table in a part of a stream, whose rows may go on in the next part."""
 
     header = b""
 
@@ -73,7 +70,7 @@ def _may_name(line: bytes) -> bool:
 
 
 def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
-    """Whether the line behind a header has its delimiter, is a rule, or has not come yet."""
+    """Return whether the line after a header has its delimiter, is a rule, or has not come yet."""
     stop = data.find(b"\n", place)
     if stop < 0:
         return True
@@ -86,7 +83,7 @@ def _delimiter(header: bytes) -> bytes:
 
 
 def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cell]:
-    """The cells below a line of headers, as long as the lines have as many."""
+    """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
     headers = _split(header, delimiter)
     names = {
@@ -112,7 +109,7 @@ def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterato
 
 
 def _split(line: bytes, delimiter: bytes) -> list[tuple[int, int]]:
-    """Where the cells of a line are, without the quotes and blanks around them."""
+    """Return the spans of the cells of a line, without the quotes and blanks around them."""
     bare = line.rstrip()
     place = 0
     if delimiter == b"|":
@@ -129,7 +126,7 @@ def _split(line: bytes, delimiter: bytes) -> list[tuple[int, int]]:
 
 
 def _aligned(line: bytes) -> list[bytes]:
-    """Cells with at least two blanks between them; all but two go with the cell before."""
+    """Return cells with at least two blanks between them; further blanks go with the cell before."""
     parts: list[bytes] = []
     for part in line.split(b"  "):
         if part.strip() or not parts:
@@ -140,7 +137,7 @@ def _aligned(line: bytes) -> list[bytes]:
 
 
 def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cell]:
-    """The values of an INSERT statement by the names of their columns."""
+    """Return the values of an INSERT statement by the names of their columns."""
     listed = data[data.index(b"(", start) + 1 : data.rindex(b")", start, end)]
     names = [words.name(column.strip()) for column in listed.split(b",")]
     place = end
@@ -159,7 +156,7 @@ def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator
 
 
 def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cell]:
-    """The element of HTML behind one that names it."""
+    """Return the element of HTML after one that names it."""
     header = data[data.index(b">", start) + 1 : data.index(b"</", start)].strip(_QUOTES + b":")
     stop = data.find(b"<", end, end + _LONGEST_CELL)
     value = data[end:stop].rstrip() if stop > 0 else b""

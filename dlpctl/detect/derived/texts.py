@@ -47,7 +47,7 @@ def derived_texts(
     texts: list[DerivedText] = []
     if runs and (decoded := DecodedText.of(data, runs)):
         texts.append(decoded)
-        # What was encoded twice.
+        # Text that was encoded twice.
         deeper, _ = _openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
@@ -73,8 +73,8 @@ def _openings(data: bytes) -> tuple[Spans, Spans]:
         if run[0] >= 0:
             runs.append(run)
             after_run = run[1]
-        begins_line = not start or data[start - 1] == _LINE_END
-        if start >= after_header and (begins_line or data[start] in WITHIN_LINES):
+        starts_line = not start or data[start - 1] == _LINE_END
+        if start >= after_header and (starts_line or data[start] in WITHIN_LINES):
             header = _regex(HEADER)[1](data, start, size)[0]
             if header[0] >= 0:
                 headers.append(header)
