@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dlpctl.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector as Detector
     from dlpctl.files.library import check_file as check_file
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from dlpctl.types import Decision as Decision
     from dlpctl.types import Destination as Destination
     from dlpctl.types import Finding as Finding
-
-__version__ = "0.1.0"
 
 _HOME = {
     "Decision": ("dlpctl.types", "Decision"),

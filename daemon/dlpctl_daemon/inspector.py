@@ -147,7 +147,7 @@ def command(files: Iterable[Path], cache: Path) -> tuple[str, ...]:
 
 
 def _library_detector(given: str) -> Detector:
-    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.engine import Detector
 
     source = json.loads(given)

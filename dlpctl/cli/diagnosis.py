@@ -84,7 +84,7 @@ def _engine(config: Config) -> Verdict:
         import hyperscan
         import re2
 
-        from dlpctl.detect.cache import Cache
+        from dlpctl.detect.automaton.cache import Cache
         from dlpctl.detect.engine import Detector
 
         detector = Detector(files=config.patterns, cache=Cache(config.cache_folder))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.aside import Aside
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 
 if TYPE_CHECKING:

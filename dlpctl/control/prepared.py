@@ -18,7 +18,7 @@ from dlpctl.errors import PatternError, StoreError
 if TYPE_CHECKING:
     from datetime import date
 
-    from dlpctl.detect.compiled import Compiled
+    from dlpctl.detect.automaton.compiled import Compiled
     from dlpctl.detect.engine import Detector
     from dlpctl.detect.packing import PackLimits
     from dlpctl.detect.patterns.model import Pattern
@@ -101,7 +101,7 @@ class PreparedDetectors:
         return found
 
     def _compiled(self, base: Detector, patterns: Sequence[Pattern]) -> Compiled:
-        from dlpctl.detect.compiled import Compiled, keep_packed, packed
+        from dlpctl.detect.automaton.compiled import Compiled, keep_packed, packed
         from dlpctl.detect.packing import PackLimits, pack_apart
 
         kept = packed(patterns, base.cache) if base.cache else None

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
 
-from dlpctl.detect.matcher import compile_regex
+from dlpctl.detect.linear import compile_regex
 from dlpctl.types import Finding
 
 _MARKER = re.compile(r"dlpctl:allow(?:=([A-Za-z0-9_,-]+))?")

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from struct import Struct
 from typing import NoReturn
 
-from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.resolve import Candidate
 
 WORTH = 1 << 20
 """Bytes of a text from which on a child costs less than it saves."""

@@ -1,5 +1,5 @@
-"""The detector: one pass of Hyperscan over all patterns, then each hit confirmed, validated, scored
-and resolved.
+"""The detector: automaton, confirm, derive, entities, resolve. It joins the rooms and decides
+nothing itself.
 """
 
 from __future__ import annotations
@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.compiled import from_files, from_patterns
-from dlpctl.detect.entities.merge import merged
+from dlpctl.detect.automaton.compiled import from_files, from_patterns
+from dlpctl.detect.automaton.first_pass import FirstPass, Hits
+from dlpctl.detect.confirm.runner import Runner, Trace
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
-from dlpctl.detect.firstpass import FirstPass, Hits
-from dlpctl.detect.overlap import Candidate, resolve
 from dlpctl.detect.patterns.library import builtin_files, unique
-from dlpctl.detect.runner import Runner, Trace
-from dlpctl.detect.second import looking_through
+from dlpctl.detect.resolve import Candidate, merged, resolve
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dlpctl.detect.aside import Aside
-    from dlpctl.detect.cache import Cache
-    from dlpctl.detect.compiled import Compiled
-    from dlpctl.detect.known import Known
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.automaton.compiled import Compiled
+    from dlpctl.detect.derived.columns import Settled
+    from dlpctl.detect.derived.tables import OpenTable
+    from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern
     from dlpctl.types import Category
 
@@ -48,32 +50,37 @@ class Detector:
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
     ) -> None:
-        """All patterns of the library and of further `files`, with names and addresses, or else
-        just `patterns`.
+        """Take all patterns of the library and of further `files`, with names and addresses, or
+        else just `patterns`.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         """
         self._taggers: Taggers | None = None
+        files = tuple(files)
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
-            sets = from_files(
-                builtin_files(), tuple(files), usual, on_compile, self._taggers.compile
-            )
+            sets = from_files(builtin_files(), files, usual, on_compile, self._taggers.compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
         self.first_pass = FirstPass(sets)
+        self._use_as_headers(sets if patterns is not None else sets[-1:] if files else [])
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
         self._of_selected = self._of_others = frozenset[int]()
 
+    def _use_as_headers(self, sets: Sequence[Compiled]) -> None:
+        """Let the labels of these patterns, which are not the library's, name columns of tables."""
+        self._further_sets = tuple(sets)
+        self._header_words = HeaderWords(
+            lambda: [record.pattern for each in sets for record in each.records]
+        )
+
     def for_types(self, selectors: Iterable[str]) -> Detector:
-        """A detector that gives the same findings, of these categories, types or pattern ids alone,
-        and works for no others.
-        """
+        """Return a detector for the findings of these categories, types or pattern ids alone."""
         wanted = {selector.upper() for selector in selectors}
         known = {name for pattern in self.known for name in _names(pattern)}
         for unknown in sorted(wanted - known):
@@ -83,33 +90,29 @@ class Detector:
         return self.for_known(wanted)
 
     def for_known(self, selectors: Iterable[str]) -> Detector:
-        """The same, for names that may be of no pattern here, as a policy's may."""
+        """Do the same for names that may be unknown, as a policy's may be."""
         wanted = {selector.upper() for selector in selectors}
-        narrowed = self._copy()
-        narrowed._select(
-            frozenset(
-                index
-                for index, pattern in enumerate(self.known, start=-len(self._tagged))
-                if _names(pattern) & wanted
-            )
-        )
-        return narrowed
+        return self._narrowed(lambda _, pattern: bool(_names(pattern) & wanted))
 
     def for_categories(self, categories: Collection[Category]) -> Detector:
-        """Narrow the detector further, to what it finds of these categories."""
-        narrowed = self._copy()
-        narrowed._select(
-            frozenset(
-                index
-                for index, pattern in enumerate(self.known, start=-len(self._tagged))
-                if pattern.category in categories
-                and (self._selected is None or index in self._selected)
+        """Return a detector that is narrowed further, to these categories."""
+        selected = self._selected
+        return self._narrowed(
+            lambda index, pattern: (
+                pattern.category in categories and (selected is None or index in selected)
             )
+        )
+
+    def _narrowed(self, is_wanted: Callable[[int, Pattern], bool]) -> Detector:
+        narrowed = self._copy()
+        numbered = enumerate(self.known, start=-len(self._tagged))
+        narrowed._select(
+            frozenset(index for index, pattern in numbered if is_wanted(index, pattern))
         )
         return narrowed
 
     def without_names(self) -> Detector:
-        """A detector for patterns alone, which looks for no names and addresses."""
+        """Return a detector that looks for no names and addresses."""
         narrowed = self._copy()
         narrowed._taggers = None
         return narrowed
@@ -130,6 +133,7 @@ class Detector:
         wider = self._copy()
         further = compiled or from_patterns(patterns, self.cache)
         wider.first_pass = FirstPass([*self.first_pass.sets, further])
+        wider._use_as_headers([*self._further_sets, further])
         wider._runners = dict(
             self._runners
         )  # another extension has other patterns under the same numbers
@@ -144,7 +148,7 @@ class Detector:
 
     @property
     def widest(self) -> int:
-        """Bytes that a match and its context take at most."""
+        """The most bytes that a match and its context take."""
         return self.first_pass.widest
 
     @property
@@ -157,7 +161,7 @@ class Detector:
         return [*self._tagged, *self.patterns]
 
     def label(self, pattern_id: str) -> str:
-        """What people call a pattern that something was found of."""
+        """Return the label of a pattern that something was found of."""
         known: list[Pattern | Runner] = [*self._tagged, *self._runners.values()]
         return next(each.label for each in known if each.id == pattern_id)
 
@@ -167,9 +171,7 @@ class Detector:
 
     @property
     def not_inspected(self) -> str:
-        """Why names and addresses were not looked for, although they were asked for; empty where
-        they were.
-        """
+        """The reason why names and addresses were not looked for although they were asked for."""
         return self._taggers.problem if self._taggers and self._wants_tagged else ""
 
     @property
@@ -177,24 +179,35 @@ class Detector:
         return self._selected is None or min(self._selected, default=0) < 0
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
-        """What is found in the text, in its order and without overlaps; positions are characters of
-        `text`.
+        """Return the findings in the text, in its order and without overlaps; positions are
+        characters of `text`.
         """
         data = encode(text)
         return self.findings(self._found(data, min_score), data if len(data) != len(text) else None)
 
     def scan_bytes(self, data: bytes, min_score: float = THRESHOLD) -> list[Finding]:
-        """The same for bytes that should be UTF-8; positions are bytes, and a byte that is not
-        UTF-8 delimits.
+        """Return the findings in bytes that should be UTF-8; positions are bytes, and a byte that
+        is not UTF-8 delimits.
         """
         return self.findings(self._found(valid_utf8(data), min_score), None)
 
     def _found(self, data: bytes, min_score: float) -> list[Candidate]:
-        tagged = self.tagged(data, min_score)
-        return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+        aside = self.aside
+        if (
+            aside is None
+            or self._selected is not None  # what was tagged has a say in what is looked for
+            or self._taggers is None
+            or not self._taggers.is_ready
+            or not aside.is_worthwhile(len(data))
+        ):
+            tagged: Sequence[Candidate] = self.tagged(data, min_score)
+            return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+        with aside.begun(lambda: self.tagged(data, min_score)) as outcome:
+            candidates = self.candidates(data, min_score)
+            return self.resolved(data, candidates, list(outcome()))
 
     def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
-        """The names and addresses in valid UTF-8, as far as they are asked for."""
+        """Return the names and addresses in valid UTF-8, as far as they are asked for."""
         if self._taggers is None or not self._wants_tagged:
             return []
         return self._taggers.candidates(data, min_score, known)
@@ -202,8 +215,8 @@ class Detector:
     def resolved(
         self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
     ) -> list[Candidate]:
-        """What is kept of candidates and of what was tagged, without overlaps, in the order of the
-        text.
+        """Return what is kept of candidates and of what was tagged, without overlaps, in the order
+        of the text.
         """
         found = resolve(candidates)
         return merged(data, found, tagged, self._type) if tagged else found
@@ -211,44 +224,72 @@ class Detector:
     def _type(self, index: int) -> str:
         return self._runner(index).type
 
-    @looking_through
     def candidates(
         self,
         data: bytes,
         min_score: float,
         progress: dict[int, list[int]] | None = None,
         tagged: Sequence[Candidate] = (),
+        table: OpenTable | None = None,
     ) -> list[Candidate]:
-        """All that patterns find in valid UTF-8, overlaps included.
+        """Return all that patterns find in valid UTF-8 and in what is derived from it, overlaps
+        included.
 
-        `progress` takes, by pattern, where the search resumes, as a list that begins with the place
+        `progress` takes, by pattern, where the search resumes, as a list that starts with the place
         to resume from and gets the end of each match: what a scan in pieces needs to go on as if it
         were in one. What was `tagged` is no part of the answer, but what else is found there is,
-        whether asked for or not.
+        whether asked for or not. `table` is the one whose rows the text starts with.
         """
+        found = self._in_text(data, min_score, progress, tagged)
+        for text in derived_texts(data, table, self._header_words):
+            settled = text.settle(found, self._label_score)
+            held = list(settled.holders()) if settled and self._selected is not None else ()
+            for one in self._in_text(text.data, min_score, None, held, settled):
+                if place := text.place(one.start, one.end):
+                    found.append(_new(Candidate, (*place, *one[2:])))
+        return found
+
+    def _in_text(
+        self,
+        data: bytes,
+        min_score: float,
+        progress: dict[int, list[int]] | None,
+        tagged: Sequence[Candidate],
+        settled: Settled | None = None,
+    ) -> list[Candidate]:
+        """Return all that patterns find in one text, apart from what is settled in it."""
         selected = self._selected
-        whole = (
-            selected is None or progress is not None
-        )  # in pieces, rivals too must know where to resume
-        hits = self.first_pass.hits(data, None if whole else self._of_selected)
-        if not hits and not tagged:
-            return []
-        if selected is None or whole:
+        if selected is None or progress is not None:
+            # In pieces, rivals too must know where to resume.
             return [
                 one
-                for index, ends in hits.items()
+                for index, ends in self._hits(data, None, settled).items()
                 for one in self._confirm(index, data, ends, min_score, progress)
             ]
         found: list[Candidate] = []
         waiting: Hits = {}
-        for index, ends in hits.items():
+        for index, ends in self._hits(data, self._of_selected, settled).items():
             if index in selected:
                 found += self._confirm(index, data, ends, min_score, progress)
             else:
                 waiting[index] = ends
         if (found or tagged) and self._of_others:
-            waiting.update(self.first_pass.hits(data, self._of_others))
+            waiting.update(self._hits(data, self._of_others, settled))
         return self._with_rivals(found, tagged, waiting, data, min_score, progress)
+
+    def _hits(self, data: bytes, sets: Iterable[int] | None, settled: Settled | None) -> Hits:
+        hits = self.first_pass.hits(data, sets)
+        if settled is None:
+            return hits
+        still_open: Hits = {}
+        for index, ends in hits.items():
+            runner = self._runner(index)
+            if kept := settled.open_hits(ends, runner.best, runner.proven, index):
+                still_open[index] = kept
+        return still_open
+
+    def _label_score(self, index: int, label: bytes) -> float | None:
+        return self._runner(index).label_score(label)
 
     def _with_rivals(
         self,
@@ -259,8 +300,8 @@ class Detector:
         min_score: float,
         progress: dict[int, list[int]] | None,
     ) -> list[Candidate]:
-        """Also what the patterns that were not asked for find in the same places, since it may win
-        there.
+        """Return also what patterns that were not asked for find in the same places, since it may
+        win there.
         """
         fresh = [*found, *tagged]
         found = list(found)
@@ -300,7 +341,9 @@ class Detector:
         return runner
 
     def traces(self, text: str) -> Iterator[Trace]:
-        """Every match of every pattern with its way to a score: slow, for explanations."""
+        """Return every match of every pattern with the reasons for its score: slow, for
+        explanations.
+        """
         data = encode(text)
         selected = self._selected
         for index, ends in self.first_pass.hits(data).items():
@@ -319,7 +362,9 @@ class Detector:
             )
 
     def findings(self, found: list[Candidate], encoded: bytes | None) -> list[Finding]:
-        """Candidates as findings; with `encoded`, positions become characters of what was encoded."""
+        """Return candidates as findings; with `encoded`, positions are characters of what was
+        encoded.
+        """
         findings: list[Finding] = []
         selected = self._selected
         runners = {
@@ -347,13 +392,13 @@ def _usual_cache() -> Cache:
     import os
 
     from dlpctl.config import locate
-    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.automaton.cache import Cache
 
     return Cache(locate(os.environ).cache)
 
 
 def encode(text: str) -> bytes:
-    """The text in UTF-8; a lone surrogate becomes another character, so that positions stay."""
+    """Return the text in UTF-8, each lone surrogate as another character, so that positions stay."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -361,8 +406,8 @@ def encode(text: str) -> bytes:
 
 
 def valid_utf8(data: bytes) -> bytes:
-    """The same number of bytes, with each that is not UTF-8 replaced by a control character that is
-    in no pattern.
+    """Return as many bytes, with each that is not UTF-8 replaced by a control character that is in
+    no pattern.
     """
     if data.isascii():
         return data

@@ -1,12 +1,12 @@
-"""Why each finding counts, and what nearly did."""
+"""Explanations: the reasons for each finding, and for what nearly was one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.runner import Trace
 from dlpctl.types import Finding
 
 MISSES = 5
@@ -14,20 +14,20 @@ _DISGUISED = "is written in other characters or encoded; what it says matches"
 
 
 class Explained(NamedTuple):
-    """One match of one pattern, and its way to a score."""
+    """One match of one pattern, and the reasons for its score."""
 
     finding: Finding
     label: str
     steps: tuple[str, ...]
-    """What raised or lowered it, in order."""
+    """The reasons that raised or lowered the score, in order."""
     lost: str
-    """What killed it; empty if it counts."""
+    """The reason why it is no finding; empty if it is one."""
 
 
 class Explanation(NamedTuple):
     counts: list[Explained]
     misses: list[Explained]
-    """What nearly counted, the nearest first."""
+    """What nearly was a finding, the nearest first."""
 
 
 def explain(
@@ -37,8 +37,8 @@ def explain(
     allowed: Iterable[Finding] = (),
     misses: int = MISSES,
 ) -> Explanation:
-    """Every finding of the text, and up to `misses` of what is none; `allowed` are findings that a
-    list accepts.
+    """Return every finding of the text and up to `misses` near misses; `allowed` are findings that
+    a list accepts.
     """
     winners = set(detector.scan(text, min_score))
     accepted = set(allowed)
@@ -66,7 +66,7 @@ def explain(
 def _reason(
     trace: Trace, winners: set[Finding], accepted: set[Finding], min_score: float
 ) -> tuple[str, float]:
-    """What killed a match, and how near it was to counting."""
+    """Return the reason why a match is no finding, and its nearness to one."""
     finding = trace.finding
     if trace.refused_by:
         return f"validator '{trace.refused_by}' refuses it", trace.best * 0.5

@@ -33,7 +33,8 @@ def main(memory_bytes: int, seconds: int, database_bytes: int) -> None:
     import hyperscan  # noqa: F401
     import re2  # noqa: F401
 
-    from dlpctl.detect import compiled, database, runner  # noqa: F401
+    from dlpctl.detect.automaton import compiled, database  # noqa: F401
+    from dlpctl.detect.confirm import runner  # noqa: F401
 
     patterns = json.load(sys.stdin.buffer)
     _confine(memory_bytes, seconds)
@@ -50,8 +51,8 @@ def main(memory_bytes: int, seconds: int, database_bytes: int) -> None:
 
 
 def _pack(fields: list[dict[str, Any]], replies: IO[bytes], database_bytes: int) -> None:
-    from dlpctl.detect.compiled import Compiled, pack, pattern_of
-    from dlpctl.detect.runner import Runner
+    from dlpctl.detect.automaton.compiled import Compiled, pack, pattern_of
+    from dlpctl.detect.confirm.runner import Runner
 
     patterns = [pattern_of(one) for one in fields]
     for number, pattern in enumerate(patterns):

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from dlpctl.detect.compiled import Block, Compiled, fields_of
+from dlpctl.detect.automaton.compiled import Block, Compiled, fields_of
 from dlpctl.detect.packer import OUT_OF_MEMORY
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import EngineError, PatternError, StoreError

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dlpctl.detect.automaton.anchors import character_start
+from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.engine import THRESHOLD, Detector, valid_utf8
-from dlpctl.detect.gates import character_start
-from dlpctl.detect.known import Known
-from dlpctl.detect.overlap import Candidate, clusters
-from dlpctl.detect.tables import OpenTable
+from dlpctl.detect.entities.known import Known
+from dlpctl.detect.resolve import Candidate, clusters
 from dlpctl.types import Finding
 
 CHUNK = 1 << 20

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.lint import makers
 from dlpctl.detect.patterns.prose import plain_prose
@@ -107,13 +107,13 @@ def least(call: Callable[[], object], times: int) -> float:
 
 
 def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
-    """Hyperscan alone over the same bytes, of what is gated the marks: the limit of what the
+    """Hyperscan alone over the same bytes, of gated sets the anchors: the limit of what the
     detector can reach.
     """
     import hyperscan
 
     data = text.encode()
-    passes = [each.marks or each.database for each in detector.first_pass.sets if each.database]
+    passes = [each.anchors or each.database for each in detector.first_pass.sets if each.database]
     databases = [(database, hyperscan.Scratch(database)) for database in passes]
 
     def scan() -> None:

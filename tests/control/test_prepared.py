@@ -11,7 +11,7 @@ from dlpctl.control.access import LOCAL
 from dlpctl.control.events import record
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.control.service import ControlPlane
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.packing import PackLimits
 from dlpctl.errors import DlpctlError, EngineError, PatternError, StoreError

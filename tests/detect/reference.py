@@ -14,7 +14,7 @@ from typing import NamedTuple
 import re2
 
 from dlpctl.detect import validators
-from dlpctl.detect.database import max_width
+from dlpctl.detect.automaton.database import max_width
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 from dlpctl.types import Finding
 

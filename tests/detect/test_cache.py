@@ -13,8 +13,9 @@ from typing import IO, Any
 
 import pytest
 
-from dlpctl.detect import compiled, engine
-from dlpctl.detect.cache import Cache
+from dlpctl.detect import engine
+from dlpctl.detect.automaton import compiled
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import PatternError
 
@@ -259,7 +260,7 @@ def test_old_entries_are_forgotten(place: Place) -> None:
 
 def test_ten_processes_with_a_cold_cache(place: Place) -> None:
     program = (
-        "import sys; from pathlib import Path; from dlpctl.detect import engine; from dlpctl.detect.cache import Cache\n"
+        "import sys; from pathlib import Path; from dlpctl.detect import engine; from dlpctl.detect.automaton.cache import Cache\n"
         "engine.builtin_files = list; file, folder, text = sys.argv[1:]; sys.stdin.readline()\n"
         "detector = engine.Detector(files=[Path(file)], cache=Cache(Path(folder)))\n"
         "print(*[finding.type for finding in detector.scan(text)])\n"

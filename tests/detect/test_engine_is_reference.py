@@ -12,7 +12,8 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import firstpass, normalize, stream
+from dlpctl.detect import engine, stream
+from dlpctl.detect.automaton import first_pass
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 
@@ -43,9 +44,9 @@ scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
 
 @pytest.fixture(scope="module", autouse=True)
 def text_as_it_is() -> Iterator[None]:
-    """The definition is of the text itself, not of what is encoded in it."""
+    """The definition is of the text itself, not of what is derived from it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(normalize.View, "of", lambda *_: None)
+        patch.setattr(engine, "derived_texts", lambda *_: [])
         yield
 
 
@@ -165,7 +166,7 @@ def test_parts_of_a_text_that_is_too_long_for_hyperscan(
 ) -> None:
     expected = strained.scan(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(firstpass, "PART", part)
+        patch.setattr(first_pass, "PART", part)
         patch.setattr(
             strained.first_pass, "widest", 40
         )  # of these patterns, apart from those without a bound

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from streaming import in_pieces
 from synthetic import custom
 
+from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.second import second_texts
 
 MAIL = "john@example.com"
 CARD = "4111 1111 1111 1111"
@@ -96,7 +96,7 @@ def test_nothing_is_seen_in_plain_text(detector: Detector, text: str) -> None:
 
 @pytest.mark.parametrize("text", [PLAIN["prose"], PLAIN["hash"], PLAIN["image"], PLAIN["names"]])
 def test_plain_text_has_no_other_view(text: str) -> None:
-    assert second_texts(text.encode()) == []
+    assert derived_texts(text.encode()) == []
 
 
 @given(st.text(max_size=200), st.sampled_from(list(DISGUISES.values())), st.text(max_size=200))

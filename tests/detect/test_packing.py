@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dlpctl.detect.compiled import Block, Compiled, pack
+from dlpctl.detect.automaton.compiled import Block, Compiled, pack
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.packing import PACKER, PackLimits, pack_apart
 from dlpctl.detect.patterns.library import parse_file

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dlpctl.detect import engine
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns, parse_file, read_file
 from dlpctl.errors import PatternError

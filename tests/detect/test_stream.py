@@ -12,7 +12,7 @@ from streaming import in_pieces
 from synthetic import custom
 
 from dlpctl.detect import stream
-from dlpctl.detect.database import max_width
+from dlpctl.detect.automaton.database import max_width
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples

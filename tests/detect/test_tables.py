@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from streaming import in_pieces
 from synthetic import custom
 
 from dlpctl.detect import stream
+from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.second import second_texts
-from dlpctl.detect.tables import Columns
+from dlpctl.detect.patterns.model import Pattern
 
 ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
 TABLES = {
@@ -95,13 +96,13 @@ def test_headers_in_six_languages(library: Detector, header: str) -> None:
     ],
 )
 def test_no_column_of_a_table_says_anything(text: str) -> None:
-    assert all(b"12345678" not in other.data for other in second_texts(text.encode()))
+    assert all(b"12345678" not in other.data for other in derived_texts(text.encode()))
 
 
 @given(st.text(alphabet="ssn ,;|\t\n\"'(1x-", max_size=120), st.sampled_from(list(TABLES.values())))
 def test_places_are_those_of_the_original(noise: str, table: str) -> None:
     data = f"{noise}\n{table}{noise}".encode()
-    columns = next((other for other in second_texts(data) if isinstance(other, Columns)), None)
+    columns = next((other for other in derived_texts(data) if isinstance(other, Columns)), None)
     for at in range(0, len(columns.data) if columns else 0, 3):
         place = columns.place(at, at + 2) if columns else None
         if columns and place:
@@ -137,12 +138,85 @@ WORDS = [
     ["Insert  SSN\n1  536-22-8145\n", "insert into ssn, name\n1, 2\n", "insert | ssn\n1 | 2\n"],
 )
 def test_a_header_that_begins_with_insert_is_no_statement(text: str) -> None:
-    second_texts(text.encode())
+    derived_texts(text.encode())
 
 
 @given(st.lists(st.sampled_from([*WORDS, "7"]), max_size=40).map("".join))
 def test_any_text_may_look_like_a_table(text: str) -> None:
-    second_texts(text.encode())
+    derived_texts(text.encode())
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_empty_and_odd_quoted_cells_do_not_move_the_others(
+    library: Detector, delimiter: str
+) -> None:
+    rows = [["id", "note", "Patient ID", "x"], ['""', '"a ""b"""', '"12345678"', '""']]
+    rows += [['"1"', '"odd" one', '"23456789"', "7"], ["3", '""', '"34567890"', '"' * 4]]
+    text = "\n".join(delimiter.join(row) for row in rows)
+    found = [one for one in library.scan(text) if one.type == "MEDICAL_RECORD_NUMBER"]
+    values = [text[one.start : one.end] for one in found]
+    assert values == ["12345678", "23456789", "34567890"]
+
+
+BADGES = {
+    "context": custom(
+        "badge",
+        r"\b[A-Z]{2}[0-9]{4}\b",
+        score=0.3,
+        context={"words": ["frobnicator id"], "score": 0.8},
+    ),
+    "keyword": custom("badge", r"\b[A-Z]{2}[0-9]{4}\b", score=0.8, keywords=["frobnicator"]),
+    "label": custom("badge", r"\bfrobnicator[ _]id: (?P<value>[A-Z]{2}[0-9]{4})\b", score=0.8),
+}
+
+
+@pytest.mark.parametrize("pattern", BADGES.values(), ids=BADGES)
+@pytest.mark.parametrize("header", ["frobnicator id", "frobnicator_id", "FROBNICATOR ID"])
+def test_a_custom_label_is_a_header_too(library: Detector, pattern: Pattern, header: str) -> None:
+    if pattern is BADGES["label"]:
+        header = header.lower()
+    rows = "".join(f"{row},size,AB{1000 + row}\n" for row in range(30))
+    text = f"position,what,{header}\n{rows}"
+    for detector in (Detector([pattern]), library.extended([pattern])):
+        assert [one.type for one in detector.scan(text)].count("BADGE") == 30
+    assert not any(one.type == "BADGE" for one in library.scan(text))
+
+
+JUDGED = [
+    custom(
+        "card",
+        r"\b[0-9]{8}\b",
+        score=0.6,
+        context={"words": ["card"], "score": 0.9, "against": ["order"], "against_score": 0.3},
+    ),
+    custom("serial", r"\b[A-Z]?[0-9]{8}[A-Z]?\b", score=0.7),
+    custom("labelled", r"\bpin: (?P<value>[0-9]{4,8})\b", score=0.8),
+    custom("part", r"[0-9]{4}", score=0.72),
+    custom("asked-for", r"\b[0-9]{6,8}\b", score=0.9, keywords=["iban"]),
+]
+CELLS = st.sampled_from(["12345678", "A12345678", "1234", "x 12345678", "12345678 card", "", "no"])
+COLUMN_NAMES = st.sampled_from(["card", "order no", "card order", "pin", "iban", "name", "serial"])
+
+
+@pytest.fixture(scope="module")
+def judged() -> Detector:
+    return Detector(JUDGED)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data(), st.integers(1, 4), st.sampled_from([0.0, 0.5, 0.75]))
+def test_cells_are_judged_as_if_each_was_confirmed_after_its_header(
+    judged: Detector, data: st.DataObject, width: int, min_score: float
+) -> None:
+    rows = [data.draw(st.lists(COLUMN_NAMES, min_size=width, max_size=width))]
+    rows += data.draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=5))
+    text = "".join(",".join(row) + "\n" for row in rows)
+    wanted = data.draw(st.sampled_from([None, {"CARD"}, {"PART", "LABELLED"}]))
+    detector = judged.for_types(wanted) if wanted else judged
+    found = detector.scan(text, min_score)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Columns, "settle", lambda *_: None)
+        assert detector.scan(text, min_score) == found
 
 
 @pytest.mark.no_cover
@@ -154,7 +228,7 @@ def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
     def taken(size: int) -> float:
         data = b"ssn,name\n" + filling.encode() * (size // len(filling))
         began = time.thread_time()
-        second_texts(data)
+        derived_texts(data)
         return time.thread_time() - began
 
     size = 1 << 16

@@ -10,7 +10,7 @@ import pytest
 from streaming import in_pieces
 
 from dlpctl.detect import stream
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.entities import finder as names
 from dlpctl.detect.entities import taggers

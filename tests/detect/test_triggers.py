@@ -11,8 +11,8 @@ import re2
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dlpctl.detect.automaton.anchors import ANCHORS
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.gates import MARKS
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
@@ -57,7 +57,7 @@ def test_whatever_matches_holds_the_trigger(pattern: Pattern) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", GATED, ids=[pattern.id for pattern in GATED])
 def test_whatever_matches_holds_a_mark(pattern: Pattern) -> None:
-    check_that_matches_hold(pattern, "|".join(MARKS), 200)
+    check_that_matches_hold(pattern, "|".join(ANCHORS), 200)
 
 
 def test_what_is_gated_is_found_wherever_it_stands() -> None:

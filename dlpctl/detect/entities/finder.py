@@ -8,19 +8,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect import labelled
-from dlpctl.detect.entities import addresses
-from dlpctl.detect.entities import shapes as names_forms
+from dlpctl.detect.confirm.code_density import SHORT, dense
+from dlpctl.detect.entities import addresses, labelled, shapes
 from dlpctl.detect.entities.boundaries import completed, lines, trim
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
+from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Gate, Hit, Region
 from dlpctl.detect.entities.rejections import bare, doubtful, unheard
 from dlpctl.detect.entities.triggers import PATTERNS
-from dlpctl.detect.known import Known
-from dlpctl.detect.marks import SHORT, dense
-from dlpctl.detect.overlap import Overlaps
+from dlpctl.detect.resolve import Overlaps
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -158,7 +156,7 @@ class NameTagger:
         part of them.
         """
         kept = Overlaps(found)
-        for first, behind, score in names_forms.find(region):
+        for first, behind, score in shapes.find(region):
             one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
             rivals = kept.overlapping(one)
             if all(_holds(one, other) for other in rivals.values() if other.score >= _EVEN):

@@ -11,10 +11,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.confirm.code_density import BLOCK, code_blocks
 from dlpctl.detect.entities.crf.words import WordFlags, shape
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.triggers import PATTERNS
-from dlpctl.detect.marks import BLOCK, code_blocks
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:

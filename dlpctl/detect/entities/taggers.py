@@ -13,22 +13,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dlpctl.detect.compiled import from_patterns
-from dlpctl.detect.known import Known
-from dlpctl.detect.marks import code_blocks, is_code
-from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.confirm.code_density import code_blocks, is_code
+from dlpctl.detect.entities.known import Known
 from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.resolve import ADDRESS, PERSON_NAME, Candidate
 from dlpctl.errors import NameDataError
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
     import hyperscan
 
-    from dlpctl.detect.cache import Cache
+    from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.entities.finder import NameTagger
-
-ADDRESS, PERSON_NAME = -2, -1
-"""What stands in a candidate in the place of a pattern's index."""
 
 TAGGED = (
     Pattern(
@@ -104,6 +101,11 @@ class Taggers:
         except NameDataError as problem:
             self.problem = str(problem)
             return None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the tagger could be loaded; if not, `problem` says why."""
+        return self._tagger is not None
 
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None

@@ -10,13 +10,13 @@ from importlib import import_module
 from random import Random
 from typing import NamedTuple
 
-from dlpctl.detect.database import compile_database, max_width
+from dlpctl.detect.automaton.database import compile_database, max_width
+from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.matcher import compile_regex
+from dlpctl.detect.linear import compile_regex
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.patterns.placeholders import expand
 from dlpctl.detect.patterns.prose import plain_prose
-from dlpctl.detect.runner import Trace
 from dlpctl.errors import PatternError
 
 _BROAD = 1 / 10_000

@@ -16,32 +16,34 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
-from dlpctl import __version__
-from dlpctl.detect.cache import Cache
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
+from dlpctl.version import __version__
 
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
 """Entries of each kind that stay in the cache."""
 _FORMAT = 9
-"""Goes up whenever a block is made otherwise, so that none of an older kind is read."""
+"""The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
-"""So many characters of ASCII; a backslash may stand for others."""
+"""A class of ASCII characters with its count; after a backslash there may be others."""
 _WORD = lazy("[A-Za-z]{3}")
 _WIDE = 160
-"""Bytes from which on it pays to know more of where a match may begin."""
+"""The width from which on it pays to know better where a match may start."""
 _HEAD = Struct("<IIII")
-"""Patterns, bytes of the widest with its context, of the widest, and of the database of marks."""
+"""The number of patterns, the bytes of the widest one with and without its context, and those of
+the database of anchors.
+"""
 
 
 class Block(NamedTuple):
-    """What `pack` makes of patterns: their records, with the database of marks where they are
-    gated, and their own as Hyperscan serialized it.
+    """Packed patterns: their records, with the database of anchors if they are gated, and their own
+    database as Hyperscan serialized it.
     """
 
     records: bytes
@@ -52,15 +54,15 @@ class Compiled:
     """A set of patterns, loaded from its block."""
 
     def __init__(self, block: Block) -> None:
-        from dlpctl.detect.database import load_database
+        from dlpctl.detect.automaton.database import load_database
 
-        size, self.widest, self.reach, marks = _HEAD.unpack_from(block.records)
-        behind = _HEAD.size + marks
-        self._first = behind + 4 * size
-        self._ends = array("I", block.records[behind : self._first])
+        size, self.widest, self.reach, anchors = _HEAD.unpack_from(block.records)
+        after_head = _HEAD.size + anchors
+        self._first = after_head + 4 * size
+        self._ends = array("I", block.records[after_head : self._first])
         self._records = block.records
         self.database = load_database(block.database) if size else None
-        self.marks = load_database(block.records[_HEAD.size : behind]) if marks else None
+        self.anchors = load_database(block.records[_HEAD.size : after_head]) if anchors else None
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -77,20 +79,18 @@ class Compiled:
 
 
 class Record(NamedTuple):
-    """What the engine knows of one pattern at run time."""
+    """One pattern at run time."""
 
     pattern: Pattern
     width: int
     bounded: bool
     ahead: int
-    """Bytes from where a match begins to where its hit ends, at most."""
+    """Bytes from the start of a match to the end of its hit, at most."""
     told: int
-    """How many bytes behind the beginning of the value a hit ends; -1 where it does not tell where
-    that is.
-    """
+    """Bytes from the start of the value to the end of a hit; -1 where a hit does not tell."""
     known: int
-    """How many characters of the regex say no more than a hit does, so that a look at the others is
-    worth while; 0 where it is not.
+    """Characters of the regex that a hit has matched already, so that a prefilter by the others
+    pays; 0 where it does not.
     """
 
 
@@ -117,8 +117,8 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
 
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; a regex that either engine refuses is an error that names it."""
-    from dlpctl.detect.database import compile_database, compile_marks, max_width
-    from dlpctl.detect.matcher import EMPTY, compile_regex, matches_nothing
+    from dlpctl.detect.automaton.database import compile_anchors, compile_database, max_width
+    from dlpctl.detect.linear import EMPTY, compile_regex, matches_nothing
 
     records: list[bytes] = []
     ends = array("I")
@@ -135,21 +135,21 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         told = _told(prefix, pattern.trigger or "")
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
-        # Where a hit tells where the value begins, a validator is what tells more; elsewhere, its
-        # shape beside a word.
+        # Where a hit tells the start of the value, only a validator tells more; elsewhere, the
+        # shape after a word does.
         known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
         found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
-    marks = compile_marks() if patterns and all(pattern.gated for pattern in patterns) else b""
-    head = _HEAD.pack(len(ends), widest, reach, len(marks)) + marks + ends.tobytes()
+    anchors = compile_anchors() if patterns and all(pattern.gated for pattern in patterns) else b""
+    head = _HEAD.pack(len(ends), widest, reach, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
 
 def _told(prefix: str, trigger: str) -> int:
-    """Bytes of the value that a trigger takes in behind the prefix; -1 for one that is put together
-    otherwise.
+    """Return the bytes of the value that a trigger includes after the prefix; -1 for other
+    triggers.
     """
     for start in (prefix, loosened(prefix)):
         if start and trigger.startswith(start):
@@ -195,12 +195,12 @@ def from_files(
     on_compile: Callable[[], None] | None = None,
     beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
-    """The patterns of files, from the cache where it has them; `on_compile` is called before the
-    slow way is gone, and `beside` meanwhile where it is the library's.
+    """Return the patterns of files, from the cache where it has them; `on_compile` is called before
+    anything is compiled, and `beside` meanwhile if that is the library.
 
     A set for each category of the library, and one for those that are gated: in one database,
-    numbers of all kinds compile three times as slowly as apart, and are scanned no faster. What is
-    in further files is a set of its own, so that a change there does not compile the library again.
+    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
+    files are a set of their own, so that a change there does not compile the library again.
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
 
@@ -229,6 +229,8 @@ def from_files(
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     """Patterns that are in no file, such as a policy's."""
     from dlpctl.detect.patterns.library import unique
+
+    """Return patterns that are in no file, such as those of a policy."""
 
     unique(patterns)
     (compiled,) = _cached([_content(patterns)], lambda: [patterns], cache)
@@ -266,8 +268,8 @@ def _cached(
     on_compile: Callable[[], None] | None = None,
     beside: Callable[[], object] | None = None,
 ) -> list[Compiled]:
-    """The sets that are kept under their states; what is missing is made at once, since Hyperscan
-    compiles beside Python.
+    """Return the sets that are cached under their states, and compile the others in threads, since
+    Hyperscan releases the lock of Python.
     """
     keys = [_key(state) for state in states]
     sets = {
@@ -298,7 +300,7 @@ def _cached(
 
 
 def _key(state: str) -> bytes:
-    from dlpctl.detect.database import version
+    from dlpctl.detect.automaton.database import version
 
     return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
 
@@ -324,5 +326,5 @@ def _name(key: bytes, prefix: str) -> str:
 
 
 def _framed(key: bytes) -> bytes:
-    """The key at the head of an entry, whole, because its short name may be another's too."""
+    """Return the key as the head of an entry, since entries of different keys may share a name."""
     return len(key).to_bytes(4, "little") + key

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.gates import MARKS
-from dlpctl.detect.matcher import plainly
+from dlpctl.detect.automaton.anchors import ANCHORS
+from dlpctl.detect.linear import plainly
 from dlpctl.detect.patterns.model import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
@@ -26,8 +26,7 @@ _CLASSES = {
     "[:lower:]": "a-z",
     "[:upper:]": "A-Z",
 }
-"""Classes that Hyperscan reads more narrowly than RE2, which confirms: what it does not report is
-never looked at.
+"""Classes that Hyperscan reads more narrowly than RE2: what it does not report is never confirmed.
 """
 _IGNORES_CASE = lazy(r"\(\?[a-zA-Z]*i")
 _NO_WORD = r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x{17e}\x{180}-\x{2129}\x{212b}-\x{10ffff}"
@@ -40,14 +39,14 @@ _NO_MATCH_IS_LONGER = 1 << 31
 
 
 def version() -> str:
-    """The engine that a compiled database is for."""
+    """Return the version of the engine that compiled databases are for."""
     from hyperscan._version import __version__
 
     return str(__version__)
 
 
 def compile_database(patterns: Sequence[Pattern]) -> bytes:
-    """The serialized database; the id of a hit is the position of its pattern."""
+    """Return the serialized database; the id of a hit is the position of its pattern."""
     import hyperscan
 
     try:
@@ -62,11 +61,11 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     return serialized
 
 
-def compile_marks() -> bytes:
-    """The serialized database of the marks that open the gate."""
+def compile_anchors() -> bytes:
+    """Return the serialized database of the anchors."""
     import hyperscan
 
-    serialized: bytes = hyperscan.dumpb(_compiled(MARKS))
+    serialized: bytes = hyperscan.dumpb(_compiled(ANCHORS))
     return serialized
 
 
@@ -95,7 +94,7 @@ def _check_trigger(pattern: Pattern) -> None:
 
 
 def _expression(regex: str) -> bytes:
-    """The regex for Hyperscan, so that it reports all that RE2 matches.
+    """Return the regex for Hyperscan, which then reports all that RE2 matches.
 
     Hyperscan counts the vertical tab as a space, and with `(?i)` it takes the long s and the Kelvin
     sign for letters when they are meant by `a-z`, but not when they are meant by a class with a
@@ -130,7 +129,7 @@ def load_database(serialized: bytes) -> hyperscan.Database:
 
 
 def max_width(pattern: Pattern) -> tuple[int, bool]:
-    """Bytes that a match can take at most, and whether that bound is the regex's own.
+    """Return the bytes that a match can take at most, and whether that bound is the regex's own.
 
     Hyperscan knows it best, and says it when asked for matches that are longer than any can be.
     """

@@ -1,9 +1,9 @@
-"""Looks through what hides a value: invisible characters, other digits and letters, single spaced
-characters, encodings.
+"""Decoded text: what hides a value is removed, such as invisible characters, other digits and
+letters, single spaced characters and encodings.
 
-Where such runs stand, a second text is made of them and of what is around them, everything in it as
-a reader or a program would take it. What is found there is reported where it stands in the
-original, and what lies in an encoded run as the whole run, since a part of it cannot be masked.
+The runs that hide something are decoded, with some text around each, into a text as a reader or a
+program would take it. What is found there is reported at its place in the original, and what is in
+an encoded run as the complete run, since a part of it cannot be masked.
 """
 
 from __future__ import annotations
@@ -19,59 +19,57 @@ from urllib.parse import unquote_to_bytes
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
-"""Bytes around a run that are copied with it: as far as a label or a word of context may stand."""
+"""Bytes around a run that are copied with it: as far as labels and context reach."""
 _FIRST = 16
-"""Characters of base64 or hexadecimal that are decoded to see whether text is in it at all."""
+"""Characters of base64 or hexadecimal that are decoded first, to see whether they are text."""
 
 _INVISIBLE = r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
 _OTHER_LETTERS = r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 _OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
 _OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
-# What stands before the first gap of groups is left out: to ask that of every capital and digit
-# would double the states.
+# Groups start at their first gap: to look for one after every capital and digit would double the
+# states.
 _OTHER_FORMS = rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
 _NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
 _ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
-# How text in base64 begins, by what its first bytes can be: ASCII, one byte of ASCII and a longer
+# The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
 # character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
 # apart by that, before anything of them is copied. In hexadecimal digits of text every other one
 # tells it.
 _ANY = "[0-9A-Za-z+/_-]"
-_TEXT_BEGINS = (
+_TEXT_STARTS = (
     rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
     rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
     rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
 )
-_HEX_BEGINS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    rf"\b{_TEXT_BEGINS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
-    rf"|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4,}}"
+    rf"|\b{_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
 RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
-# What each kind of run begins with. Where one begins is asked of every byte of a text; with all
-# that may follow, the automaton would have ten times the states, each of which takes a while when
+# The start of each type of run, which is looked for at every byte of a text; with all that may
+# follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
-RUN_BEGINS = (
-    rf"\b{_TEXT_BEGINS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_BEGINS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+RUN_STARTS = (
+    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _SEPARATORS = lazy(r"[^0-9]+")
-_BEHIND_SPACED = b"\t\n\v\f\r \"'<,;)"
+_AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
 
 class _Piece(NamedTuple):
-    """A part of a view and where it stands in the original; what was decoded stands there as a
-    whole.
-    """
+    """A part of a decoded text and its span in the original; a decoded part has its run's span."""
 
     start: int
     origin: int
@@ -79,12 +77,12 @@ class _Piece(NamedTuple):
     decoded: bool
 
 
-class View:
+class DecodedText:
     """A text in which runs of another text are decoded, with the places of everything in the
     original.
     """
 
-    def __init__(self, data: bytes, pieces: list[_Piece], outer: View | None = None) -> None:
+    def __init__(self, data: bytes, pieces: list[_Piece], outer: DecodedText | None = None) -> None:
         self.data = data
         self._pieces = pieces
         self._starts = [piece.start for piece in pieces]
@@ -92,16 +90,14 @@ class View:
 
     @classmethod
     def of(
-        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: View | None = None
-    ) -> View | None:
-        """The view of a text in which something may be hidden in some places; None where nothing
-        is.
-        """
+        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
+    ) -> DecodedText | None:
+        """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
         runs = list(_runs(data, spans))
         return cls(*_written(data, runs), outer) if runs else None
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where that stands in the original; None where nothing of it was decoded, so that the
+        """Return the span in the original; None where nothing of it was decoded, so that the
         original has it too.
         """
         first = bisect_right(self._starts, start) - 1
@@ -113,9 +109,12 @@ class View:
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.place(start, end) if self._outer else (start, end)
 
+    def settle(self, *_: object) -> None:
+        """Settle nothing: what was decoded is in no other text."""
+
 
 def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
-    """The runs decoded, each with what stands around it in the text."""
+    """Return the runs decoded, each with some text around it."""
     view = bytearray()
     pieces: list[_Piece] = []
 
@@ -124,26 +123,25 @@ def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, li
             pieces.append(_Piece(len(view), start, end, decoded=False))
             view.extend(data[start:end])
 
-    behind = 0
+    copied = 0
     for start, end, decoded in runs:
-        after = min(behind + _AFTER, start) if pieces else behind
+        after = min(copied + _AFTER, start) if pieces else copied
         before = max(after, start - _BEFORE)
         if pieces and before > after:
-            copy(behind, after)
+            copy(copied, after)
             pieces.append(_Piece(len(view), after, after, decoded=False))
             view += b"\n\n"
             copy(_character(data, before), start)
         else:
-            copy(behind if pieces else _character(data, before), start)
+            copy(copied if pieces else _character(data, before), start)
         if decoded:
             pieces.append(_Piece(len(view), start, end, decoded=True))
             view += decoded
         elif pieces:
-            # Nothing is left of an invisible run, but what it parted counts as decoded from here
-            # on.
+            # Nothing is left of an invisible run, but the text after it counts as decoded.
             pieces.append(_Piece(len(view), end, end, decoded=True))
-        behind = end
-    copy(behind, min(len(data), behind + _AFTER))
+        copied = end
+    copy(copied, min(len(data), copied + _AFTER))
     return bytes(view), pieces
 
 
@@ -154,13 +152,11 @@ def _character(data: bytes, place: int) -> int:
 
 
 def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
-    """From where to where something is hidden, and what it says."""
+    """Return the spans of runs that hide something, with what they hide."""
     place = 0
     lines_of_digits = False
     for start, end in spans:
-        run = data[start:end].rstrip(
-            _BEHIND_SPACED if data[start + 1 : start + 2] == b" " else None
-        )
+        run = data[start:end].rstrip(_AFTER_SPACED if data[start + 1 : start + 2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
@@ -171,7 +167,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
 
 
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
-    """What reads a run of that kind; its first bytes tell."""
+    """Return the decoder of a run, by its first bytes."""
     if run[0] >= 0x80:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
     if run[:1] in _DECODERS:
@@ -186,7 +182,7 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _encoded(run: bytes) -> bytes | None:
-    """Text in hexadecimal or base64; None where no text comes out."""
+    """Return the text in hexadecimal or base64; None if it is no text."""
     if _HEX.fullmatch(run):
         digits = run.replace(b" ", b"").replace(b":", b"")
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
@@ -207,7 +203,7 @@ def _base64(plain: bytes) -> bytes:
 
 
 def _text(decoded: bytes) -> bytes | None:
-    """The bytes if they are text in UTF-8, or text in UTF-16 in UTF-8."""
+    """Return text in UTF-8 or UTF-16 as UTF-8; None if it is no text."""
     if b"\0" in decoded:
         if any(decoded[1::2]) or not decoded[::2].isascii():
             return None
@@ -223,8 +219,8 @@ def _text(decoded: bytes) -> bytes | None:
 
 
 def _spaced(run: bytes) -> bytes | None:
-    """Single characters drawn together; what parts most digits is dropped, and what parts groups of
-    them stays.
+    """Return single characters joined; what separates most digits is dropped, and what separates
+    groups of them is kept.
     """
     text = run.decode()
     if not text[0].isdigit():
@@ -238,8 +234,8 @@ def _spaced(run: bytes) -> bytes | None:
 
 
 def _forms(run: bytes) -> bytes:
-    """Compatibility forms as what they stand for, and any kind of digit, blank and hyphen as those
-    of ASCII.
+    """Return compatibility forms as their plain characters, and all digits, blanks and hyphens as
+    those of ASCII.
     """
     return "".join(map(_form, run.decode())).encode()
 

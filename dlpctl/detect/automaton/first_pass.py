@@ -1,6 +1,4 @@
-"""The first pass over a text: Hyperscan says which patterns may match, and where such a match would
-end.
-"""
+"""The first pass over a text: Hyperscan reports which patterns may match, and the ends of hits."""
 
 from __future__ import annotations
 
@@ -10,20 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.detect.gates import Surroundings, character_start
+from dlpctl.detect.automaton.anchors import Surroundings, character_start
 
 if TYPE_CHECKING:
     import hyperscan
 
-    from dlpctl.detect.compiled import Compiled
+    from dlpctl.detect.automaton.compiled import Compiled
 
 PART = 1 << 30
-"""Bytes that Hyperscan is given at once; it would take no notice of what lies behind four
-gibibytes.
-"""
+"""Bytes that Hyperscan is given at once; it ignores all after four gibibytes."""
 _CLOSE = 16
-"""Bytes behind a mark in which others need not be remembered: dumps of numbers have one at nearly
-every byte.
+"""Bytes after an anchor in which others are dropped: dumps of numbers have one at nearly every
+byte.
 """
 
 Hits = dict[int, list[int]]
@@ -40,51 +36,51 @@ class FirstPass:
         self.widest = max((each.widest for each in sets), default=0)
 
     def of(self, index: int) -> tuple[Compiled, int]:
-        """The set of a pattern, and its number there."""
-        at = next(at for at, behind in enumerate(self._firsts[1:]) if index < behind)
+        """Return the set of a pattern, and its number there."""
+        at = next(at for at, following in enumerate(self._firsts[1:]) if index < following)
         return self.sets[at], index - self._firsts[at]
 
     def __len__(self) -> int:
         return self._firsts[-1]
 
     def holding(self, selected: frozenset[int]) -> frozenset[int]:
-        """The sets that some of the patterns are in."""
+        """Return the sets that hold some of the patterns."""
         return frozenset(
             at
-            for at, (first, behind) in enumerate(pairwise(self._firsts))
-            if not selected.isdisjoint(range(first, behind))
+            for at, (first, following) in enumerate(pairwise(self._firsts))
+            if not selected.isdisjoint(range(first, following))
         )
 
     def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
-        """The hits of all patterns, or of those in some sets, in valid UTF-8."""
+        """Return the hits of all patterns, or of those in some sets, in valid UTF-8."""
         hits: Hits = defaultdict(list)
         sets = range(len(self.sets)) if sets is None else sets
         if len(data) <= PART:
             self._collect(data, 0, 0, hits, sets)
             return hits
         overlap = self.widest + 8
-        for begin in range(0, len(data), PART):
-            first = character_start(data, max(0, begin - overlap))
-            last = character_start(data, min(len(data), begin + PART + overlap))
+        for start in range(0, len(data), PART):
+            first = character_start(data, max(0, start - overlap))
+            last = character_start(data, min(len(data), start + PART + overlap))
             part: Hits = defaultdict(list)
-            self._collect(data[first:last], first, begin, part, sets)
+            self._collect(data[first:last], first, start, part, sets)
             for index, ends in part.items():
-                hits[index] += (end for end in ends if end <= begin + PART)
+                hits[index] += (end for end in ends if end <= start + PART)
         return hits
 
     def _collect(
         self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]
     ) -> None:
-        """The hits in a part of the data that begins at `offset`, as far as they end `beyond` a
-        place.
-        """
+        """Add the hits in a part of the data, which starts at `offset`, that end after `beyond`."""
         for at in sets:
             each = self.sets[at]
             if each.database is None:
                 continue
-            around = self._around_marks(at, data) if each.marks else None
+            around = self._around_anchors(at, data) if each.anchors else None
             if around is not None and not around.data:
                 continue
+
+            ends: defaultdict[int, list[int]] = defaultdict(list)
 
             def on_hit(
                 pattern: int,
@@ -92,28 +88,31 @@ class FirstPass:
                 end: int,
                 _flags: int,
                 _context: object,
-                first: int = self._firsts[at],
-                around: Surroundings | None = around,
+                ends: defaultdict[int, list[int]] = ends,
             ) -> None:
-                if around is not None:
-                    end = around.place(end)
-                if end + offset > beyond:
-                    hits[first + pattern].append(end + offset)
+                ends[pattern].append(end)
 
             self._scan(at, each.database, data if around is None else around.data, on_hit)
+            for pattern, relative in ends.items():
+                places = relative if around is None else map(around.place, relative)
+                hits[self._firsts[at] + pattern] += (
+                    [end + offset for end in places if end + offset > beyond]
+                    if offset or beyond
+                    else places
+                )
 
-    def _around_marks(self, at: int, data: bytes) -> Surroundings:
-        """What a set that is gated is given of the data."""
+    def _around_anchors(self, at: int, data: bytes) -> Surroundings:
+        """Return the parts of the data in which a gated set is looked for."""
         each = self.sets[at]
-        marks = [-_CLOSE]
+        anchors = [-_CLOSE]
 
-        def on_mark(_mark: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            if not 0 <= end - marks[-1] < _CLOSE:
-                marks.append(end)
+        def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            if not 0 <= end - anchors[-1] < _CLOSE:
+                anchors.append(end)
 
-        assert each.marks is not None
-        self._scan(~at, each.marks, data, on_mark)
-        return Surroundings(data, marks[1:], each.reach + _CLOSE)
+        assert each.anchors is not None
+        self._scan(~at, each.anchors, data, on_anchor)
+        return Surroundings(data, anchors[1:], each.reach + _CLOSE)
 
     def _scan(
         self, number: int, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]
@@ -121,7 +120,7 @@ class FirstPass:
         database.scan(data, match_event_handler=on_hit, scratch=self._scratch(number, database))
 
     def _scratch(self, number: int, database: hyperscan.Database) -> Any:
-        """Working memory for one database in one thread."""
+        """Return the working memory for one database in this thread."""
         scratches = self._local.__dict__.setdefault("scratches", {})
         if number not in scratches:
             import hyperscan

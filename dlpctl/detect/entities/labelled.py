@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from dlpctl.detect.entities.crf.words import WordFlags, normalize
-from dlpctl.detect.known import Header
+from dlpctl.detect.entities.known import Header
 from dlpctl.regex import lazy
+from dlpctl.tables import split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
@@ -298,30 +299,27 @@ def _rows(
     """The cells of each row, as places without quotes and blanks, up to the first line that is no
     row; and its end.
     """
-    cell = re.compile(rf'[ ]*+(?:"((?:[^"\n]|"")*+)"|([^{re.escape(delimiter)}\n]*+))[ ]*+')
     while start < len(text):
         stop = text.find("\n", start)
         stop = len(text) if stop < 0 else stop
         if delimiter != "|" or not _is_rule(text[start:stop]):
             if text.count(delimiter, start, stop) < count - 1:
                 return
-            yield _cells(text, start, stop, cell, count), stop
+            yield _cells(text[start:stop], start, delimiter, count), stop
         start = stop + 1
 
 
-def _cells(
-    text: str, start: int, stop: int, cell: re.Pattern[str], count: int
-) -> list[tuple[int, int]]:
+def _cells(row: str, start: int, delimiter: str, count: int) -> list[tuple[int, int]]:
     cells: list[tuple[int, int]] = []
-    while start <= stop and len(cells) < count:
-        match = cell.match(text, start, stop)
-        if match is None:
-            break
-        which = 2 if match[1] is None else 1
-        value = match[which]
-        first = match.start(which) + len(value) - len(value.lstrip())
-        cells.append((first, max(first, match.start(which) + len(value.rstrip()))))
-        start = match.end() + 1
+    for written in split_row(row, delimiter)[:count]:
+        value = written.strip()
+        first = start + len(written) - len(written.lstrip()) if value else start + len(written)
+        if len(value) > 1 and value[0] == value[-1] == '"':
+            value = value[1:-1].rstrip()
+            first += 1 + len(value) - len(value.lstrip())
+            value = value.lstrip()
+        cells.append((first, first + len(value)))
+        start += len(written) + 1
     return cells
 
 

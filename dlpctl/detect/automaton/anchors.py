@@ -1,9 +1,8 @@
-"""Small marks that one cheap pass finds, so that patterns without a fixed text of their own, which
-hold one of them, run around those alone.
+"""Anchors: short texts that one cheap pass finds, so that gated patterns, each match of which holds
+an anchor, are looked for around anchors alone.
 
 A shape of digits and letters would be looked for at every byte of a text, and there are some dozens
-of them. Source code and prose hold few of these marks, so that what is gated costs next to nothing
-there.
+of them. Source code and prose hold few anchors, so that gated patterns cost next to nothing there.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate
 
-MARKS = (
+ANCHORS = (
     "[A-ZÑ&] ?[0-9]{2}",
     "[0-9][A-Z]{2}",
     "[0-9]{3}[ .)/:,;|+–-]{1,3}[0-9]{2}",
@@ -23,11 +22,11 @@ _APART = b"\n"
 
 
 class Surroundings:
-    """What is around some places of a text, drawn together into a text of its own."""
+    """The surroundings of some places of a text, joined into a text of their own."""
 
     def __init__(self, data: bytes, ends: Iterable[int], reach: int) -> None:
-        """As far as `reach` bytes on both sides of each of the `ends`, as whole characters of valid
-        UTF-8.
+        """Take up to `reach` bytes on both sides of each of the `ends`, and only complete
+        characters.
         """
         self._windows: list[tuple[int, int]] = []
         first = last = -1
@@ -49,13 +48,13 @@ class Surroundings:
             )
 
     def place(self, position: int) -> int:
-        """Where a place of `data` is in the text."""
+        """Return the place in the text of a place in `data`."""
         window = bisect_left(self._starts, position) - 1 if position else 0
         return self._windows[window][0] + position - self._starts[window]
 
 
 def character_start(data: bytes, position: int) -> int:
-    """The position, or the one before it where a character begins."""
+    """Return the start of the character that holds the position."""
     while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
         position -= 1
     return position

@@ -1,22 +1,22 @@
-"""Whether a text is source code, markup or a log, by the marks that those are full of."""
+"""Density of the signs that source code, markup and logs are full of."""
 
 from __future__ import annotations
 
-_MARKS = b"(){}[]=_;<>/*"
+_SIGNS = b"(){}[]=_;<>/*"
 _CODE = 0.05
 _MOSTLY = 0.9
 BLOCK = 4096
 SHORT = 600
-"""Nothing is won by looking away from less."""
+"""Characters of a text that is too short to be judged."""
 
 
 def dense(text: str) -> bool:
-    """Whether a piece of a text is."""
+    """Return whether a piece of a text has the density of code."""
     return _share(text) > _CODE
 
 
 def code_blocks(text: str | bytes) -> list[bool]:
-    """Which blocks of a text are, by their own marks and by those of all the text."""
+    """Return which blocks of a text are code, by their own signs and those of the complete text."""
     if len(text) < SHORT:
         return [False]
     shares = [_share(text[start : start + BLOCK]) for start in range(0, len(text), BLOCK)]
@@ -25,11 +25,11 @@ def code_blocks(text: str | bytes) -> list[bool]:
 
 
 def is_code(blocks: list[bool]) -> bool:
-    """Whether nearly all of a text is, by its blocks."""
+    """Return whether nearly all blocks of a text are code."""
     return sum(blocks) >= _MOSTLY * len(blocks)
 
 
 def _share(piece: str | bytes) -> float:
-    """Deleting all marks at once is faster than counting each."""
+    """Return the share of signs; deleting all at once is faster than counting each."""
     data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
-    return (len(data) - len(data.translate(None, _MARKS))) / max(1, len(piece))
+    return (len(data) - len(data.translate(None, _SIGNS))) / max(1, len(piece))

@@ -1,6 +1,4 @@
-"""Whole words near a value that speak for it or against it, and keywords without which it does not
-count.
-"""
+"""Context: whole words near a value that raise or lower its score, and keywords that it needs."""
 
 from __future__ import annotations
 
@@ -8,22 +6,22 @@ import re
 from functools import cache
 from typing import Any
 
-from dlpctl.detect.matcher import compile_regex, direct
+from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 
 # Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond
 # to build.
 _LETTER = r"0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}"
 _NO_LETTER = f"[^{_LETTER}]"
-# What speaks against a value is no name of an element: <section>, </section>.
+# A word of negative context is no name of an element: <section>, </section>.
 _NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
-# `patientTakes`: the word ends where another begins in camel case.
+# `patientTakes`: the word ends where another starts in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
 
 
-class Judge:
-    """Scores one pattern's matches by what stands around them."""
+class ContextScorer:
+    """Scores the matches of one pattern by the words around them."""
 
     __slots__ = (
         "_after",
@@ -41,25 +39,25 @@ class Judge:
         self._score = pattern.score
         self._context = context
         self._next_word: Any = (
-            direct(_words_regex(context.words, context.against)) if context else None
+            finders(_words_regex(context.words, context.against))[0] if context else None
         )
-        self._has_keyword = direct(_keywords_regex(pattern.keywords)) if pattern.keywords else None
+        self._has_keyword = (
+            finders(_keywords_regex(pattern.keywords))[0] if pattern.keywords else None
+        )
         self._has_against = bool(context and context.against)
         self._before = context.before if context else BEFORE
         self._after = context.after if context else AFTER
         self.plain_score = None if context or pattern.keywords else pattern.score
-        """The score of every match, where it does not depend on what stands around."""
+        """The score of every match, if it does not depend on context."""
 
     def score(self, data: bytes, start: int, end: int) -> float:
-        """The score of the value at `start` to `end`; 0.0 where a keyword is asked for and none is
-        near.
+        """Return the score of the value at `start` to `end`; 0.0 where a keyword is needed and none
+        is near.
         """
         first = start - self._before if start > self._before else 0
         last = min(len(data), end + self._after)
-        if self._has_keyword is not None:
-            match, unanchored, _ = self._has_keyword
-            if match(unanchored, data, first, last)[0][0] < 0:
-                return 0.0
+        if self._has_keyword is not None and self._has_keyword(data, first, last)[0][0] < 0:
+            return 0.0
         if self._context is None:
             return self._score
         word = self._nearest(data, first, start, end, last)
@@ -67,51 +65,65 @@ class Judge:
             return self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
-    def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
-        """The groups of the word that decides: the last one before the value, else the first behind
-        it.
-        """
-        match, unanchored, _ = self._next_word
-        found = match(unanchored, data, first, last)
-        begin, stop = found[0]
-        if begin < 0:
+    def label_score(self, label: bytes) -> float | None:
+        """Return the score of any value right after `label`; None where more context decides."""
+        size = len(label)
+        first = max(0, size - self._before)
+        if self._has_keyword is not None and self._has_keyword(label, first, size)[0][0] < 0:
             return None
-        if begin >= end or (stop <= start and not self._has_against):
-            return found  # the first one is behind the value, or any will do
+        if self._context is None:
+            return self._score
+        word = self._nearest(label, first, size, size, size)
+        if word is None:
+            return None
+        return self._context.score if word[1][0] >= 0 else self._context.against_score
+
+    def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
+        """Return the groups of the word that decides: the last one before the value, or else the
+        first one after it.
+        """
+        search = self._next_word
+        found = search(data, first, last)
+        first_byte, stop = found[0]
+        if first_byte < 0:
+            return None
+        if first_byte >= end or (stop <= start and not self._has_against):
+            return found  # the first one is after the value, or any will do
         if stop > start:
-            found = match(unanchored, data, first, start)  # that one reached into the value
+            found = search(data, first, start)  # that one reached into the value
         nearest = None
         while found[0][0] >= 0:
-            nearest, found = found, match(unanchored, data, max(found[1][1], found[2][1]), start)
+            nearest, found = found, search(data, max(found[1][1], found[2][1]), start)
         if nearest is None:
-            nearest = match(unanchored, data, end, last)
+            nearest = search(data, end, last)
         return nearest if nearest[0][0] >= 0 else None
 
     def explain(self, data: bytes, start: int, end: int) -> tuple[float, list[str]]:
-        """The score, and how it came about; for people."""
+        """Return the score and its reasons, for people."""
         score = self.score(data, start, end)
         steps = [f"the pattern alone scores {self._score:g}"]
         first, last = max(0, start - self._before), min(len(data), end + self._after)
         if self._has_keyword is not None:
-            match, unanchored, _ = self._has_keyword
-            begin, stop = match(unanchored, data, first, last)[0]
+            first_byte, stop = self._has_keyword(data, first, last)[0]
             near = (
-                f"keyword '{data[begin:stop].decode(errors='replace')}' is near"
-                if begin >= 0
+                f"keyword '{data[first_byte:stop].decode(errors='replace')}' is near"
+                if first_byte >= 0
                 else ""
             )
             steps.append(near or "none of its keywords is near: 0")
         if self._context is not None and score:
             word = self._nearest(data, first, start, end, last)
             if word is not None:
-                begin, stop = word[1] if word[1][0] >= 0 else word[2]
-                steps.append(f"'{data[begin:stop].decode(errors='replace')}' is near: {score:g}")
+                first_byte, stop = word[1] if word[1][0] >= 0 else word[2]
+                steps.append(
+                    f"'{data[first_byte:stop].decode(errors='replace')}' is near: {score:g}"
+                )
         return score, steps
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
-    """The words as they are written in prose, in identifiers and in file names: `card number`,
-    `card_number`, `cardNumber`.
+    """Return a regex of the words as they are written in prose, in identifiers and in file names:
+    `card number`, `card_number`, `cardNumber`.
     """
     return (
         "|".join(_GAP.join(re.escape(part) for part in word.split()) for word in words)
@@ -123,6 +135,11 @@ def _alternatives(words: tuple[str, ...]) -> str:
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
     regex = rf"(?i)(?:(?:^|{_NO_LETTER})({_alternatives(words)})|(?:^|{_NO_TAG})({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
     return compile_regex(regex, "context")
+
+
+def label_regex(words: tuple[str, ...]) -> Any:
+    """Return the regex of labels that hold one of the words."""
+    return _words_regex(words, ())
 
 
 @cache

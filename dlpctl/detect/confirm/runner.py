@@ -1,4 +1,4 @@
-"""One pattern at work on what the first pass found of it."""
+"""One pattern at work on its hits: match, validate, score."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
-from dlpctl.detect.context import Judge
-from dlpctl.detect.matcher import Glance, Matcher
-from dlpctl.detect.overlap import Candidate
+from dlpctl.detect.confirm.context import ContextScorer
+from dlpctl.detect.confirm.matcher import Matcher
+from dlpctl.detect.confirm.prefilter import ValuePrefilter
+from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from dlpctl.detect.compiled import Record
+    from dlpctl.detect.automaton.compiled import Record
 
 _new = tuple.__new__
 
 
 class Trace(NamedTuple):
-    """One match of one pattern: what became of it, whether it counts or not."""
+    """One match of one pattern, with the reasons for its score, whether it counts or not."""
 
     finding: Finding
     label: str
     best: float
-    """The score that the pattern gives at best."""
+    """The best score of the pattern."""
     refused_by: str
-    """The validator that refused it, or nothing."""
+    """The validator that refused the match, or nothing."""
     steps: list[str]
 
 
@@ -36,16 +37,17 @@ class Runner:
         "_accepts",
         "_beyond",
         "_checks",
-        "_glance",
         "_index",
-        "_judge",
         "_known_matcher",
-        "_proven",
+        "_prefilter",
         "_record",
+        "_scorer",
         "best",
         "category",
         "id",
         "label",
+        "label_score",
+        "proven",
         "type",
         "width",
     )
@@ -55,8 +57,8 @@ class Runner:
         checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._record = record
-        self._glance = (
-            Glance(pattern.regex, record.known, record.width, record.ahead, record.told)
+        self._prefilter = (
+            ValuePrefilter(pattern.regex, record.known, record.width, record.ahead, record.told)
             if record.known
             else None
         )
@@ -66,8 +68,9 @@ class Runner:
             record.width if pattern.trigger else 0
         )  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
-        self._proven = any(check.proves for check in checks)
-        self._judge = Judge(pattern)
+        self.proven = any(check.proves for check in checks)
+        self._scorer = ContextScorer(pattern)
+        self.label_score = self._scorer.label_score
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
@@ -78,17 +81,17 @@ class Runner:
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
     ) -> list[Candidate]:
-        """The candidates among the hits; `progress` gives where to resume and takes the end of each
-        match.
+        """Return the candidates among the hits; `progress` holds the place to resume from and takes
+        the end of each match.
         """
         if (
             progress is None
-            and self._glance is not None
-            and not self._may_find(data, ends, self._glance)
+            and self._prefilter is not None
+            and not self._may_find(data, ends, self._prefilter)
         ):
             return []
-        accepts, judge, proven, index = self._accepts, self._judge.score, self._proven, self._index
-        score = plain_score = self._judge.plain_score
+        accepts, judge, proven, index = self._accepts, self._scorer.score, self.proven, self._index
+        score = plain_score = self._scorer.plain_score
         found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
@@ -102,12 +105,12 @@ class Runner:
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
 
-    def _may_find(self, data: bytes, ends: list[int], glance: Glance) -> bool:
-        """Whether some value would be accepted; where one would, the whole regex decides on all
+    def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
+        """Return whether some value would be accepted, so that the complete regex decides on all
         hits.
         """
         accepts = self._accepts
-        for start, end, cut in glance.values(data, ends):
+        for start, end, cut in prefilter.values(data, ends):
             if cut or _all_accept(accepts, data[start:end].decode()):
                 return True
         return False
@@ -122,7 +125,7 @@ class Runner:
         return self._known_matcher
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
-        """The matches among the hits, with what became of each."""
+        """Return the matches among the hits, with the reasons for their scores."""
         for start, end in self._matcher.spans(data, ends):
             value = data[start:end].decode()
             refused = next(
@@ -133,7 +136,7 @@ class Runner:
                 ),
                 "",
             )
-            score, steps = self._judge.explain(data, start, end)
+            score, steps = self._scorer.explain(data, start, end)
             passed = (
                 [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
             )
@@ -142,7 +145,7 @@ class Runner:
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
     def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
-        """Whether a match with one of these hits can overlap one of the places."""
+        """Return whether a match with one of these hits can overlap one of the places."""
         at = 0
         for end in ends:
             while at < len(places) and places[at][1] <= end - self.width:

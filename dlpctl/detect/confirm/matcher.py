@@ -1,0 +1,85 @@
+"""Exact spans of a pattern's matches, given the ends of the hits that Hyperscan reported.
+
+A window around a hit gives what a search of the complete text gives: from left to right, each match
+starts as early as possible, takes what the regex prefers, is no longer than the pattern's width,
+and the next one starts after the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dlpctl.detect.linear import NOTHING, compile_regex, finders
+from dlpctl.detect.patterns.model import Pattern
+
+Spans = Sequence[tuple[int, int]]
+_MOST_MISSES = 63
+"""Hits that one search decides on at most."""
+
+
+class Matcher:
+    """One pattern's regex in RE2, which cannot backtrack."""
+
+    __slots__ = ("_ahead", "_bounded", "_match", "_search", "_value", "width")
+
+    def __init__(self, pattern: Pattern, width: int, bounded: bool, ahead: int) -> None:
+        """Take a regex whose hits end at most `ahead` bytes after the start of their match."""
+        regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
+        self._search, self._match = finders(regex)
+        self._value: int = regex.groupindex.get("value", 0)
+        self._bounded = bounded
+        self._ahead = ahead
+        self.width = width
+
+    def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
+        """Return the values, as byte offsets, of the matches with the hits `ends`, which ascend."""
+        size = len(data)
+        width, ahead, bounded, group = self.width, self._ahead, self._bounded, self._value
+        search = self._search
+        misses, last_hit = 0, len(ends) - 1
+        for at, end in enumerate(ends):
+            while end > resume:
+                until = end
+                if misses and bounded:
+                    # Hits that match nothing come in runs: one search decides on several of them.
+                    until = ends[min(at + misses, last_hit)]
+                    if until - end > misses * width:
+                        until = end
+                first = end - ahead
+                first = max(first, resume)
+                last = until + width
+                groups = search(data, first, min(size, last))
+                if not bounded:
+                    groups = self._not_too_long(data, groups, end)
+                start, stop = groups[0]
+                if start < 0 or start > until:
+                    # Nothing starts up to there: no hit searches again what others have searched.
+                    resume = until + 1
+                    misses = min(2 * misses + 1, _MOST_MISSES)
+                    break
+                misses = 0
+                if group:
+                    start, value_end = groups[group]
+                    if start >= value_end:
+                        resume = max(stop, resume + 1)
+                        continue
+                    yield start, value_end
+                    resume = value_end
+                else:
+                    yield start, stop
+                    resume = stop
+                if stop >= end:
+                    break  # the hit belongs to this match, and not to one before it
+
+    def _not_too_long(self, data: bytes, groups: Spans, end: int) -> Spans:
+        """Return the first match from `groups` on that is not too wide and starts by `end`."""
+        size, width = len(data), self.width
+        last = min(size, end + width)
+        start, stop = groups[0]
+        while 0 <= start <= end and stop - start > width:
+            shorter = self._match(data, start, min(size, start + width))
+            if shorter[0] != NOTHING:
+                return shorter
+            groups = self._search(data, start + 1, last)
+            start, stop = groups[0]
+        return groups

@@ -1,0 +1,52 @@
+"""A quick check of the value alone, which turns most hits of a pattern away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from dlpctl.detect.linear import NOTHING, Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
+
+
+class ValuePrefilter:
+    """The part of a pattern's regex from its value on.
+
+    The complete regex has ten times the states, all of which a process would have to make for
+    itself.
+    """
+
+    __slots__ = ("_ahead", "_match", "_search", "_taken", "_value", "_width")
+
+    def __init__(self, regex: str, known: int, width: int, ahead: int, taken: int) -> None:
+        """Take a regex with `known` characters before its value, `taken` bytes of which are before
+        the end of a hit; -1 where a hit does not tell, and the value starts at most `ahead` bytes
+        before that end.
+        """
+        flags = _FLAGS.match(regex)
+        self._search, self._match, self._value = _shape((flags[0] if flags else "") + regex[known:])
+        self._width = width
+        self._ahead = ahead
+        self._taken = taken
+
+    def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
+        """Return the values at these hits, and whether only the complete regex can tell."""
+        size, width, taken, group = len(data), self._width, self._taken, self._value
+        search, match = self._search, self._match
+        for end in ends:
+            last = end + width
+            if taken < 0:
+                groups = search(data, max(0, end - self._ahead), min(size, last))
+            else:
+                groups = match(data, end - taken, min(size, last))
+            if groups[0] != NOTHING:
+                yield (*groups[group], taken < 0 or groups[0][1] >= last)
+
+
+@cache
+def _shape(regex: str) -> tuple[Find, Find, int]:
+    """Return the finders of a shape and the group of its value; many types of keys share one."""
+    compiled = compile_regex(regex, "a value")
+    return (*finders(compiled), compiled.groupindex["value"])

@@ -1,0 +1,133 @@
+"""Table columns as a derived text: each cell right after its header, as `header: cell`.
+
+A header may be far above its value. What is found in a cell of this text is reported where the cell
+is.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.tables import Cell, OpenTable, sensitive_cells
+from dlpctl.detect.resolve import Candidate, cannot_beat, rank
+
+LabelScore = Callable[[int, bytes], float | None]
+"""The score that a pattern gives to a value right after a label, if the label decides it."""
+
+
+class Columns:
+    """The cells below headers that name something sensitive, each right after its header."""
+
+    def __init__(self, cells: Iterable[Cell], data: bytes) -> None:
+        text = bytearray()
+        self._labels: list[bytes] = []
+        self._blocks, self._starts, self._froms, self._tos = (array("q") for _ in range(4))
+        labels: dict[bytes, bytes] = {}
+        for header, start, end in cells:
+            label = labels.get(header)
+            if label is None:
+                label = labels[header] = b"\n" + header + b": "
+            self._labels.append(label)
+            self._blocks.append(len(text))
+            text += label
+            self._starts.append(len(text))
+            self._froms.append(start)
+            self._tos.append(end)
+            text += data[start:end]
+            text += b"\n"
+        self.data = bytes(text)
+
+    @classmethod
+    def of(
+        cls,
+        data: bytes,
+        headers: Iterable[tuple[int, int]],
+        table: OpenTable | None,
+        words: HeaderWords,
+    ) -> Columns | None:
+        """Return the sensitive columns of the tables with these headers, or None without any.
+
+        `table` is the one whose rows the text starts with; it becomes the last one of the text.
+        """
+        columns = cls(sensitive_cells(data, headers, table or OpenTable(), words), data)
+        return columns if columns.data else None
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original; None where it is not within one cell."""
+        at = bisect_right(self._starts, start) - 1
+        if at < 0:
+            return None
+        first = self._froms[at] + start - self._starts[at]
+        last = first + end - start
+        return (first, last) if last <= self._tos[at] else None
+
+    def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled:
+        """Give each candidate that takes a cell the score that the label gives it, and return the
+        cells that are settled thereby.
+        """
+        holders: list[Candidate | None] = [None] * len(self._labels)
+        scores: dict[tuple[int, bytes], float | None] = {}
+        for number, (start, end, plain, _proven, pattern) in enumerate(found):
+            at = bisect_right(self._froms, start) - 1
+            if at < 0 or self._froms[at] != start or self._tos[at] != end:
+                continue
+            key = pattern, self._labels[at]
+            if key not in scores:
+                scores[key] = label_score(*key)
+            if (score := scores[key]) and score > plain:
+                found[number] = found[number]._replace(score=score)
+            holder = holders[at]
+            if holder is None or rank(found[number]) < rank(holder):
+                holders[at] = found[number]
+        return Settled(self, holders, scores)
+
+
+class Settled:
+    """The cells that a candidate takes, so that few patterns could still change what is found in
+    them.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        holders: list[Candidate | None],
+        scores: dict[tuple[int, bytes], float | None],
+    ) -> None:
+        self._columns = columns
+        self._holders = holders
+        self._scores = scores
+
+    def open_hits(self, ends: Iterable[int], best: float, proven: bool, pattern: int) -> list[int]:
+        """Return the hits of a pattern that may change what is found."""
+        blocks, labels = self._columns._blocks, self._columns._labels
+        kept: list[int] = []
+        decided: dict[tuple[float, int, bytes], bool] = {}
+        for end in ends:
+            at = bisect_left(blocks, end) - 1
+            holder = self._holders[at]
+            if holder is not None:
+                key = holder.score, holder.pattern, labels[at]
+                if key not in decided:
+                    own = holder.pattern == pattern
+                    decided[key] = (
+                        own and self._scores[pattern, labels[at]] is not None
+                    ) or cannot_beat(best, proven, pattern, holder)
+                if decided[key]:
+                    continue
+            kept.append(end)
+        return kept
+
+    def holders(self) -> Iterator[Candidate]:
+        """Return what takes cells, where those are among the columns."""
+        for start, first, end, holder in zip(
+            self._columns._starts,
+            self._columns._froms,
+            self._columns._tos,
+            self._holders,
+            strict=True,
+        ):
+            if holder is not None:
+                yield holder._replace(start=start, end=start + end - first)

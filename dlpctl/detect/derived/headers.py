@@ -1,0 +1,71 @@
+"""The headers of tables: what one looks like, and which of them name sensitive columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from pathlib import Path
+
+from dlpctl.detect.confirm.context import label_regex
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.patterns.syntax import prefix_of
+from dlpctl.regex import lazy
+
+_WORD = r"[A-Za-z_#\x{A1}-\x{10FFFF}][\w\x{A1}-\x{10FFFF}.#/()'-]*"
+_CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
+_BLANK = r"[ \t]*"
+HEADER = (
+    rf"(?mi:^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
+    rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
+    rf"|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
+    rf"|\binsert\s+into\s+[^\s(]+\s*\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*values\s*)"
+)
+WITHIN_LINES = b"<iI"
+"""The first characters of headers that need not start a line."""
+_LETTER = r"A-Za-z\x{C0}-\x{17F}"
+_LONGEST_NAME = 48
+_AROUND_NAME = b"\"'` \t"
+_ESCAPED = lazy(r"\\.")
+_LABEL_WORD = lazy(r"[^\W\d_]{3,}")
+
+
+class HeaderWords:
+    """The words that make a column sensitive: those of the library, and the words of context,
+    keywords and labels of patterns that are not in it.
+    """
+
+    def __init__(self, further: Callable[[], Iterable[Pattern]] = tuple) -> None:
+        self._further = further
+
+    def are_in(self, names: bytes) -> bool:
+        """Return whether one of the names is that of a sensitive column."""
+        return any(search(names, 0, len(names))[0][0] >= 0 for search in self._searches)
+
+    def name(self, header: bytes) -> bytes:
+        """Return a header without quotes if it names a sensitive column, and nothing otherwise."""
+        bare = header.strip(_AROUND_NAME)
+        return bare if len(bare) <= _LONGEST_NAME and self.are_in(bare) else b""
+
+    @cached_property
+    def _searches(self) -> list[Find]:
+        words = {word for pattern in self._further() for word in _label_words(pattern)}
+        own = [finders(label_regex(tuple(sorted(words))))[0]] if words else []
+        return [_library_search(), *own]
+
+
+def _label_words(pattern: Pattern) -> Iterable[str]:
+    context = pattern.context.words if pattern.context else ()
+    prefix = _ESCAPED.sub(" ", prefix_of(pattern.regex))
+    return (*context, *pattern.keywords, *_LABEL_WORD.findall(prefix))
+
+
+@cache
+def _library_search() -> Find:
+    import dlpctl_patterns
+
+    listed = Path(dlpctl_patterns.__path__[0], "column_words.txt").read_text(encoding="utf-8")
+    words = "|".join(re.escape(word) for word in listed.partition("\n")[2].split())
+    regex = rf"(?i)(?:^|[^{_LETTER}])(?:{words})|(?:{words})(?:$|[^{_LETTER}])"
+    return finders(compile_regex(regex, "column_words.txt"))[0]

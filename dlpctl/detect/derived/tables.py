@@ -1,0 +1,164 @@
+"""Tables in any text: CSV, Markdown, fixed columns, HTML and INSERT statements, read as cells with
+their headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.regex import lazy
+from dlpctl.tables import split_row
+
+_LONGEST_CELL = 2048
+_USUAL_NAME = 28
+"""The most characters that headers have on average; with more, commas are those of prose."""
+_DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
+_RULE = lazy(rb"[\s|:+=-]+")
+_INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
+_SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
+_SQL_NEXT = lazy(rb"\s*,?\s*\(")
+_QUOTES = b"\"'` \t"
+
+
+class Cell(NamedTuple):
+    header: bytes
+    start: int
+    end: int
+
+
+class OpenTable:
+    """The header of the last table in a part of a stream, whose rows may go on in the next part."""
+
+    header = b""
+
+
+def sensitive_cells(
+    data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
+) -> Iterator[Cell]:
+    """Return the cells below headers that name something sensitive, in the order of the text."""
+    place = 0
+    if table.header:
+        for cell in _rows(data, data.find(b"\n") + 1, table.header, words):
+            place = cell.end
+            yield cell
+        if not place:
+            table.header = b""
+    for start, end in headers:
+        if start < place:  # the row of a table that was read
+            continue
+        line = data[start:end]
+        place = end
+        of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
+        if words.are_in(line) and _may_name(line) and (not of_rows or _may_go_on(data, end, line)):
+            if of_rows:
+                table.header = line.rstrip()
+                rows = _rows(data, end, table.header, words)
+            elif line[:1] == b"<":
+                rows = _marked_up(data, start, end)
+            else:
+                rows = _sql_rows(data, start, end, words)
+            for cell in rows:
+                place = max(place, cell.end)
+                yield cell
+
+
+def _may_name(line: bytes) -> bool:
+    return line[:1] == b"<" or len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS)))
+
+
+def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
+    """Return whether the line after a header has its delimiter, is a rule, or has not come yet."""
+    stop = data.find(b"\n", place)
+    if stop < 0:
+        return True
+    line = data[place:stop]
+    return _delimiter(header) in line or bool(_RULE.fullmatch(line))
+
+
+def _delimiter(header: bytes) -> bytes:
+    return next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+
+
+def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cell]:
+    """Return the cells below a line of headers, as long as the lines have as many."""
+    delimiter = _delimiter(header)
+    headers = _split(header, delimiter)
+    names = {
+        column: name
+        for column, (first, last) in enumerate(headers)
+        if (name := words.name(header[first:last]))
+    }
+    while names and place < len(data):
+        stop = data.find(b"\n", place)
+        stop = len(data) if stop < 0 else stop
+        line = data[place:stop]
+        if not _RULE.fullmatch(line):
+            cells = _split(line, delimiter)
+            if len(cells) != len(headers):
+                return
+            for column, name in names.items():
+                first, last = cells[column]
+                if first < last:
+                    yield Cell(name, place + first, place + last)
+        elif not line:
+            return
+        place = stop + 1
+
+
+def _split(line: bytes, delimiter: bytes) -> list[tuple[int, int]]:
+    """Return the spans of the cells of a line, without the quotes and blanks around them."""
+    bare = line.rstrip()
+    place = 0
+    if delimiter == b"|":
+        place = len(bare) - len(bare.lstrip(b" \t").removeprefix(b"|"))
+        bare = bare.removesuffix(b"|")
+    cells = []
+    parts = split_row(bare[place:], delimiter) if len(delimiter) == 1 else _aligned(bare[place:])
+    for part in parts:
+        inner = part.strip(_QUOTES)
+        first = place + (part.find(inner) if inner else 0)
+        cells.append((first, first + len(inner)))
+        place += len(part) + len(delimiter)
+    return cells
+
+
+def _aligned(line: bytes) -> list[bytes]:
+    """Return cells with at least two blanks between them; further blanks go with the cell before."""
+    parts: list[bytes] = []
+    for part in line.split(b"  "):
+        if part.strip() or not parts:
+            parts.append(part)
+        else:
+            parts[-1] += b"  " + part
+    return parts
+
+
+def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cell]:
+    """Return the values of an INSERT statement by the names of their columns."""
+    listed = data[data.index(b"(", start) + 1 : data.rindex(b")", start, end)]
+    names = [words.name(column.strip()) for column in listed.split(b",")]
+    place = end
+    while found := _SQL_NEXT.match(data, place):
+        place = found.end()
+        for name in names:
+            value = _SQL_VALUE.match(data, place)
+            if value is None:
+                return
+            place = value.end()
+            first, last = value.span(1) if value[1] is not None else value.span(2)
+            if name and first < last:
+                yield Cell(name, first, last)
+            if value[3] == b")":
+                break
+
+
+def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cell]:
+    """Return the element of HTML after one that names it."""
+    header = data[data.index(b">", start) + 1 : data.index(b"</", start)].strip(_QUOTES + b":")
+    stop = data.find(b"<", end, end + _LONGEST_CELL)
+    value = data[end:stop].rstrip() if stop > 0 else b""
+    if value:
+        yield Cell(header, end, end + len(value))

@@ -1,0 +1,87 @@
+"""The texts that are derived from a text: its encoded runs decoded, and its tables' cells after
+their headers.
+
+One pass of an automaton tells where either starts; text in which nothing does costs no more than
+that.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Protocol
+
+from dlpctl.detect.derived.columns import Columns, LabelScore, Settled
+from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
+from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
+from dlpctl.detect.derived.tables import OpenTable
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.resolve import Candidate
+
+Spans = list[tuple[int, int]]
+_EITHER = f"{RUN_STARTS}|{HEADER}"
+_LINE_END = ord("\n")
+
+
+class DerivedText(Protocol):
+    """A text that is searched like the one it is derived from."""
+
+    data: bytes
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original; None where nothing is to be reported."""
+
+    def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled | None:
+        """Give candidates of the original the scores that this text gives them, and return what
+        need not be confirmed any more.
+        """
+
+
+def derived_texts(
+    data: bytes, table: OpenTable | None = None, words: HeaderWords | None = None
+) -> list[DerivedText]:
+    """Return what is derived from a text in UTF-8.
+
+    `table` is the one whose rows the text starts with, and `words` name sensitive columns.
+    """
+    runs, headers = _openings(data)
+    texts: list[DerivedText] = []
+    if runs and (decoded := DecodedText.of(data, runs)):
+        texts.append(decoded)
+        # Text that was encoded twice.
+        deeper, _ = _openings(decoded.data)
+        if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
+            texts.append(inner)
+    if (headers or table is not None) and (
+        columns := Columns.of(data, headers, table, words or HeaderWords())
+    ):
+        texts.append(columns)
+    return texts
+
+
+def _openings(data: bytes) -> tuple[Spans, Spans]:
+    """Return the spans of runs and of headers, which may start within each other."""
+    search, _ = _regex(_EITHER)
+    runs: Spans = []
+    headers: Spans = []
+    size = len(data)
+    after_run = after_header = place = 0
+    while True:
+        start = search(data, place, size)[0][0]
+        if start < 0:
+            return runs, headers
+        run = _regex(RUN)[1](data, start, size)[0]
+        if run[0] >= 0:
+            runs.append(run)
+            after_run = run[1]
+        starts_line = not start or data[start - 1] == _LINE_END
+        if start >= after_header and (starts_line or data[start] in WITHIN_LINES):
+            header = _regex(HEADER)[1](data, start, size)[0]
+            if header[0] >= 0:
+                headers.append(header)
+                after_header = header[1]
+        place = max(start + 1, after_run)
+
+
+@cache
+def _regex(regex: str) -> tuple[Find, Find]:
+    return finders(compile_regex(regex, "derived texts", megabytes=32))

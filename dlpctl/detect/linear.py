@@ -1,0 +1,94 @@
+"""Regular expressions in linear time: RE2, and what it says of a regex that it refuses.
+
+Nothing backtracks, so that no pattern and no text can make a search slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from dlpctl.errors import PatternError
+
+NOTHING = (-1, -1)
+"""The span of a regex or a group that matches nothing."""
+
+Find = Callable[[bytes, int, int], Sequence[tuple[int, int]]]
+"""Takes data, from where and to where; returns the spans of the match and of its groups."""
+
+
+def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
+    """Return the compiled regex. `megabytes` is for searches of long texts: RE2 keeps making the
+    automaton of a large regex anew where it does not fit.
+    """
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    if megabytes:
+        options.max_mem = megabytes << 20
+    try:
+        return re2.compile(regex, options)
+    except re2.error as problem:
+        reason = problem.args[0] if problem.args else "unknown"
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        raise PatternError(f"{where}: regex: {plainly(reason)}") from None
+
+
+_LOOKAROUND = (
+    "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
+)
+_BACK = "a reference back to a group is not supported; write out what may be repeated"
+_POSSESSIVE = "atomic groups and possessive repetitions are not supported; leave them out, since nothing here backtracks"
+EMPTY = "matches the empty text; make something in it required"
+_REASONS = {
+    r"operator: \(\?<?[=!]|Zero-width": _LOOKAROUND,
+    r"sequence: \\[1-9k]|operator: \(\?P|Back-reference": _BACK,
+    r"operator: (\(\?>|[+*?}].*\+$|\{.*\}\+$)": _POSSESSIVE,
+    r"empty buffer": EMPTY,
+    r"\\C": "\\C is not supported; it would match a part of a character",
+}
+
+
+def plainly(problem: str) -> str:
+    """Return an engine's reason for refusing a regex, in the words of this project if it has any."""
+    return next(
+        (said for sign, said in _REASONS.items() if re.search(sign, problem)),
+        f"is not valid: {problem}",
+    )
+
+
+def finders(regex: Any) -> tuple[Find, Find]:
+    """Return what finds the first match in a range, and what finds one at its start.
+
+    The public methods build a generator and a match object for each call, which costs more than
+    most matches; where the function below them can be had, it is called directly.
+    """
+    native = getattr(regex, "_regexp", None)
+    match, anchor = getattr(native, "Match", None), getattr(native, "Anchor", None)
+    if match is None or anchor is None:
+        return _spans_of(regex.search, regex.groups), _spans_of(regex.match, regex.groups)
+    return partial(match, anchor.UNANCHORED), partial(match, anchor.ANCHOR_START)
+
+
+def _spans_of(find: Callable[[bytes, int, int], Any], groups: int) -> Find:
+    def spans(data: bytes, start: int, end: int) -> Sequence[tuple[int, int]]:
+        found = find(data, start, end)
+        return [found.span(group) if found else NOTHING for group in range(groups + 1)]
+
+    return spans
+
+
+def matches_nothing(regex: Any) -> bool:
+    """Return whether an empty match is possible, between any two characters or at an end of the
+    text.
+    """
+    _, match = finders(regex)
+    sides = (b"", b"a", b" ", b"\n")
+    return any(
+        match(before + after, len(before), len(before))[0] != NOTHING
+        for before in sides
+        for after in sides
+    )

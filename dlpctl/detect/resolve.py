@@ -1,0 +1,343 @@
+"""Overlap policy: one value, one finding.
+
+`resolve` decides among what patterns found, `merged` between that and the names and addresses, and
+`Overlaps` looks up what overlaps a finding. Positions are bytes of valid UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.detect.entities.lexicon import words
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from dlpctl.types import Finding
+
+_BLOCK = 64
+"""Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one.
+"""
+_CERTAIN = 0.75
+"""From this score on a finding also wins over a proven one within it: a key that happens to hold a
+valid card number is a key.
+"""
+_LIKELY = 0.6
+"""Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social
+insurance number of Canada.
+"""
+
+ADDRESS, PERSON_NAME = -2, -1
+"""The indexes of candidates that are no pattern's."""
+_TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
+"""Types that a pattern finds within an address, which takes them in."""
+_FEWEST_WORDS = 2
+_DIGIT = lazy(rb"[0-9]")
+_WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
+_FEWEST = 3
+"""Letters and digits that a part must have to be left over where a pattern found the rest."""
+_EVEN, _SURE, _VERY_SURE = 0.5, 0.7, 0.9
+_EDGES = b" \t\r\n,;:-/|()[]<>\"'"
+
+
+class Candidate(NamedTuple):
+    """A match that the validators accepted, in bytes; `pattern` is its index in the detector."""
+
+    start: int
+    end: int
+    score: float
+    proven: bool
+    pattern: int
+
+
+def resolve(candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates that are kept, none of which overlaps another, in the order of the
+    text.
+
+    Proven and likely goes over unproven, then score, then length; but what contains another goes
+    first unless it scores less than both it and 0.75, because dropping the outer one would leave a
+    part of it in the open.
+    """
+    candidates.sort()
+    kept: list[Candidate] = []
+    cluster: list[Candidate] = []
+    reach = -1
+    previous: Candidate | None = None
+    for candidate in candidates:
+        if candidate == previous:  # found in a derived text as well
+            continue
+        previous = candidate
+        start, end, *_ = candidate
+        if start >= reach:
+            kept += cluster if len(cluster) < 2 else _winners(cluster)
+            cluster = [candidate]
+            reach = end
+        else:
+            cluster.append(candidate)
+            reach = max(reach, end)
+    kept += cluster if len(cluster) < 2 else _winners(cluster)
+    return kept
+
+
+def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> bool:
+    """Return whether no match of a pattern within `held` can change what is kept there.
+
+    Such a match is either inside `held` or has its place; `best` is the highest score of the
+    pattern.
+    """
+    score = held.score
+    return (score >= best or score >= _CERTAIN) and (
+        not (proven and best >= _LIKELY),
+        -best,
+        pattern,
+    ) >= (not (held.proven and score >= _LIKELY), -score, held.pattern)
+
+
+def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
+    """Return the spans in which sorted candidates overlap in a chain; those of two clusters do not
+    affect each other.
+    """
+    first, reach = 0, 0
+    for candidate in candidates:
+        if candidate.start >= reach:
+            if reach:
+                yield first, reach
+            first = candidate.start
+        reach = max(reach, candidate.end)
+    if reach:
+        yield first, reach
+
+
+class Overlaps:
+    """Findings by their places, so that those which overlap another one are looked up, not searched
+    for.
+    """
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._numbered: dict[int, Finding] = {}
+        self._added = 0
+        self._blocks: dict[int, list[int]] = {}
+        for finding in findings:
+            self._add(finding)
+
+    def _add(self, finding: Finding) -> None:
+        number, self._added = self._added, self._added + 1
+        self._numbered[number] = finding
+        for block in range(finding.start // _BLOCK, (finding.end - 1) // _BLOCK + 1):
+            self._blocks.setdefault(block, []).append(number)
+
+    def overlapping(self, finding: Finding) -> dict[int, Finding]:
+        """Return the findings that overlap one, in the order in which they were added, by their
+        numbers.
+        """
+        start, end, found = finding.start, finding.end, self._numbered
+        blocks = range(start // _BLOCK, (end - 1) // _BLOCK + 1)
+        near = {
+            number for block in blocks for number in self._blocks.get(block, ()) if number in found
+        }
+        return {
+            number: found[number]
+            for number in sorted(near)
+            if start < found[number].end and found[number].start < end
+        }
+
+    def replace(self, numbers: Iterable[int], finding: Finding) -> None:
+        for number in numbers:
+            del self._numbered[number]
+        self._add(finding)
+
+    def findings(self) -> list[Finding]:
+        return list(self._numbered.values())
+
+
+def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
+    if cluster[0][:2] == cluster[-1][:2]:  # sorted, so that all have the same place
+        return [min(cluster, key=rank)]
+    offset = cluster[0].start
+    taken = bytearray(max(candidate.end for candidate in cluster) - offset)
+    winners: list[Candidate] = []
+    for candidate in sorted(_without_contained(cluster), key=rank):
+        start, end = candidate.start - offset, candidate.end - offset
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
+            winners.append(candidate)
+    winners.sort()
+    return winners
+
+
+def rank(candidate: Candidate) -> tuple[bool, float, int, int, int]:
+    start, end, score, proven, pattern = candidate
+    return not (proven and score >= _LIKELY), -score, start - end, start, pattern
+
+
+def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates without those inside a longer one that beats them.
+
+    Few can contain something at any place, since the values of one pattern do not overlap each
+    other.
+    """
+    left: list[Candidate] = []
+    outers: list[Candidate] = []
+    for candidate in sorted(cluster, key=lambda one: (one.start, -one.end)):
+        start, end, score, *_ = candidate
+        enough = min(score, _CERTAIN)
+        beaten = False
+        reaching: list[Candidate] = []
+        for outer in outers:
+            if outer.end > start:
+                reaching.append(outer)
+                if (
+                    outer.end >= end
+                    and outer.end - outer.start > end - start
+                    and outer.score >= enough
+                ):
+                    beaten = True
+        outers = reaching
+        if not beaten:
+            left.append(candidate)
+            outers.append(candidate)
+    return left
+
+
+def merged(
+    data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> list[Candidate]:
+    """Return what patterns found, and the parts of tagged spans that are outside of it.
+
+    A tagger guesses where a pattern knows, so the pattern's finding is kept. Only a postal code is
+    a part of the address around it, and no person has the name of a medicine.
+    """
+    if not tagged:
+        return found
+    found = _without_guesses(data, found, tagged, type_of)
+    kept: list[Candidate] = []
+    place = 0
+    for one in _apart(_widened(found, tagged, type_of)):
+        while place < len(found) and found[place].end <= one.start:
+            kept.append(found[place])
+            place += 1
+        start = one.start
+        while place < len(found) and found[place].start < one.end:
+            other = found[place]
+            if (
+                one.pattern == ADDRESS
+                and start <= other.start
+                and other.end <= one.end
+                and type_of(other.pattern) in _TAKEN_IN
+            ):
+                place += 1
+                continue
+            medicine = one.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
+            kept += [] if medicine else _rest(data, one, start, other.start)
+            start = one.end if medicine else other.end
+            if other.end > one.end:
+                break
+            kept.append(other)
+            place += 1
+        kept += _rest(data, one, start, one.end) if start > one.start else [one]
+    kept += found[place:]
+    return kept
+
+
+def _without_guesses(
+    data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> list[Candidate]:
+    """Return what was found without what a broad pattern took for an address, where the tagger is
+    sure of one that starts after everyday words and ends with it.
+
+    Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
+    """
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    sure = (
+        [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE]
+        if known
+        else []
+    )
+    sure.sort()
+    starts = [one.start for one in sure]
+    changed: dict[Candidate, Candidate | None] = {}
+    for guess in known:
+        first, last = bisect_right(starts, guess.start), bisect_left(starts, guess.end)
+        for one in sure[first:last]:
+            if guess.end <= one.end + 1:
+                before = data[guess.start : one.start].split()
+                if guess.score < _SURE and any(word.islower() for word in before):
+                    changed[guess] = None
+                elif b" ".join(before).decode(errors="ignore").lower() in words(
+                    "premises_before_pattern"
+                ):
+                    changed[guess] = guess._replace(start=one.start)
+    if not changed:
+        return found
+    return [kept for one in found if (kept := changed.get(one, one)) is not None]
+
+
+def _widened(
+    found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
+) -> Iterator[Candidate]:
+    """Return what was tagged, with addresses widened by what patterns found of them."""
+    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    place = 0
+    for one in tagged:
+        if one.pattern != ADDRESS or not known:
+            yield one
+            continue
+        while place < len(known) and known[place].end <= one.start:
+            place += 1
+        joint = [one]
+        following = place
+        while following < len(known) and known[following].start < joint[-1].end:
+            joint.append(known[following])
+            following += 1
+        yield one._replace(
+            start=min(each.start for each in joint),
+            end=max(each.end for each in joint),
+            score=max(each.score for each in joint),
+        )
+
+
+def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Return what was tagged without overlaps: an address takes in a name within it, and otherwise
+    the surer one is kept.
+    """
+    previous: Candidate | None = None
+    for one in sorted(tagged):
+        if previous is None or one.start >= previous.end:
+            if previous is not None:
+                yield previous
+            previous = one
+        elif _weight(one) > _weight(previous):
+            previous = one
+    if previous is not None:
+        yield previous
+
+
+def _weight(one: Candidate) -> tuple[bool, float, int]:
+    return one.pattern == ADDRESS and one.score >= _EVEN, one.score, one.end - one.start
+
+
+def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
+    """Return the part of a tagged span between two findings, if enough is left to be a finding."""
+    if start >= end:
+        return []
+    part = data[start:end]
+    start += len(part) - len(part.lstrip(_EDGES))
+    part = part.strip(_EDGES)
+    if one.pattern == ADDRESS:
+        part = _next_label().sub(b"", part)
+        # What is left without a number or with a word alone was beside what a pattern found.
+        if not _DIGIT.search(part) or len(_WORD.findall(part)) < _FEWEST_WORDS:
+            return []
+    if sum(map(str.isalnum, part.decode(errors="ignore"))) < _FEWEST:
+        return []
+    return [one._replace(start=start, end=start + len(part))]
+
+
+@cache
+def _next_label() -> re.Pattern[bytes]:
+    """Return a regex for the label of another value at the end of an address."""
+    labels = b"|".join(map(str.encode, sorted(words("next_values"))))
+    return re.compile(rb"(?i)[\s,;./|(]+(?:%s|e-mail)[\s:.]*$" % labels)
