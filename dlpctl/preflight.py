@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect import blocks
 from dlpctl.detect.catalogue import labels as type_labels
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.taggers import TAGGED
@@ -212,7 +213,7 @@ class Checker:
             yield from scan_pieces(detector, chunks, min_score)
             return
         text = b"".join(chunks).decode("utf-8", "surrogateescape")
-        yield Piece(text, detector.scan(text, min_score))
+        yield Piece(text, blocks.scan(detector, text, min_score))
 
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
@@ -246,11 +247,11 @@ class Checker:
         ruling = self.ruling(text, self.scan(text))
         return [ruled.finding for ruled in ruling.ruled], ruling
 
-    def scan(self, text: str) -> list[Finding]:
+    def scan(self, text: str) -> Sequence[Finding]:
         """What is found in a text, down to the lowest score that matters to the policy."""
-        return self._detector.scan(text, self._min_score)
+        return blocks.scan(self._detector, text, self._min_score)
 
-    def scan_binary(self, text: str) -> list[Finding]:
+    def scan_binary(self, text: str) -> Sequence[Finding]:
         """The same for the strings of a binary file."""
         return self._in_binaries.scan(text, self._min_score)
 

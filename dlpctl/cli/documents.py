@@ -14,6 +14,7 @@ from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.forked import mark_harmless
 from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_secret
@@ -231,6 +232,7 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
         doing[0] = what
 
     thread = threading.Thread(target=show, daemon=True)
+    mark_harmless(thread)
     thread.start()
     try:
         yield stage

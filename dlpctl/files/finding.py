@@ -5,7 +5,7 @@ place.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,12 +13,12 @@ from dlpctl.formats.interface import BINARY
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document, Piece, View
 
-Scan = Callable[[str], list[Finding]]
+Scan = Callable[[str], Sequence[Finding]]
 _new = tuple.__new__
 _LONGEST_LABEL = 80
 _CELLS_APART = "\n\n"
@@ -27,9 +27,9 @@ _CELLS_APART = "\n\n"
 class Finder(Protocol):
     """Finds values in texts, and in the strings of binary files."""
 
-    def scan(self, text: str, /) -> list[Finding]: ...
+    def scan(self, text: str, /) -> Sequence[Finding]: ...
 
-    def scan_binary(self, text: str, /) -> list[Finding]: ...
+    def scan_binary(self, text: str, /) -> Sequence[Finding]: ...
 
 
 class Seen(NamedTuple):

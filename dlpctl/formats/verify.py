@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.files import Files, HitsOf, Node
+from dlpctl.formats.files import Files, HitsOf, Node, is_in_process
 from dlpctl.formats.interface import described
 from dlpctl.formats.needles import Needles
 
@@ -133,7 +133,8 @@ class Verifier:
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
         """What begins a look of the second reader and gives what waits for its end."""
-        if self._second is self._first:
+        if self._second is self._first or is_in_process(self._kind):
+            # A thread would keep the detection from forking.
             yield partial
             return
         from concurrent.futures import ThreadPoolExecutor

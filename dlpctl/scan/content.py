@@ -11,6 +11,7 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config.places import EXCEPTIONS_FILE
+from dlpctl.detect import blocks
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source
@@ -87,11 +88,11 @@ class Examiner:
         """
         return self._without_names if is_source(path, head) else self.detector
 
-    def scan(self, text: str) -> list[Finding]:
+    def scan(self, text: str) -> Sequence[Finding]:
         """Find values in a text that is part of a document."""
-        return self.detector.scan(text, self.min_score)
+        return blocks.scan(self.detector, text, self.min_score)
 
-    def scan_binary(self, text: str) -> list[Finding]:
+    def scan_binary(self, text: str) -> Sequence[Finding]:
         """The same for the strings of a binary file."""
         return self._in_binaries.scan(text, self.min_score)
 
@@ -101,7 +102,7 @@ class Examiner:
             from dlpctl.scan.baseline import without_bookkeeping
 
             data = without_bookkeeping(data)
-        findings = self._detector_for(path, data).scan_bytes(data, self.min_score)
+        findings = blocks.scan_bytes(self._detector_for(path, data), data, self.min_score)
         if not findings:
             return NOTHING
         text = data.decode("utf-8", "surrogateescape")
@@ -112,7 +113,8 @@ class Examiner:
     def decoded(self, path: str, text: str) -> Found:
         """The same for a text that was decoded."""
         head = text[:JUDGED].encode("utf-8", "replace")
-        return self.place(path, text, self._detector_for(path, head).scan(text, self.min_score))
+        findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
+        return self.place(path, text, findings)
 
     def binary(self, path: str, data: bytes) -> Found:
         """What is found in the strings of a file that is no text; places are bytes."""
