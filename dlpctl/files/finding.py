@@ -66,7 +66,7 @@ def scan_document(document: Document, scan: Scan) -> list[Seen]:
     whole: set[Piece] = set()
     labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
-        for one in _scan_labelled(view, whole, scan) if view.context else scan(view.text):
+        for one in scan_labelled(view, whole, scan) if view.context else scan(view.text):
             pieces = view.pieces_of(one.start, one.end)
             seen.append(Seen(number, one, pieces))
             if labelled_later and not view.repeats and len(pieces) == 1:
@@ -102,7 +102,7 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     return [one for one in seen if not holds_a_whole_one(one)]
 
 
-def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
+def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
     """The label is said before every cell, as a person reads a table: its words count for what they
     label and for nothing else.
 

@@ -7,12 +7,19 @@ import io
 import re
 from array import array
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Piece, Segment, View
-from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+from dlpctl.formats.source import (
+    Parts,
+    Readable,
+    TextFormat,
+    Token,
+    line_cuts,
+    spliced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,9 +49,23 @@ class Delimited(TextFormat):
             yield View(f"column {header}", parts, segments, header, repeats=True)
 
     def tokens(self, source: str) -> Iterable[Token]:
+        return _tokens(source, _delimiter(source))
+
+    def parts(self, source: str, size: int) -> Parts:
         delimiter = _delimiter(source)
-        for start, end, _ in _cells(source, delimiter):
-            yield Token(start, end, delimiter)
+        return Parts(_row_cuts(source, delimiter, size), partial(self._fit, delimiter))
+
+    def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        return self._fit(_delimiter(source), source, edits)
+
+    def _fit(self, delimiter: str, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        special = re.compile(f'[{re.escape(delimiter)}"\n\r]')
+        if '"' not in source and not any(
+            special.search(one.replacement) or special.search(source, one.start, one.end)
+            for one in edits
+        ):
+            return iter(edits)  # each is within a cell that needs no quotes
+        return self.fitted(source, _tokens(source, delimiter), edits)
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if token.startswith('"') and token.endswith('"') and len(token) > 1:
@@ -76,6 +97,23 @@ class Delimited(TextFormat):
         finally:
             csv.field_size_limit(previous)
         return [*super().read_again(data, limits), cells]
+
+
+def _tokens(source: str, delimiter: str) -> Iterator[Token]:
+    for start, end, _ in _cells(source, delimiter):
+        yield Token(start, end, delimiter)
+
+
+def _row_cuts(source: str, delimiter: str, size: int) -> list[int]:
+    """Return the starts of rows that part a source into parts of about so many characters."""
+    if '"' not in source:
+        return line_cuts(source, size)
+    cuts = [0]
+    for start, end, last in _cells(source, delimiter):
+        if last and cuts and end - cuts[-1] >= size and source.startswith("\n", end):
+            cuts.append(end + 1)
+        del start
+    return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
 
 
 def _delimiter(source: str) -> str:

@@ -124,10 +124,13 @@ class Verifier:
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
             return Verification(
-                _count(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
+                count_values(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
             )
         return Verification(
-            _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
+            count_values(needles),
+            len(nodes),
+            tuple(dict.fromkeys(leaks)),
+            tuple(node.uninspected()),
         )
 
     @contextmanager
@@ -225,5 +228,6 @@ def _first_place(document: Document, hit: Hit) -> tuple[int, int]:
     return (pieces[0].segment, pieces[0].start) if pieces else (0, 0)
 
 
-def _count(needles: Needles) -> int:
+def count_values(needles: Needles) -> int:
+    """Return how many values are looked for, those that are too short included."""
     return len(needles.values) + len(needles.words) + needles.too_short
