@@ -150,7 +150,7 @@ class Checker:
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
             summary=f"{summary}; {_not_inspected(problem)}" if problem and not reason else summary,
-            detected=detections(text, findings),
+            detected=detections(text, (one.finding for one in ruling.ruled)),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=_now(),

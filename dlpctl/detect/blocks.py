@@ -160,8 +160,10 @@ class _Search:
         ]
         """The ranges of the derived texts."""
         self._borders = [0, *(end for _, end in taggers._windows(data))]
-        self._derived: list[Candidate] = []
-        """Candidates of the derived texts, by their places in the text itself."""
+        self._derived: list[tuple[array[int], bytes]] = []
+        """Candidates of each chunk, in the order of their places in the text itself: where they
+        start, and all of them.
+        """
         self._state = self._prelude = _State()
         self._hints: dict[int, _State] = {}
 
@@ -172,9 +174,9 @@ class _Search:
     def run(self, processes: int) -> PackedFindings | None:
         """Return what is found; None where only a scan of the whole text can tell."""
         chunks = in_order(len(self._chunks), lambda number: b"%d" % number, self._chunk, processes)
-        self._derived = sorted(
-            Candidate._make(one) for chunk in chunks for one in _RECORD.iter_unpack(chunk)
-        )
+        self._derived = [
+            (array("q", (one[0] for one in _RECORD.iter_unpack(chunk))), chunk) for chunk in chunks
+        ]
         del self._texts[1:]
         self._prelude = self._known_early()
         return self._joined(in_order(len(self._borders) - 1, self._task, self._block, processes))
@@ -184,11 +186,19 @@ class _Search:
         number, first, last = self._chunks[int(task)]
         place = self._texts[number].place
         assert place is not None
-        return b"".join(
-            _RECORD.pack(*where, *one[2:])
+        found = [
+            (*where, *one[2:])
             for one in self._confirmed(self._texts[number], first, last)
             if (where := place(one.start, one.end))
-        )
+        ]
+        return b"".join(_RECORD.pack(*one) for one in sorted(found))
+
+    def _derived_in(self, first: int, last: int) -> Iterator[Candidate]:
+        """The candidates of derived texts that start in a range of the text itself."""
+        for starts, records in self._derived:
+            low, high = bisect_left(starts, first), bisect_left(starts, last)
+            within = records[low * _RECORD.size : high * _RECORD.size]
+            yield from map(Candidate._make, _RECORD.iter_unpack(within))
 
     def _confirmed(self, text: _Text, first: int, last: int) -> list[Candidate]:
         """The candidates of patterns that start in a range of a text."""
@@ -233,10 +243,8 @@ class _Search:
             one._replace(start=one.start + first, end=one.end + first)
             for one in self._detector.tagged(self._data[first:last], self._min_score, known)
         ]
-        low = bisect_left(self._derived, first - ZONE, key=_start)
-        high = bisect_left(self._derived, last + ZONE, key=_start)
         near = self._confirmed(self._texts[0], first - ZONE, last + ZONE)
-        near += self._derived[low:high]
+        near += self._derived_in(first - ZONE, last + ZONE)
         near.sort()
         own = near[bisect_left(near, first, key=_start) : bisect_left(near, last, key=_start)]
         start = self._border(first, near, tagged)

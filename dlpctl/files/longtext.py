@@ -27,7 +27,7 @@ from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.types import Action, Decision, Finding
+from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
     from dlpctl.formats.files import Files, Node
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from dlpctl.masking.operators import Masker
     from dlpctl.policy.decide import PolicyDecision, Verdict
     from dlpctl.preflight import Checker
-    from dlpctl.types import Category
 
 LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
@@ -46,21 +45,24 @@ _REJECTED = 255
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
+_new = tuple.__new__
 
 
 class LongText:
     """A file that is one long text, with what is found in it."""
 
     def __init__(self, checker: Checker, node: Node, found: Sequence[Finding]) -> None:
-        self._checker = checker
+        self.checker = checker
         self._node = node
-        self._text = node.document.segments[0].text
-        self._found = found
+        self.text = node.document.segments[0].text
+        self.found = found
         self._verdicts = array("B")
         """The number of the verdict on each finding."""
         self._listed: list[Verdict] = []
         self._hidden: dict[tuple[str, Category], set[str]] = {}
         """The values that must not stay, by their types."""
+        self._of_type: dict[str, Verdict] = {}
+        """The verdict on the last such value of each type."""
 
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
@@ -72,11 +74,11 @@ class LongText:
 
     def decide(self) -> tuple[str, PolicyDecision]:
         """Return the values, one below the other, and the decision on them."""
-        ruling = self._checker.ruling("", [])
+        ruling = self.checker.ruling("", [])
         decision = ruling.decision
         numbers: dict[Verdict, int] = {}
-        for chunk in _chunks(self._found):
-            part = self._checker.ruling(self._text, chunk)
+        for chunk in _chunks(self.found):
+            part = self.checker.ruling(self.text, chunk)
             decision = max(decision, part.decision, key=_STRICTNESS.index)
             ruled = iter(part.ruled)
             following = next(ruled, None)
@@ -87,12 +89,11 @@ class LongText:
                 number = numbers.setdefault(following.verdict, len(numbers))
                 self._verdicts.append(number)
                 if following.verdict.action is not Action.ALLOW:
-                    values = self._hidden.setdefault((finding.type, finding.category), set())
-                    values.add(self._text[finding.start : finding.end])
+                    self._hide(finding, following.verdict)
                 following = next(ruled, None)
         self._listed = list(numbers)
-        values_listed = "\n".join([self._text[one.start : one.end] for one in self._found])
-        packed = DecidedFindings(self._node, self._found, self._verdicts, self._listed)
+        values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
+        packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
         return values_listed, ruling._replace(decision=decision, ruled=packed)
 
     def mask(
@@ -104,17 +105,15 @@ class LongText:
         stage("masking")
         chosen = cast("TextFormat", format_named(self._node.document.format))
         decoded = chosen.decoded(self._node.data)
-        parts = chosen.parts(self._text, BLOCK)
-        if parts is None or decoded.codec is None or decoded.text != self._text:
+        parts = chosen.parts(self.text, BLOCK)
+        if parts is None or decoded.codec is None or decoded.text != self.text:
             return None
-        masking = _Masking(self._checker, self._text, self._must_go(), masker, parts)
-        if masking.makes_tokens:
-            return None
-        processes = self._checker.processes
+        if any(operator == "token" for operator in self._operators()):
+            return None  # a single process has to number them
+        masking = _Masking(self, parts, self._repeated(), masker, decoded.codec)
         written: set[str] = set()
         pieces = [self._node.data[: decoded.runs[0].byte]]
-        masking.prepare(decoded.codec)
-        for result in in_order(masking.count, _number, masking.block, processes):
+        for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
             written.update(json.loads(made))
             pieces.append(piece)
@@ -123,35 +122,57 @@ class LongText:
         stage("verifying")
         return self._verified(files, name, copy, Written(written))
 
-    def _must_go(self) -> list[FindingDecision]:
-        """The findings to mask, and the other places of their values."""
-        hidden = [
-            FindingDecision(finding, self._listed[number])
-            for finding, number in zip(self._found, self._verdicts, strict=True)
-            if number != _REJECTED
-            and (
-                self._listed[number].action is not Action.ALLOW
-                or self._text[finding.start : finding.end]
+    def _hide(self, finding: Finding, verdict: Verdict) -> None:
+        values = self._hidden.setdefault((finding.type, finding.category), set())
+        value = self.text[finding.start : finding.end]
+        if value not in values:
+            values.add(value)
+            self._of_type[finding.type] = verdict
+
+    def _operators(self) -> set[str]:
+        sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
+        verdicts = [FindingDecision(sample, verdict) for verdict in self._listed]
+        return {operator for _, operator in self.checker.operators(verdicts)}
+
+    def hidden_in(self, low: int, high: int) -> Iterator[FindingDecision]:
+        """Findings that must not stay, of those from one number to before another."""
+        listed, text = self._listed, self.text
+        verdicts = self._verdicts[low:high]
+        for finding, number in zip(islice(self.found, low, high), verdicts, strict=True):
+            if number != _REJECTED and (
+                listed[number].action is not Action.ALLOW
+                or text[finding.start : finding.end]
                 in self._hidden.get((finding.type, finding.category), ())
-            )
-        ]
-        longest = max((one.finding.end - one.finding.start for one in hidden), default=0)
+            ):
+                yield FindingDecision(finding, listed[number])
+
+    def _repeated(self) -> list[FindingDecision]:
+        """The other places of the values that must not stay."""
+        values = self._values()
         opened = OpenText(
-            self._text, ((one.finding.start, one.finding.end) for one in hidden), longest
+            self.text,
+            ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found))),
+            max((len(one.text) for one in values), default=0),
         )
+        if not opened.joined:
+            return []
+        wanted = set(opened.may_hold(values) if opened.is_short else values)
         originals: dict[Value, Finding] = {}
-        verdicts: dict[str, Verdict] = {}
-        for one in hidden if opened.joined else ():
-            finding = one.finding
-            value = Value(finding.type, finding.category, self._text[finding.start : finding.end])
-            if one.verdict.action is not Action.ALLOW and value not in originals:
-                verdicts[finding.type] = one.verdict
-                if not opened.is_short or opened.may_hold(value):
-                    originals[value] = finding
-        repeated = Repeats(originals).within(opened) if originals else []
-        hidden += (FindingDecision(one, verdicts[one.type]) for one in repeated)
-        hidden.sort(key=lambda one: one.finding.start)
-        return hidden
+        for finding, verdict in self.hidden_in(0, len(self.found)) if wanted else ():
+            value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
+            if verdict.action is not Action.ALLOW and value in wanted:
+                originals.setdefault(value, finding)
+        return [
+            FindingDecision(one, self._of_type[one.type])
+            for one in Repeats(originals).within(opened)
+        ]
+
+    def _values(self) -> list[Value]:
+        return [
+            Value(name, category, text)
+            for (name, category), texts in self._hidden.items()
+            for text in texts
+        ]
 
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written
@@ -162,14 +183,10 @@ class LongText:
             return None
         if node.document.format != self._node.document.format or not _is_simple(node, at_least=0):
             return None
-        found = _search(self._checker, node.document)
+        found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
-        values = [
-            Value(name, category, text)
-            for (name, category), texts in self._hidden.items()
-            for text in texts
-        ]
+        values = self._values()
         needles = Needles(
             [one.text for one in values if not is_word(one)],
             [one.text for one in values if is_word(one)],
@@ -177,7 +194,7 @@ class LongText:
         count = count_values(needles)
         del values
         search = _ValueSearch(needles, node, files)
-        for result in in_order(search.count, _number, search.block, self._checker.processes):
+        for result in in_order(search.count, _number, search.block, self.checker.processes):
             if result != _CLEAN:
                 return None
         return copy, Verification(count, 1, (), tuple(node.uninspected()))
@@ -185,7 +202,7 @@ class LongText:
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
         """Tell whether something that must not stay is found in a copy, but for replacements."""
         for chunk in _chunks(found):
-            for finding, verdict in self._checker.ruling(text, chunk).ruled:
+            for finding, verdict in self.checker.ruling(text, chunk).ruled:
                 value = text[finding.start : finding.end]
                 hidden = self._hidden.get((finding.type, finding.category), ())
                 if (
@@ -200,50 +217,53 @@ class _Masking:
 
     def __init__(
         self,
-        checker: Checker,
-        text: str,
-        hidden: Sequence[FindingDecision],
-        masker: Masker,
+        long_text: LongText,
         parts: Parts,
+        repeated: Sequence[FindingDecision],
+        masker: Masker,
+        codec: str,
     ) -> None:
-        self._text = text
-        self._masker = masker
+        self._long_text = long_text
         self._fit = parts.fit
-        self._masked = list(checker.operators(hidden))
-        self._starts = array("q", (one.start for one, _ in self._masked))
-        self._codec = ""
-        ends = array("q", accumulate((one.end for one, _ in self._masked), max))
-        self._cuts = [
-            cut
-            for cut in parts.cuts
-            if not (before := bisect_left(self._starts, cut)) or ends[before - 1] <= cut
-        ]
+        self._repeated = sorted(repeated, key=_start_of)
+        self._masker = masker
+        self._codec = codec
+        found = long_text.found
+        self._starts = array("q", (one.start for one in found))
+        ends = array("q", (one.end for one in found))
+        others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
-    @property
-    def makes_tokens(self) -> bool:
-        """Whether tokens are given, which a single process has to number."""
-        return any(operator == "token" for _, operator in self._masked)
+        def is_between(cut: int) -> bool:
+            before = bisect_left(self._starts, cut)
+            other = bisect_left(self._repeated, cut, key=_start_of)
+            return not ((before and ends[before - 1] > cut) or (other and others[other - 1] > cut))
+
+        self._cuts = list(filter(is_between, parts.cuts))
 
     @property
     def count(self) -> int:
         return len(self._cuts) - 1
 
-    def prepare(self, codec: str) -> None:
-        self._codec = codec
-
     def block(self, task: bytes) -> bytes:
         """Mask a block; return what was written for values, and the block."""
         first, last = self._cuts[int(task) : int(task) + 2]
         low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
-        text = self._text[first:last]
+        ruled = list(self._long_text.hidden_in(low, high))
+        low = bisect_left(self._repeated, first, key=_start_of)
+        ruled += self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]
+        text = self._long_text.text[first:last]
         masked = (
             (one._replace(start=one.start - first, end=one.end - first), operator)
-            for one, operator in self._masked[low:high]
+            for one, operator in self._long_text.checker.operators(ruled)
         )
         edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
         made = {one.replacement for one in edits if one.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
         return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
+
+
+def _start_of(one: FindingDecision) -> int:
+    return one.finding.start
 
 
 _CLEAN = b"clean"
@@ -296,7 +316,7 @@ class DecidedFindings(Sequence[FindingDecision]):
         listed: Sequence[Verdict],
     ) -> None:
         self._node = node
-        self._found = found
+        self.found = found
         self._verdicts = verdicts
         self._listed = listed
         self._rejected = verdicts.count(_REJECTED)
@@ -309,15 +329,30 @@ class DecidedFindings(Sequence[FindingDecision]):
         return len(self._verdicts) - self._rejected
 
     def __iter__(self) -> Iterator[FindingDecision]:
-        node, document, listed = self._node, self._node.document, self._listed
+        listed = self._listed
         at = 0
-        for finding, number in zip(self._found, self._verdicts, strict=True):
+        for finding, number in zip(self.found, self._verdicts, strict=True):
             name, category, start, end, score, pattern_id, _ = finding
             if number != _REJECTED:
-                place = node.place(document, 0, start)
-                placed = Finding(name, category, at, at + end - start, score, pattern_id, place)
-                yield FindingDecision(placed, listed[number])
+                placed = _new(
+                    Finding, (name, category, at, at + end - start, score, pattern_id, None)
+                )
+                yield _new(FindingDecision, (placed, listed[number]))
             at += end - start + 1
+
+    def places(self) -> Iterator[str]:
+        """The places of the findings, for people."""
+        document = self._node.document
+        anchor = document.segments[0].anchor
+        assert isinstance(anchor, Readable)
+        line_ends = anchor.line_ends
+        line, place = -1, ""
+        for finding, number in zip(self.found, self._verdicts, strict=True):
+            if number != _REJECTED:
+                found = bisect_left(line_ends, finding.start, max(line, 0))
+                if found != line:
+                    line, place = found, self._node.place(document, 0, finding.start)
+                yield place
 
     @overload
     def __getitem__(self, at: int) -> FindingDecision: ...
@@ -337,7 +372,8 @@ class LocatedFindings(Sequence[Finding]):
         return len(self._decided)
 
     def __iter__(self) -> Iterator[Finding]:
-        return (one.finding for one in self._decided)
+        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
+            yield finding._replace(locator=place)
 
     @overload
     def __getitem__(self, at: int) -> Finding: ...

@@ -8,10 +8,11 @@ import re
 from array import array
 from collections import Counter
 from functools import cache, partial
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.encoding import Edit
-from dlpctl.formats.interface import Limits, Piece, Segment, View
+from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
 from dlpctl.formats.source import (
     Parts,
     Readable,
@@ -40,13 +41,16 @@ class Delimited(TextFormat):
         headers = [source[column[0] : column[1]].strip('" \t') for column in rows]
         if not _are_headers(headers):
             return
+        del segments
         for header, column in zip(headers, rows, strict=True):
-            parts = (
-                part
-                for index in range(2, len(column), 2)
-                for part in (Piece(0, column[index], column[index + 1]), _CELLS_APART)
-            )
-            yield View(f"column {header}", parts, segments, header, repeats=True)
+            starts, ends = column[2::2], column[3::2]
+            cells = [source[start:end] for start, end in zip(starts, ends, strict=True)]
+            text = _CELLS_APART.join([*cells, ""])
+            apart = len(_CELLS_APART).__add__
+            offsets = array("q", accumulate(map(apart, map(len, cells[:-1])), initial=0))
+            count = len(cells)
+            columns = ViewColumns(offsets[:count], array("q", bytes(8 * count)), starts, ends)
+            yield View.of_columns(f"column {header}", text, columns, header, repeats=True)
 
     def tokens(self, source: str) -> Iterable[Token]:
         return _tokens(source, _delimiter(source))
@@ -156,13 +160,18 @@ def _columns(source: str) -> list[array[int]]:
     """For each column of the first row, the starts and ends of its cells, one after the other."""
     columns: list[array[int]] = []
     row = column = 0
-    for start, end, last in _cells(source, _delimiter(source)):
+    delimiter = _delimiter(source)
+    size = len(source)
+    for found in _cell_pattern(delimiter).finditer(source):
+        start, end = found.span(1)
+        if start == size == end:
+            break
         if row == 0:
             columns.append(array("q"))
         if column < len(columns) and (row == 0 or end > start):
             columns[column].extend((start, end))
         column += 1
-        if last:
+        if found[2] != delimiter:
             row, column = row + 1, 0
     return columns
 

@@ -141,14 +141,14 @@ class Readable:
         if not self._source.startswith(value, start):
             return 0
         line = self._line(start)
-        return start - self._line_ends[line - 1] if line else start + 1
+        return start - self.line_ends[line - 1] if line else start + 1
 
     def _line(self, position: int) -> int:
         """Return the number of lines that end before a position of the source."""
-        return bisect_right(self._line_ends, position - 1)
+        return bisect_right(self.line_ends, position - 1)
 
     @property
-    def _line_ends(self) -> array[int]:
+    def line_ends(self) -> array[int]:
         """The positions at which lines end, found at the first use."""
         if self._lines is None:
             self._lines = array("q", (found.start() for found in re.finditer("\n", self._source)))

@@ -41,6 +41,8 @@ _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
 _ALNUM = lazy(r"[^\W_]")
+_FIRST_WORD = lazy(r"^(?:[^\w\n]|_)*([^\W_]*)", re.MULTILINE)
+_NOT_JOINED = lazy(r"[^\w\n]|_")
 _WINDOWS_APART = "\n\0\0\0\0\n"
 _SHORT = 1 << 12
 """Characters of what is open up to which most values are told to be absent one by one."""
@@ -267,7 +269,7 @@ class Repeats:
             return []
         index = self._index
         if opened.is_short:
-            index = _Index(filter(opened.may_hold, self._originals))
+            index = _Index(opened.may_hold(self._originals))
         text = opened.joined
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
@@ -368,17 +370,26 @@ class OpenText:
     def _folded(self) -> str:
         return folded(self.joined)
 
-    def may_hold(self, value: Value) -> bool:
-        """Tell whether it is worth to look for a value here."""
-        tokens = _TOKEN.findall(_normal(value.text))
-        joined = "".join(tokens)
-        if len(joined) < _SHORTEST:
-            return value.text in self.joined
-        if tokens[0] in self._words or joined in self._words:
-            return True
-        if joined.isdecimal():
-            return joined in self._digits
-        return len(tokens) > 1 and folded(value.text) in self._folded
+    def may_hold(self, values: Iterable[Value]) -> list[Value]:
+        """Return the values that are worth to be looked for here, all of them at once."""
+        listed = list(values)
+        text = "\n".join([value.text.replace("\n", " ") for value in listed])
+        normal = _normal(text)
+        first_words = _FIRST_WORD.findall(normal)
+        joined = _NOT_JOINED.sub("", normal).split("\n")
+        spelled = folded(text).split("\n")
+        if not len(listed) == len(first_words) == len(joined) == len(spelled):
+            return listed
+        words, digits, here, written = self._words, self._digits, self._folded, self.joined
+        return [
+            value
+            for value, first, whole, low in zip(listed, first_words, joined, spelled, strict=True)
+            if first in words
+            or whole in words
+            or low in here
+            or (whole.isdecimal() and whole in digits)
+            or (len(whole) < _SHORTEST and value.text in written)
+        ]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
         """What of `found` no finding covers, alone or with others beside it; the longest at each
