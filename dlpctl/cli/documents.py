@@ -167,6 +167,21 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
         raise unwritable(target, problem) from None
 
 
+def remove_stale(target: Path | None, name: str) -> None:
+    """Remove the copy of an earlier run from where none of this content is written: it would pass
+    for one. The input itself stays.
+    """
+    if target is None or is_stream(target) or not target.is_file():
+        return
+    try:
+        if name != STDIN and target.samefile(name):
+            return
+        target.unlink()
+    except OSError as problem:
+        raise unwritable(target, problem) from None
+    sys.stderr.write(f"dlpctl: removed {target}: an earlier copy, not one of this content\n")
+
+
 def refuse_unwritable(target: Path | None, *, force: bool) -> None:
     """Before any work is done for it."""
     if target is None:

@@ -74,6 +74,8 @@ class StoredCheck:
         if target is not None and answer["masked_file_url"] is not None:
             documents.save(opened.masked_file(answer["masked_file_url"]), target, force=force)
             answer |= {"masked_file": str(target)}
+        elif answer["decision"] == Decision.BLOCKED:
+            documents.remove_stale(output, name)
         return answer
 
     def _opened(self, control: Backend) -> _Opened:
@@ -115,7 +117,9 @@ def _check_stdin(opened: _Opened, output: Path | None, *, force: bool, required:
     data = b"".join(inputs.read_text_chunks(inputs.STDIN, required=required))
     answer = opened.check_text(data.decode("utf-8", "replace"))
     masked = answer["masked_content"]
-    if output is not None and masked is not None:
+    if masked is None:
+        documents.remove_stale(output, inputs.STDIN)
+    elif output is not None:
         documents.save(masked.encode(), output, force=force)
     return answer
 

@@ -67,7 +67,7 @@ class LongText:
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
         """Search a file; return None for what is no long text, or not as simple as one."""
-        if checker.counts or not _is_simple(node):
+        if checker.counts or len(node.data) < LONG or not _is_simple(node):
             return None
         found = _search(checker, node.document)
         return None if found is None else cls(checker, node, found)
@@ -181,7 +181,7 @@ class LongText:
             node = files.open(copy, name)
         except FormatError:
             return None
-        if node.document.format != self._node.document.format or not _is_simple(node, at_least=0):
+        if node.document.format != self._node.document.format or not _is_simple(node):
             return None
         found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
@@ -383,7 +383,7 @@ class LocatedFindings(Sequence[Finding]):
         return list(self)[at]
 
 
-def _is_simple(node: Node, at_least: int = LONG) -> bool:
+def _is_simple(node: Node) -> bool:
     """Tell whether a file is one long text without escapes, shown as it is, of which other views
     only repeat the cells of columns.
     """
@@ -393,8 +393,7 @@ def _is_simple(node: Node, at_least: int = LONG) -> bool:
     (segment,) = document.segments
     first, *others = document.views
     return (
-        len(segment.text) >= at_least
-        and isinstance(segment.anchor, Readable)
+        isinstance(segment.anchor, Readable)
         and segment.anchor.is_verbatim
         and isinstance(format_named(document.format), TextFormat)
         and not first.context

@@ -204,7 +204,9 @@ class _Checking:
             return self._file(name, data)
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
-        if self._wanted.output is not None and report.masked_content is not None:
+        if report.masked_content is None:
+            documents.remove_stale(self._wanted.output, name)
+        elif self._wanted.output is not None:
             with writing(self._wanted.output) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = Lines(text)
@@ -238,6 +240,8 @@ class _Checking:
         """
         wanted = self._wanted
         if answer.masked is None:
+            beside = documents.beside(name, Path(shown).name) if wanted.force else None
+            documents.remove_stale(wanted.output or beside, name)
             return None
         target = wanted.output
         if target is None:

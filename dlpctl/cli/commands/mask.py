@@ -13,7 +13,7 @@ import typer
 from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, opened
-from dlpctl.errors import UsageError
+from dlpctl.errors import StillExposedError, UsageError
 
 if TYPE_CHECKING:
     from dlpctl.masking.vault import Vault
@@ -54,31 +54,39 @@ def mask(
     counts: Counter[str] = Counter()
     name = file or inputs.STDIN
     head, chunks = inputs.peeked(name, required=file is None)
-    if documents.is_plain(name, head):
-        with writing(output) as write:
-            for piece in _masked(chunks, checker, store, counts):
-                write(piece)
-    else:
-        secret = documents.password(ask=password, file=password_file)
-        data = documents.whole(chunks, session.config.limits.input_bytes)
-        masking = session.file_checker(checker, on_uninspected)
-        shown = (
-            "stdin" if name == inputs.STDIN else documents.without_values(Path(name).name, checker)
-        )
-        with documents.cleaning_up():
-            with opened(store, checker) as masker, documents.progress(shown) as stage:
-                report = masking.mask(data, Path(name).name, secret, masker=masker, stage=stage)
-            assert report.masked is not None
-            if output is None and b"\0" in report.masked and sys.stdout.isatty():
-                raise UsageError("the masked copy is no text for a terminal; name a file with -o")
-            if output is not None:
-                documents.save(report.masked, output, force=force)
-            else:
-                with writing(None) as write:
-                    write(report.masked)
-            if before_after is not None:
-                documents.save_pictures(report, data, shown, before_after, secret)
-        counts.update(one.type for one in report.report.findings)
+    try:
+        if documents.is_plain(name, head):
+            with writing(output) as write:
+                for piece in _masked(chunks, checker, store, counts):
+                    write(piece)
+        else:
+            secret = documents.password(ask=password, file=password_file)
+            data = documents.whole(chunks, session.config.limits.input_bytes)
+            masking = session.file_checker(checker, on_uninspected)
+            shown = (
+                "stdin"
+                if name == inputs.STDIN
+                else documents.without_values(Path(name).name, checker)
+            )
+            with documents.cleaning_up():
+                with opened(store, checker) as masker, documents.progress(shown) as stage:
+                    report = masking.mask(data, Path(name).name, secret, masker=masker, stage=stage)
+                assert report.masked is not None
+                if output is None and b"\0" in report.masked and sys.stdout.isatty():
+                    raise UsageError(
+                        "the masked copy is no text for a terminal; name a file with -o"
+                    )
+                if output is not None:
+                    documents.save(report.masked, output, force=force)
+                else:
+                    with writing(None) as write:
+                        write(report.masked)
+                if before_after is not None:
+                    documents.save_pictures(report, data, shown, before_after, secret)
+            counts.update(one.type for one in report.report.findings)
+    except StillExposedError:
+        documents.remove_stale(output, name)
+        raise
     if stats:
         total = sum(counts.values())
         listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
