@@ -26,15 +26,16 @@ from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
-from dlpctl.policy.decide import FindingDecision
+from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
+    from dlpctl.files.finding import Finder
     from dlpctl.formats.files import Files, Node
     from dlpctl.formats.interface import Document
     from dlpctl.formats.source import Parts
     from dlpctl.masking.operators import Masker
-    from dlpctl.policy.decide import PolicyDecision, Verdict
+    from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
 
 LONG = 1 << 18
@@ -67,9 +68,7 @@ class LongText:
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
         """Search a file; return None for what is no long text, or not as simple as one."""
-        if checker.counts or len(node.data) < LONG or not _is_simple(node):
-            return None
-        found = _search(checker, node.document)
+        found = None if checker.counts else search_long(node, checker)
         return None if found is None else cls(checker, node, found)
 
     def decide(self) -> tuple[str, PolicyDecision]:
@@ -383,6 +382,22 @@ class LocatedFindings(Sequence[Finding]):
         return list(self)[at]
 
 
+def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:
+    """Return what is found in a file that is one long text; None for any other file."""
+    if len(node.data) < LONG or not _is_simple(node):
+        return None
+    return _search(finder, node.document)
+
+
+def listed(node: Node, found: Sequence[Finding]) -> tuple[str, Sequence[Finding]]:
+    """Return the values, one below the other, and the findings in that list, with their places."""
+    text = node.document.segments[0].text
+    values = "\n".join([text[one.start : one.end] for one in found])
+    verdicts = array("B", bytes(len(found)))
+    decided = DecidedFindings(node, found, verdicts, [Verdict(Action.ALLOW, None)])
+    return values, decided.findings
+
+
 def _is_simple(node: Node) -> bool:
     """Tell whether a file is one long text without escapes, shown as it is, of which other views
     only repeat the cells of columns.
@@ -402,18 +417,18 @@ def _is_simple(node: Node) -> bool:
     )
 
 
-def _search(checker: Checker, document: Document) -> Sequence[Finding] | None:
+def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
     """Return what is found in a text and under the labels of its columns; None where that
     overlaps.
     """
     first, *columns = document.views
-    found = checker.scan(first.text)
+    found = finder.scan(first.text)
     if not columns:
         return found
     spans = _Spans(len(first.text), found)
     more: list[Finding] = []
     for view in columns:
-        for one in scan_labelled(view, spans, checker.scan):
+        for one in scan_labelled(view, spans, finder.scan):
             pieces = view.pieces_of(one.start, one.end)
             if len(pieces) > 1:
                 return None

@@ -44,7 +44,7 @@ class Needles:
         """`words` are values that count only as they are written, or in capitals: names that are
         everyday words.
         """
-        spelled = {folded(value): value for value in (" ".join(value.split()) for value in values)}
+        spelled = dict(map(_folded_once, (" ".join(value.split()) for value in values)))
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
         self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
@@ -190,6 +190,12 @@ class Needles:
         return (
             value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM
         )
+
+
+def _folded_once(value: str) -> tuple[str, str]:
+    """Return a value in lower case and as it is written; most are the same, and take no memory."""
+    low = folded(value)
+    return (value if low == value else low), value
 
 
 class _Shape(NamedTuple):

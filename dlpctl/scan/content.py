@@ -5,6 +5,7 @@ and rid of their values.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b, sha256
@@ -179,7 +180,10 @@ class Examiner:
         position_of = position_of or _Lines(text).position_of
         outlines = _Outlines(text, findings)
         results: list[Result] = []
-        for finding in kept:
+        kept.reverse()
+        accepted = len(findings) - len(kept)
+        while kept:  # each makes room for its result
+            finding = kept.pop()
             kind, category, start, end, score, pattern_id, place = finding
             value = text[start:end]
             position = position_of(finding)
@@ -205,7 +209,7 @@ class Examiner:
                     ),
                 )
             )
-        return Found(results, len(findings) - len(kept))
+        return Found(results, accepted)
 
     def _label(self, pattern_id: str) -> str:
         label = self._labels.get(pattern_id)
@@ -283,11 +287,12 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
 class _Outlines:
     """What stands around values in their lines, without these values and all others."""
 
-    __slots__ = ("_digests", "_findings", "_next", "_seen", "_text")
+    __slots__ = ("_digests", "_ends", "_next", "_seen", "_starts", "_text")
 
     def __init__(self, text: str, findings: Sequence[Finding]) -> None:
         self._text = text
-        self._findings = findings
+        self._starts = array("q", (finding.start for finding in findings))
+        self._ends = array("q", (finding.end for finding in findings))
         self._next = 0
         self._seen: dict[str, int] = {}
         self._digests: dict[str, str] = {}
@@ -295,18 +300,18 @@ class _Outlines:
 
     def identity(self, path: str, finding: Finding) -> str:
         """Names a finding from one run to the next; findings are asked for in their order."""
-        text, findings = self._text, self._findings
+        text, starts, ends = self._text, self._starts, self._ends
         start, end = finding.start, finding.end
         before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
         line_end = text.find("\n", end, end + _AROUND)
         after = min(len(text), end + _AROUND) if line_end < 0 else line_end
-        while findings[self._next].end <= before:
+        while ends[self._next] <= before:
             self._next += 1
         pieces: list[str] = []
         following = self._next
-        while following < len(findings) and findings[following].start < after:
-            pieces.append(text[before : findings[following].start])
-            before = findings[following].end
+        while following < len(starts) and starts[following] < after:
+            pieces.append(text[before : starts[following]])
+            before = ends[following]
             following += 1
         pieces.append(text[before:after])
         named = "\0".join((path, finding.pattern_id, *pieces))
