@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect import blocks
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
@@ -55,7 +56,7 @@ class Report(NamedTuple):
     masked_content: str | None
     policy_version: str
     created_at: str
-    findings: tuple[Finding, ...]
+    findings: Sequence[Finding]
 
     def to_dict(self, *, findings: bool = False) -> dict[str, Any]:
         answer: dict[str, Any] = {
@@ -142,18 +143,18 @@ class Checker:
         """The answer; `reason` is what blocks besides the rules."""
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
-        findings = [ruled.finding for ruled in ruling.ruled]
+        findings = _findings_of(ruling.ruled)
         summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
             summary=f"{summary}; {_not_inspected(problem)}" if problem and not reason else summary,
-            detected=detections(text, findings),
+            detected=detections(text, (one.finding for one in ruling.ruled)),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=_now(),
-            findings=tuple(findings),
+            findings=findings,
         )
 
     def _names(self, findings: Sequence[Finding]) -> Labels:
@@ -212,7 +213,7 @@ class Checker:
             yield from scan_pieces(detector, chunks, min_score)
             return
         text = b"".join(chunks).decode("utf-8", "surrogateescape")
-        yield Piece(text, detector.scan(text, min_score))
+        yield Piece(text, blocks.scan(detector, text, min_score))
 
     def masker(self, tokens: TokenStore | None = None) -> Masker:
         return Masker(self._key, tokens)
@@ -246,11 +247,22 @@ class Checker:
         ruling = self.ruling(text, self.scan(text))
         return [ruled.finding for ruled in ruling.ruled], ruling
 
-    def scan(self, text: str) -> list[Finding]:
-        """What is found in a text, down to the lowest score that matters to the policy."""
-        return self._detector.scan(text, self._min_score)
+    @property
+    def counts(self) -> bool:
+        """Whether the policy counts, so that all findings have to be decided on together."""
+        return self._decider.counts
 
-    def scan_binary(self, text: str) -> list[Finding]:
+    @property
+    def processes(self) -> int:
+        """The number of processes that may work on one text."""
+        leave = self._detector.aside
+        return leave.processes() if leave else 1
+
+    def scan(self, text: str) -> Sequence[Finding]:
+        """What is found in a text, down to the lowest score that matters to the policy."""
+        return blocks.scan(self._detector, text, self._min_score)
+
+    def scan_binary(self, text: str) -> Sequence[Finding]:
         """The same for the strings of a binary file."""
         return self._in_binaries.scan(text, self._min_score)
 
@@ -365,19 +377,26 @@ def _now() -> str:
 
 def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
     """Findings by type, the worst to leak first."""
-    by_type: dict[str, list[Finding]] = {}
+    counts: Counter[str] = Counter()
+    firsts: dict[str, Finding] = {}
     for finding in findings:
-        by_type.setdefault(finding.type, []).append(finding)
+        counts[finding.type] += 1
+        if counts[finding.type] == 1:
+            firsts[finding.type] = finding
     ordered = sorted(
-        by_type.items(),
-        key=lambda item: (SEVERITY.index(item[1][0].category), -len(item[1]), item[0]),
+        firsts.items(),
+        key=lambda item: (SEVERITY.index(item[1].category), -counts[item[0]], item[0]),
     )
     return tuple(
-        Detection(
-            name, len(found), sample(name, found[0].category, text[found[0].start : found[0].end])
-        )
-        for name, found in ordered
+        Detection(name, counts[name], sample(name, one.category, text[one.start : one.end]))
+        for name, one in ordered
     )
+
+
+def _findings_of(ruled: Sequence[FindingDecision]) -> Sequence[Finding]:
+    """The findings that count; those of a long text stay columns of numbers."""
+    packed: Sequence[Finding] | None = getattr(ruled, "findings", None)
+    return tuple(one.finding for one in ruled) if packed is None else packed
 
 
 def interface_detections(report: Report) -> tuple[Detection, ...]:

@@ -71,6 +71,8 @@ class ControlCheck:
         if target is not None and answer["masked_file_url"] is not None:
             documents.save(access.masked_file(answer["masked_file_url"]), target, force=force)
             answer |= {"masked_file": str(target)}
+        elif answer["decision"] == Decision.BLOCKED:
+            documents.remove_stale(output, name)
         return answer
 
     def _access(self, control: Backend) -> _PolicyAccess:
@@ -113,7 +115,9 @@ def _check_stdin(
     data = b"".join(inputs.read_text_chunks(inputs.STDIN, required=required))
     answer = access.check_text(data.decode("utf-8", "replace"))
     masked = answer["masked_content"]
-    if output is not None and masked is not None:
+    if masked is None:
+        documents.remove_stale(output, inputs.STDIN)
+    elif output is not None:
         documents.save(masked.encode(), output, force=force)
     return answer
 

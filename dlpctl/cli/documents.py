@@ -14,6 +14,7 @@ from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.forked import mark_harmless
 from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_secret
@@ -166,6 +167,21 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
         raise unwritable(target, problem) from None
 
 
+def remove_stale(target: Path | None, name: str) -> None:
+    """Remove the copy of an earlier run from where none of this content is written: it would pass
+    for one. The input itself stays.
+    """
+    if target is None or is_stream(target) or not target.is_file():
+        return
+    try:
+        if name != STDIN and target.samefile(name):
+            return
+        target.unlink()
+    except OSError as problem:
+        raise unwritable(target, problem) from None
+    sys.stderr.write(f"dlpctl: removed {target}: an earlier copy, not one of this content\n")
+
+
 def refuse_unwritable(target: Path | None, *, force: bool) -> None:
     """Before any work is done for it."""
     if target is None:
@@ -231,6 +247,7 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
         doing[0] = what
 
     thread = threading.Thread(target=show, daemon=True)
+    mark_harmless(thread)
     thread.start()
     try:
         yield stage

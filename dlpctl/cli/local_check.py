@@ -110,7 +110,9 @@ class LocalCheck:
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
         copy = self._answer.output
-        if copy is not None and report.masked_content is not None:
+        if report.masked_content is None:
+            documents.remove_stale(copy, name)
+        elif copy is not None:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
@@ -138,6 +140,8 @@ class LocalCheck:
     def _save_copy(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
         """Save the masked copy; one of plain text only if --output asks for it."""
         if answer.masked is None:
+            beside = documents.beside(name, Path(shown).name) if self._content.force else None
+            documents.remove_stale(self._answer.output or beside, name)
             return None
         target = self._answer.output
         if target is None:

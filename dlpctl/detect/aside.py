@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from struct import Struct
 from typing import NoReturn
 
 from dlpctl.detect.resolve import Candidate
+from dlpctl.forked import LeaveToFork
 
 WORTH = 1 << 20
 """Bytes of a text from which on a child costs less than it saves."""
@@ -27,20 +26,11 @@ _PIECE = 1 << 20
 Work = Callable[[], Iterable[Candidate]]
 
 
-class Aside:
-    """Leave to fork, for the process that was given it: children of any kind have none."""
-
-    def __init__(self) -> None:
-        self._owner = os.getpid()
+class Aside(LeaveToFork):
+    """Leave to look into a long text with a second process."""
 
     def is_worthwhile(self, size: int) -> bool:
-        return (
-            size >= WORTH
-            and sys.platform == "linux"
-            and os.getpid() == self._owner
-            and threading.active_count() == 1
-            and len(os.sched_getaffinity(0)) > 1
-        )
+        return size >= WORTH and self.processes() > 1
 
     @contextmanager
     def begun(self, work: Work) -> Iterator[Work]:

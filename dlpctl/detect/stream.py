@@ -7,7 +7,7 @@ held back, and as much stays behind as context for what follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dlpctl.detect.automaton.anchors import character_start
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """
 
     text: str
-    findings: list[Finding]
+    findings: Sequence[Finding]
 
 
 def scan_pieces(

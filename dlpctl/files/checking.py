@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dlpctl.errors import FormatError, StillExposedError, UsageError
 from dlpctl.files.finding import Ledger, Seen, place_all, search_document
+from dlpctl.files.longtext import LongText
 from dlpctl.files.names import Names
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
@@ -120,6 +121,12 @@ class FileChecker:
                     None,
                 )
             stage("searching")
+            long_text = LongText.of(self._checker, node)
+            if long_text is not None and not self._checker.not_inspected():
+                answer = self._examine_long(files, name, node, long_text, masker, stage, everything)
+                if answer is not None:
+                    return answer
+                long_text = None
             work = _Work(self._checker, masker or self._checker.masker())
             ruling = work.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
@@ -140,6 +147,32 @@ class FileChecker:
         given = None if report.decision is Decision.BLOCKED else masked
         pages = work.pages_of(node.document) if given is not None else ()
         return FileReport(report, _coverage(node, work.names), given, verified, pages)
+
+    def _examine_long(
+        self,
+        files: Files,
+        name: str,
+        node: Node,
+        long_text: LongText,
+        masker: Masker | None,
+        stage: Callable[[str], None],
+        everything: bool,
+    ) -> FileReport | None:
+        """The report on one long text; None where the general way has to make it."""
+        values, ruling = long_text.decide()
+        if everything:
+            ruling = _with_blocked(ruling)
+        masked: bytes = node.data
+        verified: Verified | None = None
+        if ruling.decision is Decision.ALLOWED_WITH_MASKING:
+            made = long_text.mask(files, name, masker or self._checker.masker(), stage)
+            if made is None:
+                return None
+            masked, found = made
+            verified = _verified(found)
+        report = self._checker.report(values, ruling, None)
+        given = None if report.decision is Decision.BLOCKED else masked
+        return FileReport(report, _coverage(node, Names(self._checker.scan)), given, verified)
 
     def _masked(
         self,
@@ -225,9 +258,7 @@ class _Work:
         ruling = self._checker.ruling(self.ledger.text, self.ledger.findings)
         hidden = [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
         if everything:
-            ruling = ruling._replace(
-                decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED
-            )
+            ruling = _with_blocked(ruling)
         self._hide(hidden)
         return ruling
 
@@ -313,6 +344,12 @@ class _Work:
                 if text:
                     self.written.add(text)
                 yield Hit(number, start, end, text)
+
+
+def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
+    """A decision to mask what would be blocked, too."""
+    hidden = any(one.verdict.action is not Action.ALLOW for one in ruling.ruled)
+    return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
 
 
 def _by_view(seen: Iterable[Seen]) -> dict[int, list[Finding]]:

@@ -5,7 +5,7 @@ place.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,12 +13,12 @@ from dlpctl.formats.interface import BINARY
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document, Piece, View
 
-Scan = Callable[[str], list[Finding]]
+Scan = Callable[[str], Sequence[Finding]]
 _new = tuple.__new__
 _LONGEST_LABEL = 80
 _CELLS_APART = "\n\n"
@@ -27,9 +27,9 @@ _CELLS_APART = "\n\n"
 class Finder(Protocol):
     """Finds values in texts, and in the strings of binary files."""
 
-    def scan(self, text: str, /) -> list[Finding]: ...
+    def scan(self, text: str, /) -> Sequence[Finding]: ...
 
-    def scan_binary(self, text: str, /) -> list[Finding]: ...
+    def scan_binary(self, text: str, /) -> Sequence[Finding]: ...
 
 
 class Seen(NamedTuple):
@@ -66,7 +66,7 @@ def scan_document(document: Document, scan: Scan) -> list[Seen]:
     whole: set[Piece] = set()
     labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
-        for one in _scan_labelled(view, whole, scan) if view.context else scan(view.text):
+        for one in scan_labelled(view, whole, scan) if view.context else scan(view.text):
             pieces = view.pieces_of(one.start, one.end)
             seen.append(Seen(number, one, pieces))
             if labelled_later and not view.repeats and len(pieces) == 1:
@@ -102,7 +102,7 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     return [one for one in seen if not holds_a_whole_one(one)]
 
 
-def _scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
+def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
     """The label is said before every cell, as a person reads a table: its words count for what they
     label and for nothing else.
 

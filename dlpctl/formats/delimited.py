@@ -7,12 +7,20 @@ import io
 import re
 from array import array
 from collections import Counter
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.encoding import Edit
-from dlpctl.formats.interface import Limits, Piece, Segment, View
-from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
+from dlpctl.formats.source import (
+    Parts,
+    Readable,
+    TextFormat,
+    Token,
+    line_cuts,
+    spliced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,18 +41,35 @@ class Delimited(TextFormat):
         headers = [source[column[0] : column[1]].strip('" \t') for column in rows]
         if not _are_headers(headers):
             return
+        del segments
         for header, column in zip(headers, rows, strict=True):
-            parts = (
-                part
-                for index in range(2, len(column), 2)
-                for part in (Piece(0, column[index], column[index + 1]), _CELLS_APART)
-            )
-            yield View(f"column {header}", parts, segments, header, repeats=True)
+            starts, ends = column[2::2], column[3::2]
+            cells = [source[start:end] for start, end in zip(starts, ends, strict=True)]
+            text = _CELLS_APART.join([*cells, ""])
+            apart = len(_CELLS_APART).__add__
+            offsets = array("q", accumulate(map(apart, map(len, cells[:-1])), initial=0))
+            count = len(cells)
+            columns = ViewColumns(offsets[:count], array("q", bytes(8 * count)), starts, ends)
+            yield View.of_columns(f"column {header}", text, columns, header, repeats=True)
 
     def tokens(self, source: str) -> Iterable[Token]:
+        return _tokens(source, _delimiter(source))
+
+    def parts(self, source: str, size: int) -> Parts:
         delimiter = _delimiter(source)
-        for start, end, _ in _cells(source, delimiter):
-            yield Token(start, end, delimiter)
+        return Parts(_row_cuts(source, delimiter, size), partial(self._fit, delimiter))
+
+    def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        return self._fit(_delimiter(source), source, edits)
+
+    def _fit(self, delimiter: str, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        special = re.compile(f'[{re.escape(delimiter)}"\n\r]')
+        if '"' not in source and not any(
+            special.search(one.replacement) or special.search(source, one.start, one.end)
+            for one in edits
+        ):
+            return iter(edits)  # each is within a cell that needs no quotes
+        return self.fitted(source, _tokens(source, delimiter), edits)
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if token.startswith('"') and token.endswith('"') and len(token) > 1:
@@ -76,6 +101,23 @@ class Delimited(TextFormat):
         finally:
             csv.field_size_limit(previous)
         return [*super().read_again(data, limits), cells]
+
+
+def _tokens(source: str, delimiter: str) -> Iterator[Token]:
+    for start, end, _ in _cells(source, delimiter):
+        yield Token(start, end, delimiter)
+
+
+def _row_cuts(source: str, delimiter: str, size: int) -> list[int]:
+    """Return the starts of rows that part a source into parts of about so many characters."""
+    if '"' not in source:
+        return line_cuts(source, size)
+    cuts = [0]
+    for start, end, last in _cells(source, delimiter):
+        if last and cuts and end - cuts[-1] >= size and source.startswith("\n", end):
+            cuts.append(end + 1)
+        del start
+    return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
 
 
 def _delimiter(source: str) -> str:
@@ -118,13 +160,18 @@ def _columns(source: str) -> list[array[int]]:
     """For each column of the first row, the starts and ends of its cells, one after the other."""
     columns: list[array[int]] = []
     row = column = 0
-    for start, end, last in _cells(source, _delimiter(source)):
+    delimiter = _delimiter(source)
+    size = len(source)
+    for found in _cell_pattern(delimiter).finditer(source):
+        start, end = found.span(1)
+        if start == size == end:
+            break
         if row == 0:
             columns.append(array("q"))
         if column < len(columns) and (row == 0 or end > start):
             columns[column].extend((start, end))
         column += 1
-        if last:
+        if found[2] != delimiter:
             row, column = row + 1, 0
     return columns
 

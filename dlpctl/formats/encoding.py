@@ -83,6 +83,14 @@ class Decoded:
     runs: tuple[_Run, ...]
 
     @property
+    def codec(self) -> str | None:
+        """The one encoding of which each part can be written by itself; None if there are more, or
+        if it shifts.
+        """
+        codec = self.runs[0].codec
+        return codec if len(self.runs) == 1 and codec not in _SHIFTING else None
+
+    @property
     def encoding(self) -> str:
         names = {run.codec for run in self.runs}
         return names.pop() if len(names) == 1 else "mixed"

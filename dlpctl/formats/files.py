@@ -251,6 +251,11 @@ def _goes_on(document: Document, data: bytes, name: str) -> bool:
     return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
 
 
+def is_in_process(kind: str) -> bool:
+    """Tell whether a format needs no worker process."""
+    return _in_process(format_named(kind))
+
+
 def _in_process(chosen: Format) -> bool:
     return bool(getattr(chosen, "in_process", False))
 

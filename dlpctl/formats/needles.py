@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import binascii
 import re
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.literals import GRAM, Literals
@@ -44,7 +44,7 @@ class Needles:
         """`words` are values that count only as they are written, or in capitals: names that are
         everyday words.
         """
-        spelled = {folded(value): value for value in (" ".join(value.split()) for value in values)}
+        spelled = dict(map(_folded_once, (" ".join(value.split()) for value in values)))
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
         self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
@@ -52,6 +52,9 @@ class Needles:
         # Bytes are searched for the value as it was written: case changes what its base64 and its
         # hexadecimal digits are.
         self._spelled = spelled
+        self._shapes: dict[str, tuple[_Shape, ...]] = {}
+        """The shapes of values without white space, by their longest words."""
+        self._whole = frozenset(self.values)
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
         """Values by their first word, by the characters before it, and by whether they may be no
         part of a longer word.
@@ -61,13 +64,16 @@ class Needles:
         for value in self.values:
             if _is_number(value):
                 self._numbers[_NOT_DIGITS.sub("", value)] = value
+            elif " " not in value and (anchor := _anchor(value)):
+                word, shape = anchor
+                self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
             elif (found := _WORD.search(value)) is not None and " " not in value[: found.start()]:
                 by_place = self._words.setdefault(found[0], {})
                 alone = value[0].isalnum() and value[-1].isalnum()
                 by_place.setdefault((found.start(), alone), _Phrases()).add(value.split(" "))
             else:
                 self._others.append(value)
-        self._first_words = Words(self._words, _WORD, folded)
+        self._first_words = Words([*self._words, *self._shapes], _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
         self._beginnings = {
@@ -81,7 +87,7 @@ class Needles:
         """Where a value stands in a text, whatever its case, its white space and the grouping of
         its digits.
         """
-        if self._words:
+        if self._words or self._shapes:
             yield from self._worded(text)
         if self._numbers:
             yield from self._grouped(text)
@@ -99,7 +105,16 @@ class Needles:
         for at, word in self._first_words.within(text):
             # Most texts hold none.
             lowered = lowered or folded(text)
-            for (before, alone), phrases in self._words[word].items():
+            for before, length, alone in self._shapes.get(word, ()):
+                start, end = at - before, at - before + length
+                if start < 0 or lowered[start:end] not in self._whole:
+                    continue
+                begins_word = _is_word_part(text[start]) and start
+                if begins_word and _is_word_part(text[start - 1]):
+                    continue
+                if not (alone and end < len(text) and _is_word_part(text[end])):
+                    yield start, end
+            for (before, alone), phrases in self._words.get(word, {}).items():
                 start = max(at - before, 0)
                 if alone and start and _is_word_part(text[start - 1]):
                     continue
@@ -136,6 +151,10 @@ class Needles:
             map(self._is_in, readings(data))
         )
 
+    def prepare(self, *, is_wide: bool) -> None:
+        """Make what `in_bytes` needs, so that processes forked from here share it."""
+        _ = self._plain, self._plain_words, self._wide if is_wide else None
+
     def _is_in(self, data: bytes) -> bool:
         lowered = data.lower()
         return any(
@@ -171,6 +190,38 @@ class Needles:
         return (
             value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM
         )
+
+
+def _folded_once(value: str) -> tuple[str, str]:
+    """Return a value in lower case and as it is written; most are the same, and take no memory."""
+    low = folded(value)
+    return (value if low == value else low), value
+
+
+class _Shape(NamedTuple):
+    """A value around a word of it."""
+
+    before: int
+    """Characters before the word."""
+    length: int
+    is_alone: bool
+    """Whether it may be no part of a longer word."""
+
+
+def _anchor(value: str) -> tuple[str, _Shape] | None:
+    """Return the word of a value that the fewest texts have, with the shape of the value around it."""
+    words = list(_WORD.finditer(value))
+    if not words:
+        return None
+    alone = value[0].isalnum() and value[-1].isalnum()
+    # Where the end of the value need not end a word, the last word may go on.
+    word = max(words if alone or len(words) == 1 else words[:-1], key=lambda one: len(one[0]))
+    return word[0], _Shape(word.start(), len(value), alone)
+
+
+@cache
+def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
+    return tuple(dict.fromkeys(shapes))
 
 
 def _is_number(value: str) -> bool:

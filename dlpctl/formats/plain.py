@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlpctl.formats.encoding import decode
-from dlpctl.formats.source import TextFormat
+from dlpctl.formats.source import Parts, TextFormat, line_cuts
 
 
 class PlainText(TextFormat):
@@ -14,6 +14,9 @@ class PlainText(TextFormat):
     def sniff(self, head: bytes, name: str) -> bool:
         del name
         return decode(head) is not None
+
+    def parts(self, source: str, size: int) -> Parts:
+        return Parts(line_cuts(source, size), self.fit)
 
 
 FORMAT = PlainText()

@@ -28,7 +28,7 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.locators import Escapes, Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.formats import interface
 
@@ -47,6 +47,15 @@ class Token(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+class Parts(NamedTuple):
+    """Parts of a source that can be masked one by one."""
+
+    cuts: list[int]
+    """The places at which one part ends and the next one starts, with both ends of the source."""
+    fit: Callable[[str, Sequence[Edit]], Iterable[Edit]]
+    """Edits of whole tokens in place of edits of a part."""
 
 
 class Readable:
@@ -83,6 +92,11 @@ class Readable:
             read = end
         parts.append(source[read:])
         self.text = "".join(parts)
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the source has no escapes."""
+        return not self._starts
 
     def source_start(self, offset: int) -> int:
         """Where in the source the character at `offset` begins."""
@@ -127,14 +141,14 @@ class Readable:
         if not self._source.startswith(value, start):
             return 0
         line = self._line(start)
-        return start - self._line_ends[line - 1] if line else start + 1
+        return start - self.line_ends[line - 1] if line else start + 1
 
     def _line(self, position: int) -> int:
         """Return the number of lines that end before a position of the source."""
-        return bisect_right(self._line_ends, position - 1)
+        return bisect_right(self.line_ends, position - 1)
 
     @property
-    def _line_ends(self) -> array[int]:
+    def line_ends(self) -> array[int]:
         """The positions at which lines end, found at the first use."""
         if self._lines is None:
             self._lines = array("q", (found.start() for found in re.finditer("\n", self._source)))
@@ -233,15 +247,31 @@ class TextFormat:
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         """Raise `CannotMaskError` where the result is not well-formed although the source was."""
 
+    def parts(self, source: str, size: int) -> Parts | None:
+        """Parts of a source that can be masked one by one, of about so many characters; None where
+        edits depend on what is around.
+        """
+        del source, size
+        return None
+
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         """Edits of whole tokens in place of edits at any offset."""
         tokens = self.tokens(source)
-        if tokens is None:
-            yield from edits
-            return
+        return iter(edits) if tokens is None else self.fitted(source, tokens, edits)
+
+    def fitted(self, source: str, tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[Edit]:
+        """Edits of whole tokens in place of edits at any offset within them."""
         for token, portions in _portions(tokens, edits):
             written = self.write(token.kind, source[token.start : token.end], portions)
             yield Edit(token.start, token.end, written)
+
+
+def line_cuts(source: str, size: int) -> list[int]:
+    """Return places after line ends that part a source into parts of about so many characters."""
+    cuts = [0]
+    while (place := source.find("\n", cuts[-1] + size) + 1) > 0:
+        cuts.append(place)
+    return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
 
 
 def spliced(text: str, edits: Sequence[Edit]) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.files import Files, HitsOf, Node
+from dlpctl.formats.files import Files, HitsOf, Node, is_in_process
 from dlpctl.formats.interface import described
 from dlpctl.formats.needles import Needles
 
@@ -124,16 +124,20 @@ class Verifier:
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
             return Verification(
-                _count(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
+                count_values(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
             )
         return Verification(
-            _count(needles), len(nodes), tuple(dict.fromkeys(leaks)), tuple(node.uninspected())
+            count_values(needles),
+            len(nodes),
+            tuple(dict.fromkeys(leaks)),
+            tuple(node.uninspected()),
         )
 
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
         """What begins a look of the second reader and gives what waits for its end."""
-        if self._second is self._first:
+        if self._second is self._first or is_in_process(self._kind):
+            # A thread would keep the detection from forking.
             yield partial
             return
         from concurrent.futures import ThreadPoolExecutor
@@ -224,5 +228,6 @@ def _first_place(document: Document, hit: Hit) -> tuple[int, int]:
     return (pieces[0].segment, pieces[0].start) if pieces else (0, 0)
 
 
-def _count(needles: Needles) -> int:
+def count_values(needles: Needles) -> int:
+    """Return how many values are looked for, those that are too short included."""
     return len(needles.values) + len(needles.words) + needles.too_short

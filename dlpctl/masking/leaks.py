@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.literals import GRAM, Literals, characters, lengths_with
@@ -39,6 +40,12 @@ _FEW = 32
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
+_ALNUM = lazy(r"[^\W_]")
+_FIRST_WORD = lazy(r"^(?:[^\w\n]|_)*([^\W_]*)", re.MULTILINE)
+_NOT_JOINED = lazy(r"[^\w\n]|_")
+_WINDOWS_APART = "\n\0\0\0\0\n"
+_SHORT = 1 << 12
+"""Characters of what is open up to which most values are told to be absent one by one."""
 
 
 class Value(NamedTuple):
@@ -243,61 +250,172 @@ def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 
 class Repeats:
-    """Values that were found somewhere, and all other places at which they stand."""
+    """Values that were found somewhere, and all other places at which they are."""
 
     def __init__(self, originals: Mapping[Value, Finding]) -> None:
         self._originals = originals
-        self._index = _Index(originals)
+        self._longest = max((len(value.text) for value in originals), default=0)
 
-    def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
-        """The places in a text that do not lie in `findings`, which are of this text."""
+    def outside(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
+        """The places in a text that are not in `findings`, which are of this text."""
         if not self._originals:
             return []
+        spans = sorted((finding.start, finding.end) for finding in findings)
+        return self.within(OpenText(text, spans, self._longest))
+
+    def within(self, opened: OpenText) -> list[Finding]:
+        """The places in what findings leave of a text."""
+        if not opened.joined:
+            return []
         index = self._index
+        if opened.is_short:
+            index = _Index(opened.may_hold(self._originals))
+        text = opened.joined
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
         places += index.spelled(text)
         places += index.glued(text)
-        # Nearly all of them are where they were found.
-        found = {(finding.start, finding.end) for finding in findings}
         repeated = [
-            self._originals[value]._replace(start=start, end=end)
+            self._originals[value]._replace(start=place[0], end=place[1])
             for start, end, value in places
-            if (start, end) not in found
+            if (place := opened.place(start, end))
         ]
-        return _outside(text, findings, repeated)
+        return opened.uncovered(repeated)
+
+    @cached_property
+    def _index(self) -> _Index:
+        return _Index(self._originals)
 
 
-def _outside(text: str, findings: Sequence[Finding], found: Iterable[Finding]) -> list[Finding]:
-    """What of `found` does not lie in `findings` already, in one or in several side by side; the
-    longest at each place.
+class OpenText:
+    """What findings leave of a text: the letters and digits outside of them, with as much around as
+    a value may take.
     """
-    spans: list[tuple[int, int]] = []
-    for start, end in sorted((finding.start, finding.end) for finding in findings):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], end)
-        else:
-            spans.append((start, end))
-    starts = [start for start, _ in spans]
 
-    def is_covered(start: int, end: int) -> bool:
-        place = max(bisect_right(starts, start) - 1, 0)
-        within = [span for span in spans[place : bisect_left(starts, end)] if span[1] > start]
-        if not within:
+    def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
+        """`spans` are those of the findings, ascending; `longest` is the length of the longest
+        value.
+        """
+        self._text = text
+        self._starts, self._ends = array("q"), array("q")
+        for start, end in spans:
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+        windows = list(self._windows(longest))
+        if sum(end - start for start, end in windows) * 2 > len(text):
+            windows = [(0, len(text))]
+        self._windows_at = [start for start, _ in windows]
+        self.joined = _WINDOWS_APART.join(text[start:end] for start, end in windows)
+        lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
+        self._joined_at = list(accumulate(lengths, initial=0))
+        self.is_short = len(self.joined) <= _SHORT
+
+    def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
+        """Stretches with an open letter or digit, apart from each other."""
+        text, before = self._text, 0
+        first = last = -1
+        for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
+            if start > before and _ALNUM.search(text, before, start):
+                reached = self._reach_back(before, longest)
+                if last >= reached:
+                    last = self._reach_on(start, longest)
+                else:
+                    if last >= 0:
+                        yield first, last
+                    first, last = reached, self._reach_on(start, longest)
+            before = end
+        if last >= 0:
+            yield first, last
+
+    def _reach_back(self, place: int, longest: int) -> int:
+        """The start of what a value can take before a place: so many words, or digits in groups."""
+        text, step = self._text, 4 * longest + 16
+        start = max(place - step, 0)
+        while start and len(_TOKEN.findall(text, start, place)) <= longest // 2 + 1:
+            start = max(start - step, 0)
+        while start and text[start].isalnum() and text[start - 1].isalnum():
+            start -= 1
+        return start
+
+    def _reach_on(self, place: int, longest: int) -> int:
+        text, step = self._text, 4 * longest + 16
+        end = min(place + step, len(text))
+        while end < len(text) and len(_TOKEN.findall(text, place, end)) <= longest // 2 + 1:
+            end = min(end + step, len(text))
+        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+            end += 1
+        return end
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """The place in the text of a stretch of the windows; None for one of several windows."""
+        window = bisect_right(self._joined_at, start) - 1
+        if end > self._joined_at[window + 1] - len(_WINDOWS_APART):
+            return None
+        offset = self._windows_at[window] - self._joined_at[window]
+        return start + offset, end + offset
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_TOKEN.findall(_normal(self.joined)))
+
+    @cached_property
+    def _digits(self) -> str:
+        groups = ("".join(_DIGITS.findall(run)) for run in _GROUPED.findall(_normal(self.joined)))
+        return " ".join(group for group in groups if len(group) >= _SHORTEST_GROUPED)
+
+    @cached_property
+    def _folded(self) -> str:
+        return folded(self.joined)
+
+    def may_hold(self, values: Iterable[Value]) -> list[Value]:
+        """Return the values that are worth to be looked for here, all of them at once."""
+        listed = list(values)
+        text = "\n".join([value.text.replace("\n", " ") for value in listed])
+        normal = _normal(text)
+        first_words = _FIRST_WORD.findall(normal)
+        joined = _NOT_JOINED.sub("", normal).split("\n")
+        spelled = folded(text).split("\n")
+        if not len(listed) == len(first_words) == len(joined) == len(spelled):
+            return listed
+        words, digits, here, written = self._words, self._digits, self._folded, self.joined
+        return [
+            value
+            for value, first, whole, low in zip(listed, first_words, joined, spelled, strict=True)
+            if first in words
+            or whole in words
+            or low in here
+            or (whole.isdecimal() and whole in digits)
+            or (len(whole) < _SHORTEST and value.text in written)
+        ]
+
+    def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
+        """What of `found` no finding covers, alone or with others beside it; the longest at each
+        place.
+        """
+        kept: list[Finding] = []
+        for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
+            if not (kept and kept[-1].end >= each.end) and not self._covers(each.start, each.end):
+                kept.append(each)
+        return kept
+
+    def _covers(self, start: int, end: int) -> bool:
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        if first < len(self._ends) and self._ends[first] <= start:
+            first += 1
+        last = bisect_left(self._starts, end)
+        if first >= last:
             return False
-        ends = [start, *(behind for _, behind in within)]
-        begins = [*(begin for begin, _ in within), end]
-        # Between a card number and a phone number stands nothing, though the last digit of one and
-        # the other may be a third.
+        ends = [start, *self._ends[first:last]]
+        starts = [*self._starts[first:last], end]
+        # Between a card number and a phone number is nothing, though the last digit of one and the
+        # other may be a third.
         return all(
-            _APART.fullmatch(text[behind:begin]) for behind, begin in zip(ends, begins, strict=True)
+            _APART.fullmatch(self._text[before:after])
+            for before, after in zip(ends, starts, strict=True)
         )
-
-    kept: list[Finding] = []
-    for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
-        if not (kept and kept[-1].end >= each.end) and not is_covered(each.start, each.end):
-            kept.append(each)
-    return kept
 
 
 def _normal(text: str) -> str:

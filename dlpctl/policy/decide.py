@@ -51,7 +51,7 @@ class PolicyDecision(NamedTuple):
 
     decision: Decision
     destination: Destination
-    ruled: list[FindingDecision]
+    ruled: Sequence[FindingDecision]
     """Every finding that counts, in the order given."""
     expired: tuple[Exemption, ...]
     """Exceptions of this destination's rules that no longer act."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dlpctl.types import Action, Category, Decision
 
 if TYPE_CHECKING:
-    from dlpctl.policy.decide import FindingDecision, PolicyDecision
+    from dlpctl.policy.decide import PolicyDecision
 
 Labels = Mapping[str, tuple[str, str]]
 """Detection type to its name for people, singular and plural."""
+Counts = Counter[tuple[Category, str]]
 
 SEVERITY = (Category.SECRETS, Category.PHI, Category.FINANCIAL, Category.PII, Category.CUSTOM)
 """From the worst to leak to the least."""
@@ -30,27 +31,28 @@ def summarize(
     to = ruling.destination
     if reason:
         return f"Blocked for {to}: {reason}"
+    counts: dict[Action, Counts] = {action: Counter() for action in Action}
+    for (name, category, *_), verdict in ruling.ruled:
+        counts[verdict.action][category, name] += 1
+    blocked, masked, left = counts[Action.BLOCK], counts[Action.MASK], counts[Action.ALLOW]
     if ruling.decision is Decision.BLOCKED:
-        cause = listed(ruling.of(Action.BLOCK), labels)
-        rest = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.BLOCK]
+        rest = masked + left
         also = f"; also found {listed(rest, labels)}" if rest else ""
-        return f"Blocked for {to} because of {cause}{also}"
-    left = ruling.of(Action.ALLOW)
+        return f"Blocked for {to} because of {listed(blocked, labels)}{also}"
     if ruling.decision is Decision.ALLOWED_WITH_MASKING:
         kept = (
-            f"; left {listed(left, labels)} as {'it is' if len(left) == 1 else 'they are'}"
+            f"; left {listed(left, labels)} as {'it is' if left.total() == 1 else 'they are'}"
             if left
             else ""
         )
-        return f"Masked {listed(ruling.of(Action.MASK), labels)}{kept}; nothing blocked for {to}"
+        return f"Masked {listed(masked, labels)}{kept}; nothing blocked for {to}"
     if left:
         return f"Found {listed(left, labels)}; allowed for {to}"
     return f"{'Empty input' if empty else 'Nothing sensitive found'}; allowed for {to}"
 
 
-def listed(ruled: Sequence[FindingDecision], labels: Labels) -> str:
+def listed(counts: Counts, labels: Labels) -> str:
     """`2 emails, 1 phone number and 1 SSN`; the worst first, and only the first few types by name."""
-    counts = Counter((finding.category, finding.type) for finding, _ in ruled)
     types: Counter[str] = Counter()
     for (_, name), count in sorted(
         counts.items(), key=lambda item: (SEVERITY.index(item[0][0]), -item[1])

@@ -5,12 +5,14 @@ and rid of their values.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.config.locations import EXCEPTIONS_FILE
+from dlpctl.detect import blocks
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source
@@ -87,11 +89,11 @@ class Examiner:
         """
         return self._without_names if is_source(path, head) else self.detector
 
-    def scan(self, text: str) -> list[Finding]:
+    def scan(self, text: str) -> Sequence[Finding]:
         """Find values in a text that is part of a document."""
-        return self.detector.scan(text, self.min_score)
+        return blocks.scan(self.detector, text, self.min_score)
 
-    def scan_binary(self, text: str) -> list[Finding]:
+    def scan_binary(self, text: str) -> Sequence[Finding]:
         """The same for the strings of a binary file."""
         return self._in_binaries.scan(text, self.min_score)
 
@@ -101,7 +103,7 @@ class Examiner:
             from dlpctl.scan.baseline import without_bookkeeping
 
             data = without_bookkeeping(data)
-        findings = self._detector_for(path, data).scan_bytes(data, self.min_score)
+        findings = blocks.scan_bytes(self._detector_for(path, data), data, self.min_score)
         if not findings:
             return NOTHING
         text = data.decode("utf-8", "surrogateescape")
@@ -112,7 +114,8 @@ class Examiner:
     def decoded(self, path: str, text: str) -> Found:
         """The same for a text that was decoded."""
         head = text[:JUDGED].encode("utf-8", "replace")
-        return self.place(path, text, self._detector_for(path, head).scan(text, self.min_score))
+        findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
+        return self.place(path, text, findings)
 
     def binary(self, path: str, data: bytes) -> Found:
         """What is found in the strings of a file that is no text; places are bytes."""
@@ -177,7 +180,10 @@ class Examiner:
         position_of = position_of or _Lines(text).position_of
         outlines = _Outlines(text, findings)
         results: list[Result] = []
-        for finding in kept:
+        kept.reverse()
+        accepted = len(findings) - len(kept)
+        while kept:  # each makes room for its result
+            finding = kept.pop()
             kind, category, start, end, score, pattern_id, place = finding
             value = text[start:end]
             position = position_of(finding)
@@ -203,7 +209,7 @@ class Examiner:
                     ),
                 )
             )
-        return Found(results, len(findings) - len(kept))
+        return Found(results, accepted)
 
     def _label(self, pattern_id: str) -> str:
         label = self._labels.get(pattern_id)
@@ -281,11 +287,12 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
 class _Outlines:
     """What stands around values in their lines, without these values and all others."""
 
-    __slots__ = ("_digests", "_findings", "_next", "_seen", "_text")
+    __slots__ = ("_digests", "_ends", "_next", "_seen", "_starts", "_text")
 
     def __init__(self, text: str, findings: Sequence[Finding]) -> None:
         self._text = text
-        self._findings = findings
+        self._starts = array("q", (finding.start for finding in findings))
+        self._ends = array("q", (finding.end for finding in findings))
         self._next = 0
         self._seen: dict[str, int] = {}
         self._digests: dict[str, str] = {}
@@ -293,18 +300,18 @@ class _Outlines:
 
     def identity(self, path: str, finding: Finding) -> str:
         """Names a finding from one run to the next; findings are asked for in their order."""
-        text, findings = self._text, self._findings
+        text, starts, ends = self._text, self._starts, self._ends
         start, end = finding.start, finding.end
         before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
         line_end = text.find("\n", end, end + _AROUND)
         after = min(len(text), end + _AROUND) if line_end < 0 else line_end
-        while findings[self._next].end <= before:
+        while ends[self._next] <= before:
             self._next += 1
         pieces: list[str] = []
         following = self._next
-        while following < len(findings) and findings[following].start < after:
-            pieces.append(text[before : findings[following].start])
-            before = findings[following].end
+        while following < len(starts) and starts[following] < after:
+            pieces.append(text[before : starts[following]])
+            before = ends[following]
             following += 1
         pieces.append(text[before:after])
         named = "\0".join((path, finding.pattern_id, *pieces))

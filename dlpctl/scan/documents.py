@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.locators import Lines
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from dlpctl.config import FileLimits
     from dlpctl.files.finding import Placed
-    from dlpctl.formats.files import Files
+    from dlpctl.formats.files import Files, Node
     from dlpctl.scan.content import Examiner, Found
     from dlpctl.types import Finding
 
@@ -38,12 +39,17 @@ class Documents:
         be read at all.
         """
         from dlpctl.files.finding import Ledger, place_all, search_document
+        from dlpctl.files.longtext import listed, search_long
         from dlpctl.files.names import Names
         from dlpctl.formats.files import Files
 
         if self._files is None:
             self._files = Files(self._limits)
         node = self._files.open(data, name)
+        found = search_long(node, self._examiner)
+        if found is not None:
+            text, findings = listed(node, found)
+            return self._examiner.place(path, text, findings, _LongPositions(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
         names = Names(
             self._examiner.scan
@@ -56,6 +62,28 @@ class Documents:
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
         positions = _Positions(placed, ledger.findings)
         return self._examiner.place(path, ledger.text, ledger.findings, positions), reasons
+
+
+class _LongPositions:
+    """The positions of what was found in one long text; asked for in its order."""
+
+    def __init__(self, node: Node, found: Sequence[Finding]) -> None:
+        source = node.document.segments[0].anchor
+        assert isinstance(source, Readable)
+        self._line_ends = source.line_ends
+        self._found = iter(found)
+        self._next = self._line = 0
+        """Where the next value is in the list of all values, and the line of the last one."""
+
+    def __call__(self, finding: Finding) -> Position:
+        while True:
+            start, end = next(self._found)[2:4]
+            at, self._next = self._next, self._next + end - start + 1
+            if at == finding.start:
+                break
+        self._line = line = bisect_left(self._line_ends, start, self._line)
+        column = start - self._line_ends[line - 1] if line else start + 1
+        return Position(line + 1, column, line + 1, column + end - start, 0, 0)
 
 
 class _Positions:

@@ -21,7 +21,7 @@ from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, opened
-from dlpctl.errors import UsageError
+from dlpctl.errors import StillExposedError, UsageError
 
 if TYPE_CHECKING:
     from dlpctl.files.report import FileReport
@@ -55,14 +55,18 @@ def mask(
     counts: Counter[str] = Counter()
     name = file or inputs.STDIN
     head, chunks = inputs.peeked(name, required=file is None)
-    if documents.is_plain(name, head):
-        with writing(output) as write:
-            for piece in _masked(chunks, checker, store, counts):
-                write(piece)
-    else:
-        data = documents.whole(chunks, session.config.limits.input_bytes)
-        report = _masked_file(session, checker, store, content, name, data, output)
-        counts.update(one.type for one in report.report.findings)
+    try:
+        if documents.is_plain(name, head):
+            with writing(output) as write:
+                for piece in _masked(chunks, checker, store, counts):
+                    write(piece)
+        else:
+            data = documents.whole(chunks, session.config.limits.input_bytes)
+            report = _masked_file(session, checker, store, content, name, data, output)
+            counts.update(one.type for one in report.report.findings)
+    except StillExposedError:
+        documents.remove_stale(output, name)
+        raise
     if stats:
         _print_stats(counts)
 

@@ -1,0 +1,480 @@
+"""Check and mask one long text in blocks: what `FileChecker` does with any file, without an object
+for each of its findings.
+
+Findings are columns of numbers. The text is masked block by block, cut where its format may be
+cut, and the copy is searched block by block, both by as many processes as there are processors.
+What is out of the ordinary, such as tokens, rules that count, or a copy that still shows a value,
+is left to the general way.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, islice, pairwise
+from typing import TYPE_CHECKING, cast, overload
+
+from dlpctl.errors import FormatError
+from dlpctl.files.finding import scan_labelled
+from dlpctl.forked import in_order
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.encoding import Edit
+from dlpctl.formats.needles import Needles
+from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
+from dlpctl.formats.verify import Verification, Written, count_values
+from dlpctl.masking.apply import replacements
+from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
+from dlpctl.policy.decide import FindingDecision, Verdict
+from dlpctl.types import Action, Category, Decision, Finding
+
+if TYPE_CHECKING:
+    from dlpctl.files.finding import Finder
+    from dlpctl.formats.files import Files, Node
+    from dlpctl.formats.interface import Document
+    from dlpctl.formats.source import Parts
+    from dlpctl.masking.operators import Masker
+    from dlpctl.policy.decide import PolicyDecision
+    from dlpctl.preflight import Checker
+
+LONG = 1 << 18
+"""Characters from which on a text is checked in blocks."""
+BLOCK = 1 << 17
+_LONGEST = 255
+_REJECTED = 255
+_CHUNK = 1 << 12
+"""Findings that are decided on together."""
+_STRICTNESS = list(Decision)
+_new = tuple.__new__
+
+
+class LongText:
+    """A file that is one long text, with what is found in it."""
+
+    def __init__(self, checker: Checker, node: Node, found: Sequence[Finding]) -> None:
+        self.checker = checker
+        self._node = node
+        self.text = node.document.segments[0].text
+        self.found = found
+        self._verdicts = array("B")
+        """The number of the verdict on each finding."""
+        self._listed: list[Verdict] = []
+        self._hidden: dict[tuple[str, Category], set[str]] = {}
+        """The values that must not stay, by their types."""
+        self._of_type: dict[str, Verdict] = {}
+        """The verdict on the last such value of each type."""
+
+    @classmethod
+    def of(cls, checker: Checker, node: Node) -> LongText | None:
+        """Search a file; return None for what is no long text, or not as simple as one."""
+        found = None if checker.counts else search_long(node, checker)
+        return None if found is None else cls(checker, node, found)
+
+    def decide(self) -> tuple[str, PolicyDecision]:
+        """Return the values, one below the other, and the decision on them."""
+        ruling = self.checker.ruling("", [])
+        decision = ruling.decision
+        numbers: dict[Verdict, int] = {}
+        for chunk in _chunks(self.found):
+            part = self.checker.ruling(self.text, chunk)
+            decision = max(decision, part.decision, key=_STRICTNESS.index)
+            ruled = iter(part.ruled)
+            following = next(ruled, None)
+            for finding in chunk:
+                if following is None or following.finding is not finding:
+                    self._verdicts.append(_REJECTED)
+                    continue
+                number = numbers.setdefault(following.verdict, len(numbers))
+                self._verdicts.append(number)
+                if following.verdict.action is not Action.ALLOW:
+                    self._hide(finding, following.verdict)
+                following = next(ruled, None)
+        self._listed = list(numbers)
+        values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
+        packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
+        return values_listed, ruling._replace(decision=decision, ruled=packed)
+
+    def mask(
+        self, files: Files, name: str, masker: Masker, stage: Callable[[str], None]
+    ) -> tuple[bytes, Verification] | None:
+        """Return a copy without what must not stay, and the proof; None where the general way has
+        to do it.
+        """
+        stage("masking")
+        chosen = cast("TextFormat", format_named(self._node.document.format))
+        decoded = chosen.decoded(self._node.data)
+        parts = chosen.parts(self.text, BLOCK)
+        if parts is None or decoded.codec is None or decoded.text != self.text:
+            return None
+        if any(operator == "token" for operator in self._operators()):
+            return None  # a single process has to number them
+        masking = _Masking(self, parts, self._repeated(), masker, decoded.codec)
+        written: set[str] = set()
+        pieces = [self._node.data[: decoded.runs[0].byte]]
+        for result in in_order(masking.count, _number, masking.block, self.checker.processes):
+            made, _, piece = result.partition(b"\n")
+            written.update(json.loads(made))
+            pieces.append(piece)
+        copy = b"".join(pieces)
+        del pieces, masking
+        stage("verifying")
+        return self._verified(files, name, copy, Written(written))
+
+    def _hide(self, finding: Finding, verdict: Verdict) -> None:
+        values = self._hidden.setdefault((finding.type, finding.category), set())
+        value = self.text[finding.start : finding.end]
+        if value not in values:
+            values.add(value)
+            self._of_type[finding.type] = verdict
+
+    def _operators(self) -> set[str]:
+        sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
+        verdicts = [FindingDecision(sample, verdict) for verdict in self._listed]
+        return {operator for _, operator in self.checker.operators(verdicts)}
+
+    def hidden_in(self, low: int, high: int) -> Iterator[FindingDecision]:
+        """Findings that must not stay, of those from one number to before another."""
+        listed, text = self._listed, self.text
+        verdicts = self._verdicts[low:high]
+        for finding, number in zip(islice(self.found, low, high), verdicts, strict=True):
+            if number != _REJECTED and (
+                listed[number].action is not Action.ALLOW
+                or text[finding.start : finding.end]
+                in self._hidden.get((finding.type, finding.category), ())
+            ):
+                yield FindingDecision(finding, listed[number])
+
+    def _repeated(self) -> list[FindingDecision]:
+        """The other places of the values that must not stay."""
+        values = self._values()
+        opened = OpenText(
+            self.text,
+            ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found))),
+            max((len(one.text) for one in values), default=0),
+        )
+        if not opened.joined:
+            return []
+        wanted = set(opened.may_hold(values) if opened.is_short else values)
+        originals: dict[Value, Finding] = {}
+        for finding, verdict in self.hidden_in(0, len(self.found)) if wanted else ():
+            value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
+            if verdict.action is not Action.ALLOW and value in wanted:
+                originals.setdefault(value, finding)
+        return [
+            FindingDecision(one, self._of_type[one.type])
+            for one in Repeats(originals).within(opened)
+        ]
+
+    def _values(self) -> list[Value]:
+        return [
+            Value(name, category, text)
+            for (name, category), texts in self._hidden.items()
+            for text in texts
+        ]
+
+    def _verified(
+        self, files: Files, name: str, copy: bytes, written: Written
+    ) -> tuple[bytes, Verification] | None:
+        try:
+            node = files.open(copy, name)
+        except FormatError:
+            return None
+        if node.document.format != self._node.document.format or not _is_simple(node):
+            return None
+        found = _search(self.checker, node.document)
+        if found is None or self._shows_more(node.document.segments[0].text, found, written):
+            return None
+        values = self._values()
+        needles = Needles(
+            [one.text for one in values if not is_word(one)],
+            [one.text for one in values if is_word(one)],
+        )
+        count = count_values(needles)
+        del values
+        search = _ValueSearch(needles, node, files)
+        for result in in_order(search.count, _number, search.block, self.checker.processes):
+            if result != _CLEAN:
+                return None
+        return copy, Verification(count, 1, (), tuple(node.uninspected()))
+
+    def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
+        """Tell whether something that must not stay is found in a copy, but for replacements."""
+        for chunk in _chunks(found):
+            for finding, verdict in self.checker.ruling(text, chunk).ruled:
+                value = text[finding.start : finding.end]
+                hidden = self._hidden.get((finding.type, finding.category), ())
+                if (
+                    verdict.action is not Action.ALLOW or value in hidden
+                ) and not written.is_within(text, finding.start, finding.end):
+                    return True
+        return False
+
+
+class _Masking:
+    """What masks the blocks of a text. Children share it."""
+
+    def __init__(
+        self,
+        long_text: LongText,
+        parts: Parts,
+        repeated: Sequence[FindingDecision],
+        masker: Masker,
+        codec: str,
+    ) -> None:
+        self._long_text = long_text
+        self._fit = parts.fit
+        self._repeated = sorted(repeated, key=_start_of)
+        self._masker = masker
+        self._codec = codec
+        found = long_text.found
+        self._starts = array("q", (one.start for one in found))
+        ends = array("q", (one.end for one in found))
+        others = array("q", accumulate((one.finding.end for one in self._repeated), max))
+
+        def is_between(cut: int) -> bool:
+            before = bisect_left(self._starts, cut)
+            other = bisect_left(self._repeated, cut, key=_start_of)
+            return not ((before and ends[before - 1] > cut) or (other and others[other - 1] > cut))
+
+        self._cuts = list(filter(is_between, parts.cuts))
+
+    @property
+    def count(self) -> int:
+        return len(self._cuts) - 1
+
+    def block(self, task: bytes) -> bytes:
+        """Mask a block; return what was written for values, and the block."""
+        first, last = self._cuts[int(task) : int(task) + 2]
+        low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
+        ruled = list(self._long_text.hidden_in(low, high))
+        low = bisect_left(self._repeated, first, key=_start_of)
+        ruled += self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]
+        text = self._long_text.text[first:last]
+        masked = (
+            (one._replace(start=one.start - first, end=one.end - first), operator)
+            for one, operator in self._long_text.checker.operators(ruled)
+        )
+        edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
+        made = {one.replacement for one in edits if one.replacement}
+        copy = spliced(text, list(self._fit(text, edits)))
+        return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
+
+
+def _start_of(one: FindingDecision) -> int:
+    return one.finding.start
+
+
+_CLEAN = b"clean"
+
+
+class _ValueSearch:
+    """What looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
+
+    def __init__(self, needles: Needles, node: Node, files: Files) -> None:
+        self._needles = needles
+        self._data = node.data
+        text = node.document.segments[0].text
+        again = dict.fromkeys([text, *files.read_again(node.document.format, node.data)])
+        longest = max(map(len, [*needles.values, *needles.words]), default=0)
+        self._tasks: list[tuple[str | None, int, int]] = [
+            (each, first, min(last + 4 * longest, len(each)))
+            for each in again
+            for first, last in pairwise(line_cuts(each, BLOCK))
+        ]
+        self._tasks += [
+            (None, first, last + 8 * longest)
+            for first, last in pairwise(_byte_cuts(node.data, BLOCK))
+        ]
+        needles.prepare(is_wide=b"\0" in node.data)
+
+    @property
+    def count(self) -> int:
+        return len(self._tasks)
+
+    def block(self, task: bytes) -> bytes:
+        text, first, last = self._tasks[int(task)]
+        if text is None:
+            holds = self._needles.in_bytes(self._data[first:last])
+        else:
+            holds = self._needles.in_text(text[first:last])
+        return b"" if holds else _CLEAN
+
+
+class DecidedFindings(Sequence[FindingDecision]):
+    """The findings that count, each with its verdict; each is made when it is asked for.
+
+    Their places are those of their values in a list of all values, one below the other.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        found: Sequence[Finding],
+        verdicts: array[int],
+        listed: Sequence[Verdict],
+    ) -> None:
+        self._node = node
+        self.found = found
+        self._verdicts = verdicts
+        self._listed = listed
+        self._rejected = verdicts.count(_REJECTED)
+
+    @property
+    def findings(self) -> LocatedFindings:
+        return LocatedFindings(self)
+
+    def __len__(self) -> int:
+        return len(self._verdicts) - self._rejected
+
+    def __iter__(self) -> Iterator[FindingDecision]:
+        listed = self._listed
+        at = 0
+        for finding, number in zip(self.found, self._verdicts, strict=True):
+            name, category, start, end, score, pattern_id, _ = finding
+            if number != _REJECTED:
+                placed = _new(
+                    Finding, (name, category, at, at + end - start, score, pattern_id, None)
+                )
+                yield _new(FindingDecision, (placed, listed[number]))
+            at += end - start + 1
+
+    def places(self) -> Iterator[str]:
+        """The places of the findings, for people."""
+        document = self._node.document
+        anchor = document.segments[0].anchor
+        assert isinstance(anchor, Readable)
+        line_ends = anchor.line_ends
+        line, place = -1, ""
+        for finding, number in zip(self.found, self._verdicts, strict=True):
+            if number != _REJECTED:
+                found = bisect_left(line_ends, finding.start, max(line, 0))
+                if found != line:
+                    line, place = found, self._node.place(document, 0, finding.start)
+                yield place
+
+    @overload
+    def __getitem__(self, at: int) -> FindingDecision: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[FindingDecision]: ...
+    def __getitem__(self, at: int | slice) -> FindingDecision | list[FindingDecision]:
+        return list(self)[at]
+
+
+class LocatedFindings(Sequence[Finding]):
+    """The findings among decisions."""
+
+    def __init__(self, decided: DecidedFindings) -> None:
+        self._decided = decided
+
+    def __len__(self) -> int:
+        return len(self._decided)
+
+    def __iter__(self) -> Iterator[Finding]:
+        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
+            yield finding._replace(locator=place)
+
+    @overload
+    def __getitem__(self, at: int) -> Finding: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Finding]: ...
+    def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
+        return list(self)[at]
+
+
+def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:
+    """Return what is found in a file that is one long text; None for any other file."""
+    if len(node.data) < LONG or not _is_simple(node):
+        return None
+    return _search(finder, node.document)
+
+
+def listed(node: Node, found: Sequence[Finding]) -> tuple[str, Sequence[Finding]]:
+    """Return the values, one below the other, and the findings in that list, with their places."""
+    text = node.document.segments[0].text
+    values = "\n".join([text[one.start : one.end] for one in found])
+    verdicts = array("B", bytes(len(found)))
+    decided = DecidedFindings(node, found, verdicts, [Verdict(Action.ALLOW, None)])
+    return values, decided.findings
+
+
+def _is_simple(node: Node) -> bool:
+    """Tell whether a file is one long text without escapes, shown as it is, of which other views
+    only repeat the cells of columns.
+    """
+    document = node.document
+    if len(document.segments) != 1 or node.others or document.children or document.uninspected:
+        return False
+    (segment,) = document.segments
+    first, *others = document.views
+    return (
+        isinstance(segment.anchor, Readable)
+        and segment.anchor.is_verbatim
+        and isinstance(format_named(document.format), TextFormat)
+        and not first.context
+        and list(first.pieces()) == [(0, 0, len(segment.text))]
+        and all(view.context and view.repeats for view in others)
+    )
+
+
+def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
+    """Return what is found in a text and under the labels of its columns; None where that
+    overlaps.
+    """
+    first, *columns = document.views
+    found = finder.scan(first.text)
+    if not columns:
+        return found
+    spans = _Spans(len(first.text), found)
+    more: list[Finding] = []
+    for view in columns:
+        for one in scan_labelled(view, spans, finder.scan):
+            pieces = view.pieces_of(one.start, one.end)
+            if len(pieces) > 1:
+                return None
+            more += (one._replace(start=piece.start, end=piece.end) for piece in pieces)
+    if not more:
+        return found
+    together: list[Finding] = []
+    for one in sorted([*found, *more], key=lambda finding: (finding.start, -finding.score)):
+        if not together or together[-1].end <= one.start:
+            together.append(one)
+        elif together[-1]._replace(score=one.score) != one:
+            return None
+    return together
+
+
+class _Spans:
+    """The spans of findings, which do not overlap."""
+
+    def __init__(self, size: int, found: Iterable[Finding]) -> None:
+        self._lengths = bytearray(size)
+        self._long: dict[int, int] = {}
+        for one in found:
+            if one.end - one.start < _LONGEST:
+                self._lengths[one.start] = one.end - one.start
+            else:
+                self._long[one.start] = one.end
+
+    def __contains__(self, piece: object) -> bool:
+        start, end = cast("tuple[int, int, int]", piece)[1:]
+        if 0 < end - start < _LONGEST:
+            return self._lengths[start] == end - start
+        return self._long.get(start) == end
+
+
+def _chunks(found: Sequence[Finding]) -> Iterator[list[Finding]]:
+    findings = iter(found)
+    while chunk := list(islice(findings, _CHUNK)):
+        yield chunk
+
+
+def _number(number: int) -> bytes:
+    return b"%d" % number
+
+
+def _byte_cuts(data: bytes, size: int) -> list[int]:
+    cuts = [0]
+    while (place := data.find(b"\n", cuts[-1] + size) + 1) > 0:
+        cuts.append(place)
+    return cuts if cuts[-1] == len(data) else [*cuts, len(data)]

@@ -1,0 +1,176 @@
+"""Tasks for forked children of this process, whose results come back in order.
+
+A child shares the memory of its parent, so that a task is a few bytes and only its result is
+copied. Only a process that was given leave forks, on Linux, and while no other thread of it could
+hold a lock; everywhere else, and where a child fails, the parent does the task itself.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NoReturn
+
+Work = Callable[[bytes], bytes]
+_LENGTH = 8
+_PIECE = 1 << 20
+_HARMLESS = "holds_no_lock"
+
+
+def mark_harmless(thread: threading.Thread) -> None:
+    """Say of a thread that it holds no lock which a child could wait for."""
+    setattr(thread, _HARMLESS, True)
+
+
+class LeaveToFork:
+    """The leave to fork, for the process that was given it: children of any kind have none."""
+
+    def __init__(self, processes: int | None = None) -> None:
+        self._owner = os.getpid()
+        self._processes = processes
+
+    def processes(self) -> int:
+        """Return how many children may work at the same time; 1 if none may."""
+        if sys.platform != "linux" or os.getpid() != self._owner:
+            return 1
+        others = (one for one in threading.enumerate() if one is not threading.current_thread())
+        if not all(getattr(one, _HARMLESS, False) for one in others):
+            return 1
+        return self._processes or len(os.sched_getaffinity(0))
+
+
+def in_order(
+    count: int, task_of: Callable[[int], bytes], work: Work, processes: int
+) -> Iterator[bytes]:
+    """Yield the results of `count` tasks; a task is asked for when a child is free for it."""
+    if processes < 2 or count < 2:
+        yield from (work(task_of(number)) for number in range(count))
+        return
+    children: list[_Child] = []
+    try:
+        for _ in range(min(processes, count)):
+            with suppress(OSError):
+                children.append(_Child(work, children))
+        yield from _results(count, task_of, work, children)
+    finally:
+        for child in children:
+            child.end()
+
+
+def _results(
+    count: int, task_of: Callable[[int], bytes], work: Work, children: list[_Child]
+) -> Iterator[bytes]:
+    idle = list(children)
+    busy: dict[int, tuple[_Child, int, bytes]] = {}
+    done: dict[int, bytes] = {}
+    begun = given = 0
+    waiting = select.poll()
+    while given < count:
+        while idle and begun < count:
+            child, task = idle.pop(), task_of(begun)
+            if not child.send(task):
+                continue
+            busy[child.answers] = child, begun, task
+            waiting.register(child.answers, select.POLLIN | select.POLLHUP)
+            begun += 1
+        if given in done:
+            yield done.pop(given)
+            given += 1
+        elif not busy:  # no child is left
+            done[given] = work(task_of(given))
+            begun = max(begun, given + 1)
+        else:
+            for answers, _ in waiting.poll():
+                waiting.unregister(answers)
+                child, number, task = busy.pop(answers)
+                result = child.receive()
+                if result is None:
+                    done[number] = work(task)
+                else:
+                    done[number] = result
+                    idle.append(child)
+
+
+class _Child:
+    """A process that does one task at a time."""
+
+    def __init__(self, work: Work, others: list[_Child]) -> None:
+        to_read, self._tasks = os.pipe()
+        self.answers, to_write = os.pipe()
+        with warnings.catch_warnings():  # of threads, which are known to be harmless
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._pid = os.fork()
+        if not self._pid:
+            # Copies of the other children's pipes would keep those from seeing that the parent is
+            # gone.
+            for other in others:
+                other._close()
+            self._close()
+            _live(work, to_read, to_write)
+        os.close(to_read)
+        os.close(to_write)
+
+    def send(self, task: bytes) -> bool:
+        try:
+            _write(self._tasks, task)
+        except OSError:
+            return False
+        return True
+
+    def receive(self) -> bytes | None:
+        """Return the result; None if the child is gone."""
+        try:
+            return _read(self.answers)
+        except OSError:
+            return None
+
+    def _close(self) -> None:
+        os.close(self._tasks)
+        os.close(self.answers)
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self._close()
+        os.waitpid(self._pid, 0)
+
+
+def _live(work: Work, tasks: int, answers: int) -> NoReturn:
+    """The life of a child: it must not return into what its parent was doing."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        gc.freeze()  # a collection would copy the pages of all objects
+        while (task := _read(tasks)) is not None:
+            _write(answers, work(task))
+    finally:
+        os._exit(0)
+
+
+def _write(pipe: int, data: bytes) -> None:
+    rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def _read(pipe: int) -> bytes | None:
+    """Return the next message; None if the other side is gone."""
+    size = _read_exactly(pipe, _LENGTH)
+    return None if size is None else _read_exactly(pipe, int.from_bytes(size, "little"))
+
+
+def _read_exactly(pipe: int, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        part = os.read(pipe, min(size - len(data), _PIECE))
+        if not part:
+            return None
+        data += part
+    return bytes(data)

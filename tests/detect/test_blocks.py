@@ -1,0 +1,115 @@
+"""A long text that several processes look into gives what one scan of all of it gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+
+# A process of its own, since only one with a single thread forks.
+_SCRIPT = """
+import base64, json, os, random, sys
+from dlpctl.detect import blocks, taggers
+from dlpctl.detect.aside import Aside
+from dlpctl.detect.engine import Detector
+
+chance = random.Random(int(sys.argv[1]))
+GIVEN = "Maria James Anna Peter Jörg Amara Ingrid Zoë".split()
+FAMILY = "Lopez Miller Schmidt Okafor Nowak Håkansson Brown".split()
+
+def name():
+    return f"{chance.choice(GIVEN)} {chance.choice(FAMILY)}"
+
+def mail():
+    return f"{chance.choice(GIVEN).lower()}{chance.randint(0, 99)}@{chance.choice(['acme.com', 'exämple.org'])}"
+
+def card():
+    return "4111 1111 1111 1111" if chance.random() < 0.3 else "".join(chance.choices("0123456789", k=16))
+
+def phone():
+    return f"({chance.randint(201, 989)}) {chance.randint(200, 999)}-{chance.randint(0, 9999):04}"
+
+def values():
+    return chance.choice([name, mail, card, phone])()
+
+def table():
+    columns = chance.sample(["name", "email", "phone", "card", "city", "ssn"], k=chance.randint(2, 6))
+    ends = chance.choice(["\\n", "\\r\\n"])
+    rows = [",".join(columns)]
+    for _ in range(chance.randint(5, 120)):
+        cell = {"name": name, "email": mail, "phone": phone, "card": card,
+                "city": lambda: chance.choice(["Paris", "Springfield", '"a\\nb"']),
+                "ssn": lambda: f"{chance.randint(100, 600)}-{chance.randint(10, 99)}-{chance.randint(1000, 9999)}"}
+        rows.append(",".join(cell[each]() for each in columns))
+    return ends.join([*rows, ""])
+
+def prose():
+    said = ["Please ask {} about it, or write to {}.", "{} lives at 742 Evergreen Terrace, Springfield, IL 62704. {}",
+            "As {} said to {}", "Nothing is in this line. {0:.0} {1:.0}", "call {} {}"]
+    lines = [chance.choice(said).format(name(), values()) for _ in range(chance.randint(1, 60))]
+    return chance.choice(["\\n", " ", "\\n\\n"]).join([*lines, chance.choice(FAMILY), ""])
+
+def log():
+    return "".join(
+        f"2024-01-{chance.randint(10, 28)} INFO user={mail()} ip=10.{chance.randint(0, 255)}.2.3 {values()} "
+        f"{chance.choice(['', card() + chr(10) + card()])} {base64.b64encode(mail().encode()).decode()}\\n"
+        for _ in range(chance.randint(1, 60)))
+
+def digits():
+    return chance.choice(["", " ", "\\n", "-"]).join(card() for _ in range(chance.randint(1, 40))) + "\\n"
+
+os.sched_getaffinity = lambda _: {0, 1, 2}
+blocks.WORTH = 1
+taggers._WINDOW = chance.choice([1 << 11, 1 << 12, 1 << 13])
+detector = Detector()
+forks, fork = [], os.fork
+
+def counted():
+    forks.append(fork())
+    return forks[-1]
+
+os.fork = counted
+different, refused = [], 0
+for number in range(int(sys.argv[2])):
+    text = "".join(chance.choice([table, prose, log, digits])() for _ in range(chance.randint(1, 6)))
+    detector.aside = None
+    alone = detector.scan(text)
+    alone_bytes = detector.scan_bytes(text.encode("utf-8"))
+    detector.aside = Aside()
+    together = blocks.scan(detector, text, 0.5)
+    refused += isinstance(together, list)
+    if list(together) != alone or list(blocks.scan_bytes(detector, text.encode("utf-8"), 0.5)) != alone_bytes:
+        different.append(number)
+print(json.dumps({"different": different, "forks": len(forks), "refused": refused}))
+"""
+
+
+def compared(seed: int, texts: int) -> dict[str, object]:
+    ran = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, str(seed), str(texts)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=Path(__file__).parent,
+    )
+    assert not ran.stderr, ran.stderr
+    seen: dict[str, object] = json.loads(ran.stdout)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_blocks_find_what_one_scan_finds(seed: int) -> None:
+    seen = compared(seed, 12)
+    assert seen["different"] == []
+    assert seen["forks"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_blocks_find_what_one_scan_finds_in_many_texts(seed: int) -> None:
+    assert compared(seed, 60)["different"] == []

@@ -1,0 +1,140 @@
+"""One long text that is checked in blocks gives what the general way gives, to the byte."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# A process of its own, since only one with a single thread forks.
+_SCRIPT = r"""
+import base64, json, os, random, sys
+from dlpctl.detect import blocks, taggers
+from dlpctl.detect.aside import Aside
+from dlpctl.detect.engine import Detector
+from dlpctl.errors import StillExposedError
+from dlpctl.files import longtext
+from dlpctl.files.checking import FileChecker
+from dlpctl.preflight import Checker
+from dlpctl.policy.model import Policy
+from dlpctl.types import Destination
+
+chance = random.Random(int(sys.argv[1]))
+GIVEN = "Maria James Anna Peter Jörg Amara Ingrid Zoë".split()
+FAMILY = "Lopez Miller Schmidt Okafor Nowak Håkansson Brown".split()
+
+def name():
+    return f"{chance.choice(GIVEN)} {chance.choice(FAMILY)}"
+
+def mail():
+    return f"{chance.choice(GIVEN).lower()}{chance.randint(0, 9)}@{chance.choice(['acme.com', 'beta.org'])}"
+
+def card():
+    return chance.choice(["4111 1111 1111 1111", "4111-1111-1111-1111", "5500005555555559"])
+
+def phone():
+    return f"({chance.randint(201, 989)}) {chance.randint(200, 999)}-{chance.randint(0, 9999):04}"
+
+def table():
+    columns = chance.sample(["name", "email", "phone", "card", "city", "ssn", "mrn"], k=chance.randint(2, 7))
+    comma, end = chance.choice([",", ";", "\t"]), chance.choice(["\n", "\r\n"])
+    cell = {"name": name, "email": mail, "phone": phone, "card": card,
+            "city": lambda: chance.choice(["Paris", "Springfield", '"a\nb"', f'"{name()}\n{phone()}, ""x"" "', name()]),
+            "ssn": lambda: f"{chance.randint(100, 600)}-{chance.randint(10, 99)}-{chance.randint(1000, 9999)}",
+            "mrn": lambda: f"{chance.randint(10**6, 10**7)}"}
+    rows = [comma.join(columns)]
+    rows += [comma.join(cell[one]() for one in columns) for _ in range(chance.randint(5, 60))]
+    return end.join([*rows, ""])
+
+def text():
+    said = ["Please ask {} about it, or write to {}.", "{} lives at 742 Evergreen Terrace, Springfield, IL 62704. {}",
+            "Nothing here", "2024-01-10 INFO user={1} done for {0}", "{1}\n{0} {1}"]
+    lines = []
+    for _ in range(chance.randint(5, 60)):
+        value = chance.choice([mail, card, phone, name])()
+        if chance.random() < 0.05:
+            value = base64.b64encode(value.encode()).decode()
+        lines.append(chance.choice(said).format(name(), value))
+    lines += [chance.choice(FAMILY), mail().split("@")[0], card().replace(" ", "")]
+    return chance.choice(["\n", "\r\n", "\n\n"]).join(lines)
+
+def encoded(text):
+    codec = chance.choice(["utf-8"] * 5 + ["utf-8-sig", "latin-1", "utf-16"])
+    return text.encode(codec, "replace")
+
+os.sched_getaffinity = lambda _: {0, 1, 2}
+taggers._WINDOW = 1 << 11
+longtext.BLOCK = chance.choice([100, 400])
+blocks.WORTH = 1
+detector = Detector()
+taken, different = 0, []
+
+def told(report):
+    if report is None:
+        return None
+    answer = report.to_dict()
+    for key in ("preflight_id", "created_at"):
+        del answer[key]
+    return answer, report.masked, [tuple(one) for one in report.report.findings], report.pages
+
+def run(checking, how, data, name):
+    try:
+        return told(getattr(checking, how)(data, name))
+    except StillExposedError as problem:
+        return problem.message
+
+general = longtext.LongText.of
+def counted(*args):
+    global taken
+    made = general(*args)
+    taken += made is not None
+    return made
+longtext.LongText.of = counted
+
+for number in range(int(sys.argv[2])):
+    data, file = chance.choice([(table, "a.csv"), (table, "a.csv"), (text, "a.log"), (text, "a.txt")])
+    data = encoded(data())
+    how = chance.choice(["check", "mask"])
+    operator = chance.choice([None, "redact", "remove", "hash", "surrogate", "token", 'replace:a,"b"'])
+    destination = chance.choice(list(Destination))
+    def checking():
+        return FileChecker(Checker(detector, Policy.builtin(), destination, operator=operator, key=b"k" * 32))
+    detector.aside, longtext.LONG = None, 1 << 60
+    alone = run(checking(), how, data, file)
+    detector.aside, longtext.LONG = Aside(), 1
+    together = run(checking(), how, data, file)
+    if alone != together:
+        different.append(number)
+        if len(sys.argv) > 3:
+            print(file, how, operator, destination, data, alone, together, sep="\n")
+print(json.dumps({"different": different, "taken": taken}))
+"""
+
+
+def compared(seed: int, files: int) -> dict[str, object]:
+    ran = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, str(seed), str(files)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        cwd=Path(__file__).parent,
+    )
+    assert not ran.stderr, ran.stderr
+    seen: dict[str, object] = json.loads(ran.stdout)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_long_text_is_masked_as_any_other(seed: int) -> None:
+    seen = compared(seed, 15)
+    assert seen["different"] == []
+    assert seen["taken"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 16))
+def test_many_long_texts_are_masked_as_any_other(seed: int) -> None:
+    assert compared(seed, 60)["different"] == []
