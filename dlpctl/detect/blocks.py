@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect.derived.columns import Columns, Settled
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import encode, valid_utf8
 from dlpctl.detect.entities import taggers
@@ -41,6 +42,8 @@ _MOST_KNOWN = 10_000
 _RECORD = Struct("<qqd?i")
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PARTS = lazy(r"[^\W\d_]+")
+
+_new = tuple.__new__
 
 Place = Callable[[int, int], tuple[int, int] | None]
 
@@ -149,16 +152,20 @@ class _Search:
         self._min_score = min_score
         self._in_characters = in_characters
         derived = derived_texts(data, None, detector._header_words)
+        self._columns = next((one for one in derived if isinstance(one, Columns)), None)
         self._texts = [
             self._text(data, None),
-            *(self._text(one.data, one.place) for one in derived),
+            *(self._text(one.data, one.place) for one in derived if one is not self._columns),
         ]
+        self._column_text = (
+            self._text(self._columns.data, self._columns.place) if self._columns else None
+        )
         self._chunks = [
             (number, first, first + taggers._WINDOW)
             for number, text in enumerate(self._texts)
             for first in range(0, len(text.data) if text.place else 0, taggers._WINDOW)
         ]
-        """The ranges of the derived texts."""
+        """The ranges of the decoded texts; columns are searched with the blocks that hold them."""
         self._borders = [0, *(end for _, end in taggers._windows(data))]
         self._derived: list[tuple[array[int], bytes]] = []
         """Candidates of each chunk, in the order of their places in the text itself: where they
@@ -200,8 +207,10 @@ class _Search:
             within = records[low * _RECORD.size : high * _RECORD.size]
             yield from map(Candidate._make, _RECORD.iter_unpack(within))
 
-    def _confirmed(self, text: _Text, first: int, last: int) -> list[Candidate]:
-        """The candidates of patterns that start in a range of a text."""
+    def _confirmed(
+        self, text: _Text, first: int, last: int, settled: Settled | None = None
+    ) -> list[Candidate]:
+        """The candidates of patterns that start in a range of a text, apart from what is settled."""
         found: list[Candidate] = []
         for index, ends in text.hits.items():
             runner = self._detector._runner(index)
@@ -210,7 +219,10 @@ class _Search:
             low, high = bisect_left(ends, first - reach), bisect_right(ends, last + reach)
             if low < high:
                 resume = ends[low - 1] if low else 0
-                found += self._run(runner, text.data, ends[low:high].tolist(), resume)
+                near = ends[low:high].tolist()
+                if settled is not None:
+                    near = settled.open_hits(near, runner.best, runner.proven, index)
+                found += self._run(runner, text.data, near, resume)
         return [one for one in found if first <= one.start < last]
 
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
@@ -243,9 +255,7 @@ class _Search:
             one._replace(start=one.start + first, end=one.end + first)
             for one in self._detector.tagged(self._data[first:last], self._min_score, known)
         ]
-        near = self._confirmed(self._texts[0], first - ZONE, last + ZONE)
-        near += self._derived_in(first - ZONE, last + ZONE)
-        near.sort()
+        near = self._candidates(first - ZONE, last + ZONE)
         own = near[bisect_left(near, first, key=_start) : bisect_left(near, last, key=_start)]
         start = self._border(first, near, tagged)
         end = self._border(last, near, tagged)
@@ -253,6 +263,21 @@ class _Search:
         loose = _loose(self._data[first:last], tagged, first)
         state = _State(frozenset(known.names), known.header)
         return _Block(found.to_bytes(), state, loose, start, end).to_bytes()
+
+    def _candidates(self, first: int, last: int) -> list[Candidate]:
+        """All that patterns find in a range of the text and in what is derived from it, in order."""
+        columns, text = self._columns, self._column_text
+        if columns is None or text is None:
+            return sorted(
+                [*self._confirmed(self._texts[0], first, last), *self._derived_in(first, last)]
+            )
+        low, high, start = columns.cells_in(first, last)
+        found = [*self._confirmed(self._texts[0], start, last), *self._derived_in(start, last)]
+        settled = columns.settle(found, self._detector._label_score)
+        for one in self._confirmed(text, low, high, settled):
+            if place := columns.place(one.start, one.end):
+                found.append(_new(Candidate, (*place, *one[2:])))
+        return sorted(one for one in found if first <= one.start < last)
 
     def _border(
         self, place: int, near: Sequence[Candidate], tagged: Sequence[Candidate]

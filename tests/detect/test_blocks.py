@@ -14,7 +14,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux fork
 # A process of its own, since only one with a single thread forks.
 _SCRIPT = """
 import base64, json, os, random, sys
-from dlpctl.detect import blocks, taggers
+from dlpctl.detect import blocks
+from dlpctl.detect.entities import taggers
 from dlpctl.detect.aside import Aside
 from dlpctl.detect.engine import Detector
 

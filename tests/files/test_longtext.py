@@ -12,7 +12,8 @@ import pytest
 # A process of its own, since only one with a single thread forks.
 _SCRIPT = r"""
 import base64, json, os, random, sys
-from dlpctl.detect import blocks, taggers
+from dlpctl.detect import blocks
+from dlpctl.detect.entities import taggers
 from dlpctl.detect.aside import Aside
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import StillExposedError

@@ -64,11 +64,22 @@ class Columns:
         last = first + end - start
         return (first, last) if last <= self._tos[at] else None
 
+    def cells_in(self, first: int, last: int) -> tuple[int, int, int]:
+        """Return the range of this text with the cells that are in a range of the original, and
+        where the first of them starts there, which may be before the range.
+        """
+        low = bisect_right(self._tos, first)
+        high = max(low, bisect_left(self._froms, last))
+        if low == high:
+            return 0, 0, first
+        end = self._blocks[high] if high < len(self._blocks) else len(self.data)
+        return self._blocks[low], end, min(first, self._froms[low])
+
     def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled:
         """Give each candidate that takes a cell the score that the label gives it, and return the
         cells that are settled thereby.
         """
-        holders: list[Candidate | None] = [None] * len(self._labels)
+        holders: dict[int, Candidate] = {}
         scores: dict[tuple[int, bytes], float | None] = {}
         for number, (start, end, plain, _proven, pattern) in enumerate(found):
             at = bisect_right(self._froms, start) - 1
@@ -79,7 +90,7 @@ class Columns:
                 scores[key] = label_score(*key)
             if (score := scores[key]) and score > plain:
                 found[number] = found[number]._replace(score=score)
-            holder = holders[at]
+            holder = holders.get(at)
             if holder is None or rank(found[number]) < rank(holder):
                 holders[at] = found[number]
         return Settled(self, holders, scores)
@@ -93,7 +104,7 @@ class Settled:
     def __init__(
         self,
         columns: Columns,
-        holders: list[Candidate | None],
+        holders: dict[int, Candidate],
         scores: dict[tuple[int, bytes], float | None],
     ) -> None:
         self._columns = columns
@@ -107,7 +118,7 @@ class Settled:
         decided: dict[tuple[float, int, bytes], bool] = {}
         for end in ends:
             at = bisect_left(blocks, end) - 1
-            holder = self._holders[at]
+            holder = self._holders.get(at)
             if holder is not None:
                 key = holder.score, holder.pattern, labels[at]
                 if key not in decided:
@@ -122,12 +133,8 @@ class Settled:
 
     def holders(self) -> Iterator[Candidate]:
         """Return what takes cells, where those are among the columns."""
-        for start, first, end, holder in zip(
-            self._columns._starts,
-            self._columns._froms,
-            self._columns._tos,
-            self._holders,
-            strict=True,
-        ):
-            if holder is not None:
-                yield holder._replace(start=start, end=start + end - first)
+        columns = self._columns
+        for at in sorted(self._holders):
+            start = columns._starts[at]
+            end = start + columns._tos[at] - columns._froms[at]
+            yield self._holders[at]._replace(start=start, end=end)
