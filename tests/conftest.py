@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -24,9 +25,11 @@ settings.load_profile("dlpctl")
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores Ctrl-C, and so would the programs that tests
-    start and interrupt.
+    """Let programs that tests start have what they have when a user starts them: bytecode, and an
+    interrupt that ends them, which a shell takes from what it starts in the background.
     """
+    # Hundreds of programs are started; without bytecode each would compile its modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
