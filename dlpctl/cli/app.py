@@ -1,6 +1,6 @@
 """The application class of command modules: groups of options, and help as plain text.
 
-A command takes its options as parameters or, where several belong together or several commands share
+A command takes its options as parameters or, if several belong together or several commands share
 them, as a named tuple whose fields are the options.
 """
 

@@ -78,7 +78,8 @@ class ControlCheck:
             return _PolicyAccess(control, self._key, self._destination, self._org, self._policy)
         if self._org is None:
             raise UsageError(
-                f"a check by a server needs a policy key: set {API_KEY}, or pass --api-key-file or --org"
+                "a check by a server needs a policy key:"
+                f" set {API_KEY}, or pass --api-key-file or --org"
             )
         key = policy_key(control, self._org, self._policy)
         return _PolicyAccess(control, key, self._destination, None, None)

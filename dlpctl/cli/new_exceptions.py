@@ -29,7 +29,7 @@ BaselineFile = Annotated[
 
 
 class ExceptionOptions(NamedTuple):
-    """Who answers for new exceptions and until when, and the file that holds them."""
+    """The owner, the last day and the file of new exceptions."""
 
     file: BaselineFile = None
     owner: Annotated[

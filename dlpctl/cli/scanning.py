@@ -165,7 +165,9 @@ def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
 
 
 def _known(repository: Repository, place: Path) -> str:
-    """Return a path as git names it; refuse one that git does not know, which would match nothing."""
+    """Return a path as git names it; refuse one that git does not know, which would match
+    nothing.
+    """
     inside = repository.within(place)
     if not os.path.lexists(place) and not repository.has_path(inside):
         raise UsageError(f"{place}: no such file or folder, neither here nor in HEAD")

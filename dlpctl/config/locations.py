@@ -1,4 +1,4 @@
-"""The files and folders that dlpctl uses on this machine."""
+"""The files and folders of dlpctl on this machine."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
 
 
 def nearest(name: str, working: Path) -> Path | None:
-    """The file of this name in the folder or the closest one above it."""
+    """Return the file of this name in the folder or the closest one above it."""
     for folder in (working, *working.parents):
         candidate = folder / name
         try:
@@ -90,9 +90,7 @@ def nearest(name: str, working: Path) -> Path | None:
 
 
 def _planted(file: Path) -> bool:
-    """Whether another user put it where everybody may put files, as in /tmp: that is no setting of
-    ours.
-    """
+    """Return whether another user put a file where everybody may write, such as /tmp."""
     if os.name != "posix":
         return False
     everybody = file.parent.stat().st_mode & stat.S_IWOTH

@@ -1,7 +1,6 @@
-"""Every setting there is: a field with its type and default, and a row of `SETTINGS` with what it
-accepts and means.
+"""All settings: a field with its type and default, and a row of `SETTINGS` with values and meaning.
 
-Named tuples, since a dataclass costs every start of every command a millisecond.
+Named tuples, since a dataclass costs every start a millisecond.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ VARIABLES = "DLPCTL_"
 
 
 class Allow(NamedTuple):
-    """What `scan` passes over. A check never asks here."""
+    """Findings that `scan` accepts. A check never uses it."""
 
     values: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
@@ -41,7 +40,7 @@ class Allow(NamedTuple):
 
 
 class Serve(NamedTuple):
-    """How `serve` answers."""
+    """The settings of `serve`."""
 
     host: str = "127.0.0.1"
     port: int = 8686
@@ -62,7 +61,7 @@ class Serve(NamedTuple):
 
 
 class FileLimits(NamedTuple):
-    """What a file may cost before it counts as unreadable, which blocks it."""
+    """The limits of a file: one over a limit is unreadable, which blocks it."""
 
     input_bytes: int = 100 << 20
     expanded_bytes: int = 500 << 20
@@ -73,7 +72,7 @@ class FileLimits(NamedTuple):
     pdf_pages: int = 2_000
     pdf_glyphs: int = 20_000_000
     pdf_invocations: int = 100_000
-    """How often the forms of a PDF may be drawn."""
+    """How often a PDF may draw its forms."""
     pixels: int = 60_000_000
     nesting: int = 200
     """How deep XML and JSON may nest."""
@@ -102,11 +101,13 @@ class Config(NamedTuple):
     origins: tuple[tuple[str, Origin], ...] = ()
 
     def get(self, key: str) -> Any:
-        """A setting by its name in the files: `config.get("allow.paths")` is `config.allow.paths`."""
+        """Return a setting by its name in the files: `config.get("allow.paths")` is
+        `config.allow.paths`.
+        """
         return attrgetter(SETTINGS[key].key)(self)
 
     def origin(self, key: str) -> Origin:
-        """Who set it last."""
+        """Return the origin of a setting's value."""
         return dict(self.origins).get(key, DEFAULT)
 
 
@@ -115,9 +116,7 @@ class Setting(NamedTuple):
     type: SettingType
     meaning: str
     is_personal: bool = False
-    """Not for a project's file: whoever writes that could send the user's content and keys where he
-    likes.
-    """
+    """Not for a project's file, whose author could send the user's content and keys anywhere."""
 
     @property
     def variable(self) -> str:

@@ -1,4 +1,4 @@
-"""Read a policy from a table: every name is checked, and every mistake is reported with its place."""
+"""Read a policy from a table: names are checked, and mistakes are reported with their places."""
 
 from __future__ import annotations
 

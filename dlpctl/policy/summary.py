@@ -1,4 +1,4 @@
-"""One sentence that says what happened, as a person would."""
+"""Summarize a decision in one sentence, as a person would."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ACRONYMS = frozenset(
 def summarize(
     ruling: PolicyDecision, labels: Labels, *, reason: str = "", empty: bool = False
 ) -> str:
-    """`reason` is what blocks besides the rules (a check of the masked text that failed, say)."""
+    """Return the sentence; `reason` is a cause of blocking other than a rule."""
     to = ruling.destination
     if reason:
         return f"Blocked for {to}: {reason}"
@@ -49,7 +49,7 @@ def summarize(
 
 
 def listed(ruled: Sequence[FindingDecision], labels: Labels) -> str:
-    """`2 emails, 1 phone number and 1 SSN`; the worst first, and only the first few types by name."""
+    """Return `2 emails, 1 phone number and 1 SSN`: the worst first, and only some types by name."""
     counts = Counter((finding.category, finding.type) for finding, _ in ruled)
     types: Counter[str] = Counter()
     for (_, name), count in sorted(
