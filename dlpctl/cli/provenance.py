@@ -21,8 +21,8 @@ _REVISION = re.compile(r"(?P<repository>git\+.+/[^/@#]+)@(?P<revision>[^/@#]+)")
 _CREDENTIALS = re.compile(r"^((?:git\+)?https://)[^/@]*@")
 """Some installers record credentials, which must not get into a template."""
 _UNKNOWN = (
-    "this installation does not say where it came from: pass --install-from"
-    " 'git+https://HOST/ORG/dlpctl@COMMIT' with the repository that you have it from"
+    "the source of this installation is not known: pass --install-from"
+    " 'git+https://HOST/ORG/dlpctl@COMMIT' with its repository"
 )
 
 

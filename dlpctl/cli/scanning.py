@@ -177,8 +177,8 @@ def _known(repository: Repository, place: Path) -> str:
 def _deliveries(
     session: Session, request: ScanRequest, wanted: Search, files: Sequence[tuple[str, Output]]
 ) -> list[Delivery]:
-    from dlpctl import __version__
     from dlpctl.cli.render import coloured
+    from dlpctl.version import __version__
 
     setting = Setting(__version__, request.fail_on, verbose=request.verbose, limits=wanted.limits)
 

@@ -52,12 +52,11 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
             root = working / Path(home).expanduser()
         except RuntimeError:
             raise ConfigError(
-                "DLPCTL_HOME begins with '~', but no home folder is known; write the whole path"
+                "DLPCTL_HOME starts with '~', but no home folder is known; write the absolute path"
             ) from None
         return root / "config", root / "data", root / "cache"
     if sys.platform == "linux" and (user := Path(environ.get("HOME", ""))).is_absolute():
-        # What platformdirs answers here, without the milliseconds that importing it costs every
-        # start.
+        # The answer of platformdirs, without the milliseconds of importing it.
         config, data, cache = (
             Path(given)
             if (given := environ.get(variable, "").strip()) and Path(given).is_absolute()

@@ -123,91 +123,80 @@ class Setting(NamedTuple):
         return VARIABLES + self.key.upper().replace(".", "_")
 
 
-SETTINGS = {
-    each.key: each
-    for each in (
-        Setting("patterns", PATHS, "Further pattern files."),
-        Setting(
-            "types", NAMES, "The only categories, types or patterns that 'scan' and hooks look for."
-        ),
-        Setting(
-            "min_score", number(0, 1), "What a finding must score for 'scan' and hooks to list it."
-        ),
-        Setting("destination", DESTINATION, "Where content goes if no flag says so."),
-        Setting(
-            "policy",
-            POLICY,
-            "A policy file or built-in policy; if set, 'scan' lists what it acts on.",
-        ),
-        Setting("operator", TEXT, "How to mask, where the policy leaves it open."),
-        Setting("color", choice("auto", "always", "never"), "When output for people has colours."),
-        Setting(
-            "server",
-            SERVER,
-            "Whose control plane to ask: http://host:8686, or local.",
-            is_personal=True,
-        ),
-        Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
-        Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
-        Setting("allow.paths", TEXTS, "Globs of files that 'scan' passes over."),
-        Setting("serve.host", TEXT, "The address that 'serve' binds."),
-        Setting("serve.port", integer(0, 65535), "Its port; 0 takes any that is free."),
-        Setting("serve.public_url", TEXT, "The address that clients know the service by."),
-        Setting("serve.allowed_hosts", TEXTS, "Further host names that requests may be for."),
-        Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
-        Setting(
-            "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers count."
-        ),
-        Setting("serve.threads", integer(1, 256), "Threads that check small texts."),
-        Setting(
-            "serve.inspectors",
-            integer(1, 64),
-            "Processes that check large texts, and as many for files.",
-        ),
-        Setting(
-            "serve.connections",
-            integer(10, 100_000),
-            "Open connections; half of them for one address.",
-        ),
-        Setting("serve.text_bytes", integer(1, 1 << 30), "The largest text of a check."),
-        Setting("serve.file_bytes", integer(1, 1 << 40), "The largest file of a check."),
-        Setting("serve.rate", integer(1, 1_000_000_000), "Requests a minute with one key."),
-        Setting("serve.burst", integer(1, 1_000_000_000), "How many of them may come at once."),
-        Setting(
-            "serve.keep_days",
-            integer(0, 100_000),
-            "Days after which checks are removed; 0 keeps them.",
-        ),
-        Setting("serve.log", choice("human", "json"), "The form of log lines."),
-        Setting("serve.issuer", TEXT, "Who license tokens name as their issuer."),
-        Setting(
-            "on_uninspected",
-            choice("block", "warn"),
-            "What a part of a file does that cannot be read.",
-        ),
-        Setting("limits.input_bytes", integer(1), "How large a file may be."),
-        Setting("limits.expanded_bytes", integer(1), "How much may be packed in a file."),
-        Setting(
-            "limits.entry_ratio", integer(1), "How many times its size a packed file may have."
-        ),
-        Setting("limits.entry_ratio_from", integer(0), "From which size on that counts."),
-        Setting("limits.entries", integer(1), "How many files a file may hold."),
-        Setting("limits.depth", integer(0), "How deep files may lie in files."),
-        Setting("limits.pdf_pages", integer(1), "How many pages a PDF may have."),
-        Setting("limits.pdf_glyphs", integer(1), "How many characters a PDF may draw."),
-        Setting("limits.pdf_invocations", integer(1), "How often a PDF may draw its forms."),
-        Setting(
-            "limits.pixels", integer(1), "How many pixels a picture may have, or a frame of one."
-        ),
-        Setting("limits.nesting", integer(1), "How deep XML and JSON may nest."),
-        Setting(
-            "limits.memory_bytes", integer(128 << 20), "What reading a file may take of the memory."
-        ),
-        Setting(
-            "limits.seconds",
-            number(0.1, 86_400),
-            "How long reading a file, or masking it, may take.",
-        ),
-    )
-}
+_ALL = (
+    Setting("patterns", PATHS, "Additional pattern files."),
+    Setting("types", NAMES, "The categories, types or patterns that 'scan' and hooks look for."),
+    Setting("min_score", number(0, 1), "The lowest score of a finding in 'scan' and hooks."),
+    Setting("destination", DESTINATION, "The default destination."),
+    Setting(
+        "policy",
+        POLICY,
+        "A policy file or a built-in policy; if set, 'scan' lists what it acts on.",
+    ),
+    Setting("operator", TEXT, "How to mask, unless the policy says."),
+    Setting("color", choice("auto", "always", "never"), "Whether output for people has colours."),
+    Setting(
+        "server", SERVER, "The control plane to ask: http://host:8686, or local.", is_personal=True
+    ),
+    Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
+    Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
+    Setting("allow.paths", TEXTS, "Globs of files that 'scan' skips."),
+    Setting("serve.host", TEXT, "The address that 'serve' listens on."),
+    Setting(
+        "serve.port", integer(0, 65535), "The port that 'serve' listens on; 0 takes a free one."
+    ),
+    Setting("serve.public_url", TEXT, "The address that clients know the service by."),
+    Setting("serve.allowed_hosts", TEXTS, "Additional host names that requests may be for."),
+    Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
+    Setting(
+        "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers are trusted."
+    ),
+    Setting("serve.threads", integer(1, 256), "Threads that check small texts."),
+    Setting(
+        "serve.inspectors",
+        integer(1, 64),
+        "Processes that check large texts, and as many for files.",
+    ),
+    Setting(
+        "serve.connections",
+        integer(10, 100_000),
+        "Open connections; one address may have half of them.",
+    ),
+    Setting("serve.text_bytes", integer(1, 1 << 30), "The size of the largest text."),
+    Setting("serve.file_bytes", integer(1, 1 << 40), "The size of the largest file."),
+    Setting("serve.rate", integer(1, 1_000_000_000), "Requests a minute with one key."),
+    Setting(
+        "serve.burst", integer(1, 1_000_000_000), "Requests with one key that may come at once."
+    ),
+    Setting("serve.keep_days", integer(0, 100_000), "Days until checks are removed; 0 keeps them."),
+    Setting("serve.log", choice("human", "json"), "The form of log lines."),
+    Setting("serve.issuer", TEXT, "The issuer of license tokens."),
+    Setting(
+        "on_uninspected",
+        choice("block", "warn"),
+        "What happens to a file with a part that cannot be inspected.",
+    ),
+    Setting("limits.input_bytes", integer(1), "The size of the largest file."),
+    Setting("limits.expanded_bytes", integer(1), "The size of all that is packed in a file."),
+    Setting(
+        "limits.entry_ratio",
+        integer(1),
+        "The size of a packed file as a multiple of its packed size.",
+    ),
+    Setting("limits.entry_ratio_from", integer(0), "The size from which that ratio counts."),
+    Setting("limits.entries", integer(1), "The number of files in a file."),
+    Setting("limits.depth", integer(0), "The depth of files in files."),
+    Setting("limits.pdf_pages", integer(1), "The pages of a PDF."),
+    Setting("limits.pdf_glyphs", integer(1), "The characters that a PDF draws."),
+    Setting(
+        "limits.pdf_invocations", integer(1), "The number of times that a PDF draws its forms."
+    ),
+    Setting("limits.pixels", integer(1), "The pixels of a picture, or of one of its frames."),
+    Setting("limits.nesting", integer(1), "The nesting of XML and JSON."),
+    Setting("limits.memory_bytes", integer(128 << 20), "The memory for reading a file."),
+    Setting(
+        "limits.seconds", number(0.1, 86_400), "The time for reading a file, or for masking it."
+    ),
+)
+SETTINGS = {each.key: each for each in _ALL}
 GROUPS = {key.rpartition(".")[0] for key in SETTINGS} - {""}

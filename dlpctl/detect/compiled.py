@@ -16,13 +16,13 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
-from dlpctl import __version__
 from dlpctl.detect.cache import Cache
 from dlpctl.detect.pattern import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
+from dlpctl.version import __version__
 
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"

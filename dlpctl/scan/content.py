@@ -135,7 +135,7 @@ class Examiner:
         detector = self._in_binaries if binary else self._detector_for(path, b"")
         if binary:
             data = strings_of(data)
-        while first and data[0] & 0xC0 == 0x80:  # the margin begins within a character
+        while first and data[0] & 0xC0 == 0x80:  # the margin starts within a character
             data = data[1:]
             first -= 1
         own = data[first : first + size]
@@ -253,7 +253,7 @@ class _Lines:
         text = self._text
         if position < self._at:
             self._at, self._line, self._start = 0, 1, 0
-        # A line may be the whole text: what is before the last place is not looked through again.
+        # A line may be as long as the text: it is not searched twice.
         started = text.rfind("\n", self._at, position) + 1
         if started:
             self._line += text.count("\n", self._at, started)
@@ -326,9 +326,7 @@ class Parts:
     def place(
         self, results: Iterable[Result], ending: Ending, first: int | None = None
     ) -> list[Result]:
-        """`first` is where in the whole, in bytes, the part begins; what lies between two parts are
-        zeros.
-        """
+        """`first` is the offset of the part, in bytes; between two parts are only zeros."""
         if first is not None:
             hole = first - self._bytes
             self._characters += hole

@@ -67,7 +67,7 @@ class Why(StrEnum):
 
 
 FAILURES = frozenset({Why.UNREADABLE})
-"""Reasons that make a scan incomplete, since nobody asked for them."""
+"""Reasons that make a scan incomplete."""
 
 
 class Skip(NamedTuple):
