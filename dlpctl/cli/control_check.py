@@ -61,7 +61,7 @@ class ControlCheck:
         self, access: _PolicyAccess, name: str, output: Path | None, *, force: bool
     ) -> Answer:
         head, chunks = inputs.peeked(name)
-        data = documents.whole(chunks, self._config.limits.input_bytes)
+        data = documents.read_all(chunks, self._config.limits.input_bytes)
         base = Path(name).name
         answer = access.check_file(data, base)
         is_changed = answer["decision"] == Decision.ALLOWED_WITH_MASKING

@@ -51,12 +51,12 @@ def is_plain(name: str, head: bytes) -> bool:
         return name == STDIN and _is_legacy_text(head)
     if name == STDIN:
         return True
-    if not is_utf8(_whole_characters(head)):
+    if not is_utf8(_complete_characters(head)):
         return False
     return not (suffix in _MAYBE_PLAIN and _MARKUP.match(head)) and not _hides_archive(name, head)
 
 
-def _whole_characters(head: bytes) -> bytes:
+def _complete_characters(head: bytes) -> bytes:
     """Return the data without a UTF-8 character that is cut at its end."""
     for size in (1, 2, 3):
         last = head[-size : len(head) - size + 1] or b"x"
@@ -86,7 +86,7 @@ def _hides_archive(name: str, head: bytes) -> bool:
         return ends_with_zip(opened.read())
 
 
-def whole(chunks: Iterable[bytes], most: int) -> bytes:
+def read_all(chunks: Iterable[bytes], most: int) -> bytes:
     """Return the content, or a little more than the limit, which the format then refuses."""
     parts: list[bytes] = []
     size = 0

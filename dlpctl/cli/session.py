@@ -187,7 +187,7 @@ def _note_compiling() -> None:
 
 
 @contextmanager
-def opened(store: Vault | None, checker: Checker) -> Iterator[Masker]:
+def open_masker(store: Vault | None, checker: Checker) -> Iterator[Masker]:
     """Yield a masker. A vault's tokens are on disk before the text that holds them is given out."""
     with store.transaction() if store is not None else nullcontext():
         yield checker.masker(store)
