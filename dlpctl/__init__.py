@@ -1,8 +1,8 @@
-"""Data-loss-prevention preflight: find, decide, mask, before content leaves.
+"""Data-loss-prevention preflight: find, decide and mask before content leaves.
 
     from dlpctl import Detector, Policy, check, check_file, mask, mask_file, unmask
 
-Importing this package costs nothing; each name is loaded when it is used first.
+Importing the package is cheap; each name is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Destination as Destination
     from dlpctl.types import Finding as Finding
 
-_HOME = {
+_MODULES = {
     "Decision": ("dlpctl.types", "Decision"),
     "Destination": ("dlpctl.types", "Destination"),
     "Detector": ("dlpctl.detect.engine", "Detector"),
@@ -60,11 +60,11 @@ __all__ = (
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module, attribute = _HOME[name]
+    module, attribute = _MODULES[name]
     value = globals()[name] = getattr(import_module(module), attribute)
     return value
 

@@ -9,9 +9,10 @@ import sys
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. Where that itself leaves code that was made from a text, as that of named tuples is,
-    Python ends the process by the signal in the end, whatever was caught, and the exit status is
-    lost.
+    """Ctrl-C.
+
+    A plain KeyboardInterrupt that leaves generated code, as that of named tuples is, makes Python
+    end the process by the signal, even if it is caught, and the exit status is lost.
     """
 
 
@@ -20,16 +21,15 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def _keep_closed() -> None:
-    """Keep closed standard streams closed: a file that is opened later must not take the number of
-    one.
+    """Keep closed standard streams closed: files opened later must not take their descriptors.
 
-    Reading such a stdin and writing to such a stdout fails; what goes to such a stderr is lost.
+    Reading such a stdin and writing to such a stdout fails; output to such a stderr is lost.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, mode)  # it takes the lowest number that is free
+            os.open(os.devnull, mode)  # it takes the lowest free descriptor
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     if sys.stderr is None:
@@ -38,8 +38,7 @@ def _keep_closed() -> None:
 
 def main() -> None:
     _keep_closed()
-    # Imports make no garbage, and looking for it a dozen times on the way costs a start some
-    # percent.
+    # Imports make no garbage, and looking for it a dozen times costs a start some percent.
     gc.set_threshold(50_000)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)

@@ -1,7 +1,6 @@
-"""Every error that a user can meet. Each class owns its code, its exit status and its HTTP status.
+"""Every error that a user can meet. Each class has its code, exit status and HTTP status.
 
-A message is one line: what is wrong, where, and what to do. It never holds a value that was
-scanned.
+A message is one line: what is wrong, where, and what to do. It never contains a scanned value.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from typing import ClassVar
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'VENDOR'?`, or nothing where no known word is near; case does not count."""
+    """Return `; did you mean 'VENDOR'?`, or nothing if no known word is similar; case does not
+    count.
+    """
     from difflib import get_close_matches
 
     by_folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
@@ -20,7 +21,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def fault(problem: BaseException) -> str:
-    """What went wrong in this program and where; what the exception says may hold what was scanned."""
+    """Return type and place of an internal error; its message may contain scanned values."""
     at = problem.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -43,7 +44,7 @@ class DlpctlError(Exception):
 
 
 class UsageError(DlpctlError):
-    """The call itself makes no sense."""
+    """An invalid call."""
 
     code = "usage"
     exit_status = 2
@@ -58,21 +59,21 @@ class ConfigError(DlpctlError):
 
 
 class InputError(DlpctlError):
-    """What should be scanned cannot be read."""
+    """Content that cannot be read."""
 
     code = "input"
     http_status = 400
 
 
 class BaselineError(DlpctlError):
-    """A file of exceptions that cannot be used. The message begins with file and line."""
+    """A file of exceptions that cannot be used. The message starts with file and line."""
 
     code = "baseline"
     exit_status = 2
 
 
 class PatternError(DlpctlError):
-    """A pattern file that cannot be used. The message begins with file, pattern and key."""
+    """A pattern file that cannot be used. The message starts with file, pattern and key."""
 
     code = "pattern"
     http_status = 422
@@ -85,16 +86,14 @@ class EngineError(DlpctlError):
 
 
 class NameDataError(EngineError):
-    """The data file of the tagger for names and addresses is missing, damaged or of another
-    version.
-    """
+    """The data file of the tagger for names and addresses is missing, damaged or outdated."""
 
     code = "name-data"
 
 
 class FormatError(DlpctlError):
-    """A file that cannot be read with certainty: damaged, encrypted, over a limit. A check blocks
-    it.
+    """A file that cannot be read with certainty: damaged, encrypted, over a limit. It is
+    blocked.
     """
 
     code = "format"
@@ -103,13 +102,13 @@ class FormatError(DlpctlError):
 
 
 class CannotMaskError(FormatError):
-    """A file that can be read, but not cleaned with certainty."""
+    """A file that can be read, but not masked with certainty."""
 
     code = "cannot-mask"
 
 
 class PolicyError(DlpctlError):
-    """A policy that cannot be used. Messages begin like `policy.toml: rules[2].action: ...`."""
+    """A policy that cannot be used. Messages start like `policy.toml:12: rules[2].action: ...`."""
 
     code = "policy"
     exit_status = 2
@@ -131,13 +130,13 @@ class VaultError(DlpctlError):
 
 
 class OutputError(DlpctlError):
-    """What should be written cannot be."""
+    """Output that cannot be written."""
 
     code = "output"
 
 
 class StillExposedError(DlpctlError):
-    """A masked text in which a value can still be read. It is blocked, as a check would."""
+    """A masked text in which a value can still be read. It is blocked."""
 
     code = "still-exposed"
     exit_status = 20
@@ -145,7 +144,7 @@ class StillExposedError(DlpctlError):
 
 
 class RequestError(DlpctlError):
-    """A field of a request that cannot be taken. The message begins with the field."""
+    """A field of a request that is invalid. The message starts with the field."""
 
     code = "request"
     exit_status = 2
@@ -153,28 +152,28 @@ class RequestError(DlpctlError):
 
 
 class UnauthorizedError(DlpctlError):
-    """No credential, or one that nobody knows."""
+    """No credential, or an unknown one."""
 
     code = "unauthorized"
     http_status = 401
 
 
 class ForbiddenError(DlpctlError):
-    """Who asks is known, but may not do this."""
+    """The credential does not allow the request."""
 
     code = "forbidden"
     http_status = 403
 
 
 class NotFoundError(DlpctlError):
-    """What is asked for does not exist, or not for who asks."""
+    """The object does not exist, or is not visible with the credential."""
 
     code = "not-found"
     http_status = 404
 
 
 class ConflictError(DlpctlError):
-    """What should be made is there already, or stands against something that is."""
+    """The object exists already, or conflicts with another."""
 
     code = "conflict"
     http_status = 409
@@ -201,20 +200,20 @@ class RateLimitError(DlpctlError):
 
 
 class QuotaError(RateLimitError):
-    """The checks of a license's month are used up."""
+    """The monthly checks of a license are used up."""
 
     code = "quota"
 
 
 class StoreError(DlpctlError):
-    """The database, or its key file, cannot be used. What was asked for has not been done."""
+    """The database or its key file cannot be used. Nothing was done."""
 
     code = "store"
     http_status = 503
 
 
 class TamperedError(DlpctlError):
-    """A row of the database that was changed by something other than this program; it is not used."""
+    """A row of the database that another program has changed; it is not used."""
 
     code = "tampered"
     http_status = 403
@@ -228,16 +227,14 @@ class TamperedError(DlpctlError):
 
 
 class BusyError(DlpctlError):
-    """The service has no room for the work now. Nothing was done; the same request may succeed
-    later.
-    """
+    """The service has no capacity now. Nothing was done; the same request may succeed later."""
 
     code = "busy"
     http_status = 503
 
 
 class ServerError(DlpctlError):
-    """A server that cannot be reached, or that is not one of ours."""
+    """A server that cannot be reached, or that is not one of dlpctl."""
 
     code = "server"
     http_status = 502

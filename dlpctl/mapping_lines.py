@@ -1,6 +1,6 @@
 """Find the lines of keys in TOML, YAML and JSON, for errors about their values.
 
-Paths are those of `dlpctl.mappings`: `rules[2].action`. Keys within inline TOML tables have the line of
+Paths are those of `dlpctl.mappings`: `rules[2].action`. Keys in inline TOML tables have the line of
 the key that holds them.
 """
 

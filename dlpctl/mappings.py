@@ -149,7 +149,7 @@ class Table:
     def flag(self, key: str, default: bool) -> bool:
         return bool(self.checked(key, as_flag, default))
 
-    def whole(self, key: str, default: int) -> int:
+    def count(self, key: str, default: int) -> int:
         value = self.checked(key, lambda value: as_integer(value, 1), default)
         assert isinstance(value, int)
         return value

@@ -1,4 +1,4 @@
-"""The words that every part of dlpctl shares."""
+"""The types that every part of dlpctl shares."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Category(StrEnum):
 IN_BINARIES = frozenset((Category.SECRETS, Category.CUSTOM))
 """Categories that the strings of unknown binaries are searched for.
 
-What looks like a name or a number there is machine code; only a user's own patterns may mean more.
+What resembles a name or a number in them is machine code; only custom patterns may mean more.
 """
 
 
@@ -31,7 +31,7 @@ class Destination(StrEnum):
 
 
 class Action(StrEnum):
-    """What a rule does with a finding; the order is from the mildest to the strictest."""
+    """The action of a rule on a finding, from the mildest to the strictest."""
 
     ALLOW = "ALLOW"
     MASK = "MASK"
@@ -45,10 +45,10 @@ class Decision(StrEnum):
 
 
 class Finding(NamedTuple):
-    """A span of characters that holds a value of `type`.
+    """A span of characters that contains a value of `type`.
 
     The value itself is never part of a finding, so a finding may be logged, stored and shown. A
-    named tuple, since a hundred thousand of them a second are made and frozen dataclasses cost
+    named tuple, since a hundred thousand of them are made a second and frozen dataclasses cost
     three times as much.
     """
 
@@ -62,13 +62,11 @@ class Finding(NamedTuple):
 
 
 PHI_TYPE = "PHI"
-"""The one type under which the service's interface tells of health data, whatever was found."""
+"""The one type under which the service's interface reports health data."""
 
 
 class Detection(NamedTuple):
-    """What the API says of all findings of one type: `sample` is partially masked, or None where
-    even that tells too much.
-    """
+    """All findings of one type in the API: `sample` is partially masked, or None."""
 
     type: str
     occurrences: int

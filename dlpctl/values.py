@@ -1,7 +1,6 @@
-"""When two spellings are the same value, and keyed fingerprints of values.
+"""Normal forms of values, and keyed fingerprints of them.
 
-Counting distinct values, exceptions, the hash operator and stand-ins must agree on this, so it is
-below.
+Counting distinct values, exceptions, the hash operator and surrogates must agree on these.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ _SHORTEST_GROUPED_NUMBER = 9
 
 
 def canonical(value: str, category: Category) -> str:
-    """One spelling for all spellings of a value: case, width and the grouping of digits do not
-    count.
+    """Return one spelling for all spellings of a value: case, width and digit groups do not count.
 
     Secrets are only stripped, since every one of their characters counts.
     """
@@ -41,14 +39,14 @@ def canonical(value: str, category: Category) -> str:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """A key for each purpose, so that no two uses of the one key can be played against each other."""
+    """Return a key for one purpose, so that uses of one key cannot be combined in an attack."""
     import hmac
 
     return hmac.digest(key, b"dlpctl:" + purpose.encode(), "sha256")
 
 
 def fingerprint(key: bytes, type_name: str, value: str, category: Category) -> str:
-    """What names a value in a file that people share, without telling it: 128 bits of a keyed hash."""
+    """Return a name of a value that does not reveal it: 128 bits of a keyed hash."""
     import hmac
 
     message = f"{type_name}\0{canonical(value, category)}".encode("utf-8", "surrogatepass")

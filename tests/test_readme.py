@@ -135,6 +135,10 @@ def test_the_configuration_shown_holds_and_is_not_the_default(tmp_path: Path) ->
         assert config.get(key) != Config().get(key), f"{key} is shown with its default"
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 250
+
+
 def test_every_topic_is_named() -> None:
     assert [name for name in topics.names() if f"`{name}`" not in README] == []
 

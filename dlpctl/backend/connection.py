@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from dlpctl import __version__
 from dlpctl.backend.address import Address
 from dlpctl.errors import (
     ConflictError,
@@ -32,6 +31,7 @@ from dlpctl.errors import (
     TooLargeError,
     UnauthorizedError,
 )
+from dlpctl.version import __version__
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 120.0

@@ -1,6 +1,6 @@
 """The application class of command modules: groups of options, and help as plain text.
 
-A command takes its options as parameters or, where several belong together or several commands share
+A command takes its options as parameters or, if several belong together or several commands share
 them, as a named tuple whose fields are the options.
 """
 
@@ -65,19 +65,17 @@ def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if _is_group(hint)}
     if not groups:
         return function
-    parameters = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            parameters += _parameters_of(groups[name])
-        else:
-            parameters.append(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=parameter.default,
-                    annotation=hints[name],
-                )
-            )
+    own = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=parameter.default,
+            annotation=hints[name],
+        )
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in groups
+    ]
+    parameters = own + [one for group in groups.values() for one in _parameters_of(group)]
 
     def call(**given: Any) -> Any:
         grouped = {

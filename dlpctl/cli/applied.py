@@ -27,7 +27,9 @@ _OWN = ("source", "groups", "is_active")
 
 
 def read(file: Path) -> list[Organization]:
-    """Read the organizations of a TOML, YAML or JSON file; raises `PolicyError` with all mistakes."""
+    """Read the organizations of a TOML, YAML or JSON file; raises `PolicyError` with all
+    mistakes.
+    """
     content = read_table_file(file)
     source = content.source
     organizations = Table(content.data, source, "", ("organization",)).items("organization")
@@ -142,7 +144,9 @@ def _content(table: Organization, folder: Path, load: Callable[[str], Policy]) -
 
 
 def _differing(wanted: Organization, found: Organization) -> list[str]:
-    """Return the keys of `wanted` that differ in `found`; of inner tables only their wanted keys."""
+    """Return the keys of `wanted` that differ in `found`; of inner tables only their
+    wanted keys.
+    """
     changes = []
     for key, value in wanted.items():
         if isinstance(value, Mapping):

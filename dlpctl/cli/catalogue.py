@@ -1,8 +1,8 @@
-"""The commands that there are: modules in `dlpctl.cli.commands`, found by being there.
+"""The commands: modules in `dlpctl.cli.commands`, found by being there.
 
-A module declares its group in the help and its position there as `SECTION = ("Content", 1)`, and its
-summary is the first line of its docstring. Both are read from the source, so that no module but that
-of the command in hand is imported.
+A module declares its section of the help and its position there as `SECTION = ("Content", 1)`, and
+its summary is the first line of its docstring. Both are read from the source, so that only the
+module of the called command is imported.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class ControlCheck:
         self, access: _PolicyAccess, name: str, output: Path | None, *, force: bool
     ) -> Answer:
         head, chunks = inputs.peeked(name)
-        data = documents.whole(chunks, self._config.limits.input_bytes)
+        data = documents.read_all(chunks, self._config.limits.input_bytes)
         base = Path(name).name
         answer = access.check_file(data, base)
         is_changed = answer["decision"] == Decision.ALLOWED_WITH_MASKING
@@ -80,7 +80,8 @@ class ControlCheck:
             return _PolicyAccess(control, self._key, self._destination, self._org, self._policy)
         if self._org is None:
             raise UsageError(
-                f"a check by a server needs a policy key: set {API_KEY}, or pass --api-key-file or --org"
+                "a check by a server needs a policy key:"
+                f" set {API_KEY}, or pass --api-key-file or --org"
             )
         key = policy_key(control, self._org, self._policy)
         return _PolicyAccess(control, key, self._destination, None, None)

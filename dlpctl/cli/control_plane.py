@@ -81,7 +81,7 @@ def complete_policy(policy: Policy) -> dict[str, Any]:
 
 
 class ControlOptions(NamedTuple):
-    """Where a command of the control plane asks, and how it prints the answer."""
+    """The control plane to ask, and the form of the answer."""
 
     form: options.Format = Output.HUMAN
     server: options.Server = None

@@ -67,7 +67,7 @@ def _settings() -> Generator[Verdict, None, Config]:
 def _program() -> Verdict:
     import platform
 
-    from dlpctl import __version__
+    from dlpctl.version import __version__
 
     system = f"{platform.system()} {platform.machine()}"
     python = f"dlpctl {__version__}, Python {platform.python_version()}, {system}"

@@ -1,5 +1,5 @@
-"""Files that are no plain text, on the command line: which those are, their passwords and masked
-copies, and progress.
+"""Files on the command line that are not plain text: their passwords, masked copies and
+progress.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 _PLAIN = {
-    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch", ".css", ".scss", ".py", ".pyi", ".js", ".mjs",
-    ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala", ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php",
-    ".pl", ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
+    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch",
+    ".css", ".scss", ".py", ".pyi", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala",
+    ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".pl",
+    ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
 }  # fmt: skip
-"""Names of files that are read as they stand. All others are looked into by their format, text or
-not.
-"""
+"""Suffixes of files that are read as they are. All others are read by their format."""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
@@ -44,9 +43,7 @@ _VARIABLE = "DLPCTL_PASSWORD"
 
 
 def is_plain(name: str, head: bytes) -> bool:
-    """Whether a content is text that needs no format: it may come as a stream, and nothing more has
-    to be imported.
-    """
+    """Return whether content is text that needs no format, so that it may come as a stream."""
     path = PurePath("" if name == STDIN else name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
@@ -55,13 +52,13 @@ def is_plain(name: str, head: bytes) -> bool:
         return name == STDIN and _is_legacy_text(head)
     if name == STDIN:
         return True
-    if not is_utf8(_whole_characters(head)):
+    if not is_utf8(_complete_characters(head)):
         return False
     return not (suffix in _MAYBE_PLAIN and _MARKUP.match(head)) and not _hides_archive(name, head)
 
 
-def _whole_characters(head: bytes) -> bytes:
-    """The data without a character of UTF-8 that is cut by the end of what was read first."""
+def _complete_characters(head: bytes) -> bytes:
+    """Return the data without a UTF-8 character that is cut at its end."""
     for size in (1, 2, 3):
         last = head[-size : len(head) - size + 1] or b"x"
         if last[0] >= 0xC0:
@@ -73,7 +70,7 @@ def _whole_characters(head: bytes) -> bytes:
 
 
 def _is_legacy_text(head: bytes) -> bool:
-    """Whether a content is text in an older encoding, which keeps its bytes."""
+    """Return whether content is text in an older encoding, which keeps its bytes."""
     if b"\0" in head:
         return False
     from dlpctl.formats.recognition import recognize
@@ -82,7 +79,7 @@ def _is_legacy_text(head: bytes) -> bool:
 
 
 def _hides_archive(name: str, head: bytes) -> bool:
-    """Whether a ZIP archive is at the end of a file, after more text than was read first."""
+    """Return whether a ZIP archive is at the end of a file, after the first piece of text."""
     if len(head) < inputs.CHUNK:
         return False
     with open_file(name) as opened:
@@ -90,8 +87,8 @@ def _hides_archive(name: str, head: bytes) -> bool:
         return ends_with_zip(opened.read())
 
 
-def whole(chunks: Iterable[bytes], most: int) -> bytes:
-    """All of a content, or little more than a file may have, which is for the format to refuse."""
+def read_all(chunks: Iterable[bytes], most: int) -> bytes:
+    """Return the content, or a little more than the limit, which the format then refuses."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -103,8 +100,9 @@ def whole(chunks: Iterable[bytes], most: int) -> bytes:
 
 
 def password(*, ask: bool, file: Path | None) -> str | None:
-    """Of an encrypted file: from a prompt, a file or the environment, since other users see what
-    arguments a process has.
+    """Return the password of an encrypted file: from a prompt, a file or the environment.
+
+    It is not an argument, since other users see the arguments of a process.
     """
     if file is not None:
         try:
@@ -115,7 +113,8 @@ def password(*, ask: bool, file: Path | None) -> str | None:
     if ask:
         if not sys.stdin.isatty():
             raise UsageError(
-                f"--password asks on a terminal, and there is none; use --password-file or {_VARIABLE}"
+                "--password asks on a terminal, and there is none;"
+                f" use --password-file or {_VARIABLE}"
             )
         from getpass import getpass
 
@@ -124,15 +123,16 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
 
 def without_values(name: str, checker: Checker) -> str:
-    """The name of a file as it may be shown."""
+    """Return the name of a file without sensitive values."""
     from dlpctl.files.names import Names
 
     return Names(checker.scan).shown([name])[0]
 
 
 def beside(name: str, shown: str) -> Path:
-    """Where the masked copy goes if nobody says: `a.pdf` becomes `a.masked.pdf`. `shown` is its
-    name without any value in it.
+    """Return the default path of the masked copy: `a.pdf` becomes `a.masked.pdf`.
+
+    `shown` is the name without sensitive values.
     """
     safe = PurePath(_NOT_IN_FILE_NAMES.sub("_", shown))
     suffix = safe.suffix
@@ -143,9 +143,7 @@ def beside(name: str, shown: str) -> Path:
 
 
 def save(data: bytes, target: Path, *, force: bool) -> None:
-    """Write a masked copy, whole or not at all; a file that is there already stays, unless it is
-    the same or `force` is given.
-    """
+    """Write a masked copy in one step; keep an existing file, unless it is the same or `force`."""
     from dlpctl.newfiles import write_whole
 
     if is_stream(target):
@@ -183,7 +181,7 @@ def remove_stale(target: Path | None, name: str) -> None:
 
 
 def refuse_unwritable(target: Path | None, *, force: bool) -> None:
-    """Before any work is done for it."""
+    """Refuse a file that cannot be written, before any work is done."""
     if target is None:
         return
     require_place(target)
@@ -194,9 +192,7 @@ def refuse_unwritable(target: Path | None, *, force: bool) -> None:
 def save_pictures(
     report: FileReport, data: bytes, name: str, folder: Path, secret: str | None
 ) -> list[Path]:
-    """The pages that masking changed, as pictures of before and after; for the eyes of who may see
-    the values.
-    """
+    """Write the pages that masking changed as pictures, before and after."""
     from dlpctl.files.pictures import before_and_after
     from dlpctl.newfiles import write_whole
 
@@ -222,7 +218,7 @@ def save_pictures(
 
 @contextmanager
 def progress(name: str) -> Iterator[Callable[[str], None]]:
-    """Says on a terminal what is being done, once that takes long."""
+    """Show on a terminal what is being done, once it takes long."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -258,9 +254,7 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def cleaning_up() -> Iterator[None]:
-    """Whoever ends the command by a signal gets it to end its worker and to remove its temporary
-    files first.
-    """
+    """Turn SIGTERM and SIGHUP into an exit that ends the worker and removes temporary files."""
     import signal
 
     def end(number: int, frame: FrameType | None) -> None:

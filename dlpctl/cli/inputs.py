@@ -1,4 +1,4 @@
-"""What a command reads: files and stdin, in pieces as they come, and never what is no text."""
+"""Read files and stdin in pieces, as they come, and refuse binary content where text is needed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dlpctl.regular import NotRegularError, open_regular
 
 STDIN = "-"
 CHUNK = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes of a piece."""
 _SETTLED = 0.005
-"""Seconds without more input after which what has come is worth handing on."""
+"""Seconds without more input after which a pause is reported."""
 
 
 def read_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
     """Yield the content of a file, or of stdin for `-`, as it comes; an empty chunk marks a pause.
 
-    `required` refuses a stdin without a byte. It is for commands that read stdin because no file is
-    named: a CI runner's empty stdin must not pass for a text without findings.
+    `required` refuses an empty stdin. It is for commands that read stdin because no file is named:
+    the empty stdin of a CI runner must not pass for a text without findings.
     """
     if name == STDIN:
         yield from _stdin(required=required)
@@ -68,9 +68,7 @@ def require_open_stdin() -> None:
 
 
 def may_hold_content() -> bool:
-    """Whether something may come from stdin that the caller wants to be read: it is a pipe, a
-    socket or a file.
-    """
+    """Return whether stdin is a pipe, a socket or a file, which the caller may want to be read."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:
@@ -102,8 +100,8 @@ def read_text_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
 
 
 def read_text(name: str, *, required: bool = False) -> str:
-    """Return a whole text; a byte that is not UTF-8 becomes a lone surrogate, and is written back
-    as it was.
+    """Return a text; a byte that is not UTF-8 becomes a lone surrogate, and is written back as it
+    was.
     """
     return b"".join(read_text_chunks(name, required=required)).decode("utf-8", "surrogateescape")
 

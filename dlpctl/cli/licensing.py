@@ -1,5 +1,5 @@
-"""Checks on this machine by the policies of a license, told to its server afterwards: what was
-decided, and never what was checked.
+"""Checks on this machine by the policies of a license. Its server is told decisions, never
+content.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Licensed:
 
     @classmethod
     def begin(cls, url: str, license_key: str, data_folder: Path) -> Licensed | None:
-        """None where the server is out of reach and no token of it is at hand: then checks are as
-        they are without a license.
+        """Return None if the server cannot be reached and there is no valid token: then no license
+        applies.
         """
         client = LicenseClient(url, license_key, data_folder)
         grant = client.grant()
@@ -43,7 +43,7 @@ class Licensed:
         return cls(client, grant)
 
     def policy(self, name: str | None) -> Policy | None:
-        """Of the organization; None where the name is none of its policies'."""
+        """Return the organization's policy of this name; None if it has none."""
         self._policy = self._grant.policy(name)
         return self._policy and self._policy[1]
 
@@ -56,7 +56,7 @@ class Licensed:
         size: int,
         is_file: bool,
     ) -> None:
-        """To be told; by a policy that is none of the organization's nothing is."""
+        """Note a check for the server, unless its policy is not one of the organization's."""
         from dlpctl.preflight import interface_detections
 
         if self._policy is None:
@@ -84,7 +84,7 @@ class Licensed:
             )
 
     def send(self) -> None:
-        """In the background."""
+        """Start to send the notes, in the background."""
         self._spool.start_sender(self._client.url)
 
     @property

@@ -100,7 +100,7 @@ class LocalCheck:
         head, chunks = inputs.peeked(name, required=self._required)
         if not documents.is_plain(name, head):
             most = self._session.config.limits.input_bytes
-            return self._check_file(name, documents.whole(chunks, most))
+            return self._check_file(name, documents.read_all(chunks, most))
         shown = self._shown(name)
         if self._answer.decision_only:
             return CheckedContent(shown, self._checker.decide(chunks))

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dlpctl import __version__
 from dlpctl.cli.app import App, Group
 from dlpctl.cli.catalogue import command_entries, command_names, module_of
 from dlpctl.cli.outputs import discard_stdout
 from dlpctl.errors import DlpctlError, did_you_mean, fault
+from dlpctl.version import __version__
 
 INTERRUPTED = 130
 _NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF)

@@ -14,6 +14,7 @@ from dlpctl.cli.render import Printer
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import UsageError
 from dlpctl.scan.baseline import Baseline, Entry, expiry, merged_by_union
+from dlpctl.scan.reports import counted
 
 if TYPE_CHECKING:
     from dlpctl.cli.search import Search
@@ -29,7 +30,7 @@ BaselineFile = Annotated[
 
 
 class ExceptionOptions(NamedTuple):
-    """Who answers for new exceptions and until when, and the file that holds them."""
+    """The owner, the last day and the file of new exceptions."""
 
     file: BaselineFile = None
     owner: Annotated[
@@ -92,7 +93,7 @@ def save(
         return
     types = Counter(entry.type for entry in after)
     listed = ", ".join(f"{count} {name}" for name, count in sorted(types.items()))
-    total = f"{counted(len(after))}{f' ({listed})' if listed else ''}"
+    total = f"{counted(len(after), 'exception')}{f' ({listed})' if listed else ''}"
     printer.line(f"{_shown(new.file)}: {total}; {added} added, {removed} removed")
     if by_union:
         attributes = _shown(new.file.with_name(".gitattributes"))
@@ -105,7 +106,3 @@ def _shown(file: Path) -> str:
 
 def _in_git(file: Path) -> bool:
     return any((folder / ".git").exists() for folder in file.absolute().parents)
-
-
-def counted(number: int) -> str:
-    return f"{number:,} exception{'' if number == 1 else 's'}"

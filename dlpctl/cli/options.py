@@ -83,7 +83,7 @@ ExpiresAt = Annotated[
 
 
 class ContentOptions(NamedTuple):
-    """How content is decided on and masked; the same for `check` and `mask`."""
+    """The decision on content, and its masking; the same for `check` and `mask`."""
 
     destination: Destination = None
     policy: Policy = None
@@ -113,7 +113,7 @@ class ContentOptions(NamedTuple):
 
 
 class AnswerOptions(NamedTuple):
-    """Where the masked copy goes, and how the answer is printed."""
+    """The path of the masked copy, and the form of the answer."""
 
     output: Annotated[
         Path | None,

@@ -1,4 +1,6 @@
-"""Where a command writes content: stdout as it comes, or a file that is whole or not there."""
+"""Where commands write content: stdout as it comes, or a file that is complete or not written at
+all.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ from dlpctl.errors import OutputError
 
 @contextmanager
 def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes bytes. A file gets its content at the end, in one step, and keeps what
-    it had if anything fails.
+    """Yield a function that writes bytes.
+
+    A file gets its content at the end, in one step, and keeps what it had if anything fails.
     """
     if file is None:
         sys.stdout.flush()
@@ -44,15 +47,14 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def discard_stdout() -> None:
-    """Lead stdout nowhere, so that what is still buffered does not raise again at exit."""
+    """Send stdout to the null device, so that buffered output does not raise again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def is_stream(file: Path) -> bool:
-    """Whether it is a device or a pipe, such as `/dev/null`: that is written to, not replaced by a
-    file.
+    """Return whether a file is a device or a pipe, such as `/dev/null`, which must not be replaced.
 
-    `/dev/stdout` is a link that must stay, even where the shell has led stdout into a file.
+    `/dev/stdout` is a link that must stay, even if the shell has redirected stdout to a file.
     """
     try:
         if not file.exists() or file.is_dir():
@@ -63,7 +65,7 @@ def is_stream(file: Path) -> bool:
 
 
 def unwritable(file: Path, problem: OSError) -> OutputError:
-    """Why a file cannot be written, and what helps."""
+    """Return the error for a file that cannot be written, and what helps."""
     reason = (
         _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
     )

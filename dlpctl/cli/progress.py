@@ -1,6 +1,4 @@
-"""How far a long scan has got, in one line on a terminal that whatever is written next takes the
-place of.
-"""
+"""The progress of a long scan, in one line of the terminal that the next output replaces."""
 
 from __future__ import annotations
 
@@ -20,10 +18,10 @@ _ERASE = "\r\x1b[K"
 
 
 class Progress:
-    """Told of every step; silent where the stream is no terminal, and for what is done soon.
+    """Is called for every step; writes nothing for short scans or without a terminal.
 
-    A single file may take long as well: until `end`, a timer shows the time that has passed. A
-    timer rather than a thread, since the scan forks.
+    A single file may take long: until `end`, a timer shows the time that has passed. It is a timer
+    rather than a thread, since the scan forks.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -76,9 +74,7 @@ class Progress:
 
 
 def _descriptor_of(stream: TextIO | None) -> int | None:
-    """Return the descriptor that a timer can write to; None where the system or the thread has no
-    timer.
-    """
+    """Return the descriptor that a timer can write to; None if system or thread has no timer."""
     if (
         stream is None
         or sys.platform == "win32"

@@ -1,7 +1,7 @@
-"""The location that dlpctl is installed from, for templates that install it elsewhere.
+"""The source that dlpctl was installed from, for templates that install it elsewhere.
 
-Nothing is invented: a name that nobody has registered yet on an index, or a repository that does
-not exist, would give the users' pipelines to whoever takes it first.
+Nothing is invented: an unregistered package name, or a repository that does not exist, would give
+the users' pipelines to whoever takes it first.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _SCHEMES = ("git+https://", "git+ssh://", "https://")
 _URL = re.compile(r"(?P<scheme>[a-z+]+://)(?:(?P<user>[^/@]+)@)?[^/@\s]+/[\w./~%+=@:#&,-]+")
 _REVISION = re.compile(r"(?P<repository>git\+.+/[^/@#]+)@(?P<revision>[^/@#]+)")
 _CREDENTIALS = re.compile(r"^((?:git\+)?https://)[^/@]*@")
-"""Some installers note them, and a template is no place for them."""
+"""Some installers record credentials, which must not get into a template."""
 _UNKNOWN = (
-    "this installation does not say where it came from: pass --install-from"
-    " 'git+https://HOST/ORG/dlpctl@COMMIT' with the repository that you have it from"
+    "the source of this installation is not known: pass --install-from"
+    " 'git+https://HOST/ORG/dlpctl@COMMIT' with its repository"
 )
 
 
@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
     @property
     def repository(self) -> tuple[str, str]:
-        """The address of the git repository, and the commit."""
+        """Return the URL of the git repository, and the commit."""
         found = _REVISION.fullmatch(self.url)
         if found is None:
             raise UsageError(
@@ -44,8 +44,8 @@ class Source(NamedTuple):
 
 
 def source(passed: str | None = None) -> Source:
-    """Return what the user passes, else what this installation came from, else its declared
-    repository.
+    """Return the source that the user passes, else that of this installation, else the declared
+    one.
     """
     if passed is not None:
         return Source(_checked(passed))
@@ -57,7 +57,7 @@ def source(passed: str | None = None) -> Source:
 
 
 def extra_packages(extra: str) -> str:
-    """Return the packages that an extra stands for, as arguments of a shell."""
+    """Return the packages of an extra, as arguments of a shell."""
     required = (each.partition(";") for each in metadata.requires(_PACKAGE) or ())
     marker_of_extra = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
     return shlex.join(
@@ -82,7 +82,7 @@ def _checked(url: str) -> str:
 
 
 def _direct(distribution: metadata.Distribution) -> str | None:
-    """The origin that the installer noted (PEP 610), if others can install from there, too."""
+    """Return the origin that the installer recorded (PEP 610), if others can install from it."""
     text = distribution.read_text("direct_url.json")
     noted: dict[str, Any] = json.loads(text) if text else {}
     url = str(noted.get("url", ""))
@@ -98,7 +98,7 @@ def _direct(distribution: metadata.Distribution) -> str | None:
 
 
 def _declared(distribution: metadata.Distribution) -> str | None:
-    """The tag of this version in the repository that the metadata declares as the source."""
+    """Return the tag of this version in the repository that the metadata declares."""
     for entry in distribution.metadata.get_all("Project-URL") or ():
         label, _, url = entry.partition(",")
         if label.strip().lower() == "source" and url.strip().startswith("https://"):

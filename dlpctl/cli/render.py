@@ -1,4 +1,4 @@
-"""From results to what is printed: for people, with colours where they can be seen, or as JSON."""
+"""Print results for people, with colours on a terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _DECISION_COLOURS = {"ALLOWED": "green", "ALLOWED_WITH_MASKING": "yellow", "BLOC
 
 
 def coloured(stream: IO[str], when: str = "auto") -> bool:
-    """What the setting says; where it leaves it open, https://no-color.org and the habit of its
-    counterpart FORCE_COLOR.
+    """Return whether to use colours: by the setting, else by NO_COLOR, FORCE_COLOR and the
+    terminal.
     """
     if when != "auto":
         return when == "always"
@@ -26,7 +26,7 @@ def coloured(stream: IO[str], when: str = "auto") -> bool:
 
 
 class Printer:
-    """Writes to stdout, or nothing where it is to be quiet."""
+    """Writes to stdout, or nothing if it is quiet."""
 
     def __init__(self, color: str = "auto", *, quiet: bool = False) -> None:
         self._stream = sys.stdout
@@ -52,7 +52,7 @@ class Printer:
     def table(
         self, rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), indent: str = ""
     ) -> None:
-        """Columns as wide as their widest cell; the last one is not padded."""
+        """Print columns as wide as their widest cell; the last one is not padded."""
         cells = [tuple(head), *map(tuple, rows)] if head else [tuple(row) for row in rows]
         if not cells:
             return

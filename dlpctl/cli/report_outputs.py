@@ -1,4 +1,4 @@
-"""The reports of a scan and where each goes. An output that fails does not take the others with it."""
+"""The outputs of a scan's reports. One that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Output(NamedTuple):
     complete: Callable[[], object]
     """Is called after the last byte of the report."""
     abandon: Callable[[], object]
-    """Is called where writing failed, or was not needed any more."""
+    """Is called if writing failed, or the report is not needed any more."""
     is_file: bool = False
 
 
 def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
-    """Return the output for stdout: what programs read is UTF-8 everywhere."""
+    """Return the output for stdout: programs get UTF-8 everywhere."""
     if for_people:
         return Output(sys.stdout.write, sys.stdout.flush, discard_stdout)
     sys.stdout.flush()
@@ -51,12 +51,12 @@ def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
 
 
 def file_output(file: Path) -> Output:
-    """Return the output for a file, which has its new content whole, or does not exist.
+    """Return the output for a file, which gets its complete content in one step.
 
-    The report of an earlier run is removed at once: whatever ends this run, a SIGKILL included,
-    nobody can take the old report for the new one. The content is collected in a file without a
-    name in the same folder, so that a scan of this folder does not meet it and nothing remains of a
-    run that is killed.
+    The report of an earlier run is removed at once: whatever ends this run, even SIGKILL, nobody
+    can take the old report for the new one. The content is collected in a file without a name in
+    the same folder, so that a scan of this folder does not find it and nothing remains of a killed
+    run.
     """
     import tempfile
 
@@ -93,7 +93,7 @@ def _encoded(text: str) -> bytes:
 
 
 def require_distinct(files: Iterable[Path], scanned: Sequence[str]) -> None:
-    """Refuse two reports for one file, and a report in the place of a file that is to be scanned."""
+    """Refuse two reports for one file, and a report that replaces a file to scan."""
     named: set[str] = {os.path.realpath(path) for path in scanned}
     for file in files:
         real = os.path.realpath(file)
@@ -136,10 +136,10 @@ class Delivery:
 
 
 def failure_of(deliveries: Sequence[Delivery]) -> Failure | None:
-    """The failure to report of those that there were.
+    """Return the failure to report, if any.
 
-    A reader of stdout that has seen enough, such as `head`, is none where every report in a file is
-    whole.
+    A reader of stdout that has seen enough, such as `head`, is no failure if every report file is
+    complete.
     """
     failures = [one.failure for one in deliveries if one.failure is not None]
     has_file = any(one.output.is_file for one in deliveries)

@@ -24,7 +24,7 @@ class ReportFormat(StrEnum):
 
 
 class ScanRequest(NamedTuple):
-    """What is scanned, what is looked for, and where the reports go."""
+    """The files to scan, the types to look for, and the reports to write."""
 
     paths: Annotated[
         list[str] | None,
@@ -119,7 +119,7 @@ class ScanRequest(NamedTuple):
 
     @property
     def of_changes(self) -> bool:
-        """Whether changes are scanned, of which there may be none."""
+        """Return whether changes are scanned, of which there may be none."""
         return self.staged or self.diff is not None
 
     @property

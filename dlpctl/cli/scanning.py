@@ -151,7 +151,7 @@ def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
     ranges = [path for path in paths if request.history and not os.path.lexists(path)]
     places = [Path(path) for path in paths if path not in ranges] or [Path()]
     repository = Repository(str(places[0] if places[0].is_dir() else places[0].parent))
-    within = [_known(repository, place) for place in places] if paths else []
+    within = [_git_path(repository, place) for place in places] if paths else []
     within = [inside for inside in within if inside != "."]
     if request.staged:
         return run.blobs(repository, repository.staged(within))
@@ -164,8 +164,10 @@ def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
     return run.blobs(repository, repository.history(ranges, within))
 
 
-def _known(repository: Repository, place: Path) -> str:
-    """Return a path as git names it; refuse one that git does not know, which would match nothing."""
+def _git_path(repository: Repository, place: Path) -> str:
+    """Return a path as git names it; refuse one that git does not know, which would match
+    nothing.
+    """
     inside = repository.within(place)
     if not os.path.lexists(place) and not repository.has_path(inside):
         raise UsageError(f"{place}: no such file or folder, neither here nor in HEAD")
@@ -175,8 +177,8 @@ def _known(repository: Repository, place: Path) -> str:
 def _deliveries(
     session: Session, request: ScanRequest, wanted: Search, files: Sequence[tuple[str, Output]]
 ) -> list[Delivery]:
-    from dlpctl import __version__
     from dlpctl.cli.render import coloured
+    from dlpctl.version import __version__
 
     setting = Setting(__version__, request.fail_on, verbose=request.verbose, limits=wanted.limits)
 

@@ -1,4 +1,4 @@
-"""The target of a scan: what flags ask for, else what the settings do, else the command's default."""
+"""The target of a scan: from flags, else from settings, else the default of the command."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 
 HOOK_TYPES = ("SECRETS",)
-"""The target of hooks if neither flags nor settings name one, since nearly every commit names a
-person.
-"""
+"""The types of hooks if neither flags nor settings name any: nearly every commit names a person."""
 
 
 class Search(NamedTuple):
-    """A detector for what is wanted alone, and the score from which its findings count."""
+    """A detector for the wanted types, and the lowest score of a finding."""
 
     detector: Detector
     min_score: float
@@ -40,7 +38,9 @@ def search(
     min_score: float | None = None,
     default_types: Sequence[str] = (),
 ) -> Search:
-    """Return the search for these flags; `default_types` hold if nothing names types or a policy."""
+    """Return the search for these flags; `default_types` hold if nothing names types or a
+    policy.
+    """
     config = session.config
     detector, score = session.detector(), config.min_score
     chosen = policy or (config.policy if _is_set(session, "policy") else None)
@@ -66,8 +66,8 @@ def search(
 
 
 def everything(session: Session) -> Search:
-    """Return a search that misses no value that an exception may be for, whatever the settings
-    limit it to.
+    """Return a search that finds every value that an exception may be for, whatever the settings
+    say.
     """
     detector = session.detector()
     if _is_set(session, "policy"):
@@ -86,7 +86,7 @@ def _names(session: Session, types: str | None, default: Sequence[str]) -> Seque
 
 
 def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[str]:
-    """The patterns of these names; an unknown name of a settings file is reported with that file."""
+    """Return the patterns of these names; an unknown name is reported with its settings file."""
     try:
         detector.for_types(names)
     except UsageError as unknown:
@@ -100,7 +100,7 @@ def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[st
 def _by_policy(
     session: Session, detector: Detector, policy: Policy, destination: str | None
 ) -> tuple[Detector, set[str] | None, float]:
-    """A detector with the patterns of a policy, the ids of those that matter, and its lowest
+    """Return a detector with a policy's patterns, the ids of relevant ones, and its lowest
     threshold.
     """
     from dlpctl.policy.decide import relevant_selectors
@@ -123,7 +123,7 @@ def _with_patterns(detector: Detector, policy: Policy) -> Detector:
 
 
 def _ids(detector: Detector, selectors: Iterable[str]) -> set[str]:
-    """The patterns that these categories, types and ids name."""
+    """Return the patterns that these categories, types and ids name."""
     wanted = {selector.upper() for selector in selectors}
     return {
         pattern.id

@@ -1,4 +1,4 @@
-"""What a command needs of configuration, patterns, policies and keys, made from its options."""
+"""The configuration, patterns, policies and keys of one run of a command."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Session:
         return cls(load_config({"server": server}), patterns)
 
     def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
-        """Whether a check is one of the control plane: by a policy key, for an organization, or by
-        a server; a license checks here.
+        """Return whether the control plane decides: by a policy key, an organization or a
+        server.
         """
         if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
             return True
@@ -53,7 +53,7 @@ class Session:
     def record(
         self, decision: Decision, report: Report | None, size: int, *, is_file: bool
     ) -> None:
-        """A check that was made under a license is to be told of."""
+        """Note a check that was made under a license."""
         if self._license is not None:
             self._license.record(decision, self._destination, report, size=size, is_file=is_file)
 
@@ -62,7 +62,7 @@ class Session:
             self._license.send()
 
     def _licensed_policy(self, name: str | None) -> Policy | None:
-        """The organization's, where there is a license and a server that vouches for it."""
+        """Return the organization's policy, if there is a license and a server that confirms it."""
         key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
         if not key or self.config.server is None:
             return None
@@ -109,7 +109,7 @@ class Session:
         )
 
     def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
-        """The same for files, within the limits of the settings."""
+        """Return a checker of files, within the limits of the settings."""
         from dlpctl.files.checking import FileChecker, parse_on_uninspected
 
         return FileChecker(
@@ -187,7 +187,7 @@ def _note_compiling() -> None:
 
 
 @contextmanager
-def opened(store: Vault | None, checker: Checker) -> Iterator[Masker]:
-    """A masker; where there is a vault, its tokens are on disk before what holds them is given out."""
+def open_masker(store: Vault | None, checker: Checker) -> Iterator[Masker]:
+    """Yield a masker. A vault's tokens are on disk before the text that holds them is given out."""
     with store.transaction() if store is not None else nullcontext():
         yield checker.masker(store)

@@ -18,16 +18,18 @@ from dlpctl.regular import open_file
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}
 OTHER_VARIABLES = {
-    "DLPCTL_HOME": "A folder for settings, data and cache, in the place of those of the platform.",
-    "DLPCTL_VAULT_KEY": "The key of vaults, hashes and surrogates, in the place of the key file; 32 bytes in hexadecimal.",
-    "DLPCTL_BASELINE_KEY": "The key of exceptions, in the place of the salt in their file; 32 bytes in hexadecimal.",
+    "DLPCTL_HOME": "The folder for settings, data and cache, instead of the platform's folders.",
+    "DLPCTL_VAULT_KEY": "The key of vaults, hashes and surrogates; 32 bytes in hexadecimal.",
+    "DLPCTL_BASELINE_KEY": "The key of exceptions, instead of their salt; 32 bytes in hexadecimal.",
     "DLPCTL_PASSWORD": "The password of encrypted files.",
     "DLPCTL_TOKEN": "The admin token for a server.",
     "DLPCTL_API_KEY": "The key of the policy to check by.",
     "DLPCTL_LICENSE_KEY": "The license key of this installation.",
 }
-"""Variables of secrets and of the folder of settings, which are no settings, with their meanings."""
-# Kubernetes sets such variables in every container beside a service that is called dlpctl or
+"""Variables of secrets and of the folder of settings, which are no settings, with their
+meanings.
+"""
+# Kubernetes sets such variables in every container if a service is called dlpctl or
 # dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 

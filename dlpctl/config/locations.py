@@ -1,4 +1,4 @@
-"""The files and folders that dlpctl uses on this machine."""
+"""The files and folders of dlpctl on this machine."""
 
 from __future__ import annotations
 
@@ -52,12 +52,11 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
             root = working / Path(home).expanduser()
         except RuntimeError:
             raise ConfigError(
-                "DLPCTL_HOME begins with '~', but no home folder is known; write the whole path"
+                "DLPCTL_HOME starts with '~', but no home folder is known; write the absolute path"
             ) from None
         return root / "config", root / "data", root / "cache"
     if sys.platform == "linux" and (user := Path(environ.get("HOME", ""))).is_absolute():
-        # What platformdirs answers here, without the milliseconds that importing it costs every
-        # start.
+        # The answer of platformdirs, without the milliseconds of importing it.
         config, data, cache = (
             Path(given)
             if (given := environ.get(variable, "").strip()) and Path(given).is_absolute()
@@ -78,7 +77,7 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
 
 
 def nearest(name: str, working: Path) -> Path | None:
-    """The file of this name in the folder or the closest one above it."""
+    """Return the file of this name in the folder or the closest one above it."""
     for folder in (working, *working.parents):
         candidate = folder / name
         try:
@@ -90,9 +89,7 @@ def nearest(name: str, working: Path) -> Path | None:
 
 
 def _planted(file: Path) -> bool:
-    """Whether another user put it where everybody may put files, as in /tmp: that is no setting of
-    ours.
-    """
+    """Return whether another user put a file where everybody may write, such as /tmp."""
     if os.name != "posix":
         return False
     everybody = file.parent.stat().st_mode & stat.S_IWOTH

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Layer(StrEnum):
-    """From the weakest to the strongest."""
+    """The layers of settings, from the weakest to the strongest."""
 
     DEFAULT = "default"
     PROJECT = "project"

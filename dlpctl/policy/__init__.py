@@ -1,1 +1,1 @@
-"""Policies: what may leave for whom. Nothing here knows how findings are found or masked."""
+"""Policies: the decision what may leave. Nothing here knows how findings are found or masked."""

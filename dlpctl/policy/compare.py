@@ -1,4 +1,4 @@
-"""What a change of policy changes."""
+"""Compare two policies: their rules and their decisions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Change(NamedTuple):
     before: Decision
     after: Decision
     types: tuple[str, ...]
-    """The types whose findings are treated differently."""
+    """The types of findings with another action."""
 
 
 def changed_decisions(
@@ -42,7 +42,7 @@ def changed_decisions(
     on: date | None = None,
     key: bytes | None = None,
 ) -> Iterator[Change]:
-    """Where the decision, or what happens to a finding, differs. Scan with the lower `minScore`."""
+    """Yield where decision or action differ. Scan the samples with the lower `minScore`."""
     deciders = [
         (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key))
         for to in destinations
@@ -63,9 +63,7 @@ def changed_decisions(
 
 
 def changed_rules(before: Policy, after: Policy) -> list[str]:
-    """The differences in the policies themselves, a line each; rules are the same rule if their ids
-    are.
-    """
+    """Return the differences of the policies, a line each; rules are matched by id."""
     lines = []
     old_table, new_table = before.to_dict(), after.to_dict()
     for key in ("name", "version", "minScore", "defaultAction", "customPatterns"):

@@ -1,12 +1,12 @@
-"""From findings to a decision.
+"""Decide on findings by a policy.
 
 A rule covers a finding if it is enabled, names the destination, names the finding's category, type
 or pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the
 rules that cover it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not
-reach its `minCount` or `minDistinct` is as if it were not there, and so is one that would thereby
-loosen the `defaultAction`: more findings never allow more. A value that a rule's exceptions list is
-allowed as far as that rule goes. A finding that no rule covers gets the policy's `defaultAction`,
-or is allowed and listed.
+reach its `minCount` or `minDistinct` has no effect, and neither has one that would thereby loosen
+the `defaultAction`: more findings never allow more. A value that a rule's exceptions list is
+allowed by that rule. A finding that no rule covers gets the policy's `defaultAction`, or is allowed
+and listed.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ ValueOf = Callable[[Finding], str]
 
 
 class Verdict(NamedTuple):
-    """What happens to a finding, and why."""
+    """The action on a finding, and the rule that decided."""
 
     action: Action
     rule: str | None
     """The rule's id; None where no rule covers the finding."""
     operator: str | None = None
-    """How to mask, where the rules say so."""
+    """How to mask, if the rules say so."""
 
 
 class FindingDecision(NamedTuple):
@@ -54,7 +54,7 @@ class PolicyDecision(NamedTuple):
     ruled: Sequence[FindingDecision]
     """Every finding that counts, in the order given."""
     expired: tuple[Exemption, ...]
-    """Exceptions of this destination's rules that no longer act."""
+    """Exceptions of this destination's rules that have expired."""
 
     def of(self, action: Action) -> list[FindingDecision]:
         return [ruled for ruled in self.ruled if ruled.verdict.action is action]
@@ -66,9 +66,7 @@ class PolicyDecision(NamedTuple):
 
 
 def loosens(rule: Rule, default: Action | None) -> bool:
-    """Whether a rule asks for several findings only to be milder than the policy is with one that
-    no rule covers.
-    """
+    """Return whether a rule needs several findings and is milder than the default action."""
     counted = rule.min_count > 1 or rule.min_distinct > 1
     return counted and _STRICTNESS[rule.action] < _STRICTNESS[default or Action.ALLOW]
 
@@ -77,7 +75,7 @@ class Candidate(NamedTuple):
     """A rule that covers a kind of finding."""
 
     place: int
-    """Which of the destination's rules it is."""
+    """The index among the rules of the destination."""
     threshold: float
     verdict: Verdict
     tolerated: Verdict
@@ -87,7 +85,7 @@ class Candidate(NamedTuple):
 
 
 class Decider:
-    """A policy prepared for one destination. Build it once, ask it often; it does not change."""
+    """A policy prepared for one destination. Build it once and reuse it; it does not change."""
 
     def __init__(
         self,
@@ -140,8 +138,8 @@ class Decider:
     def __call__(
         self, findings: Sequence[Finding], value_of: ValueOf | None = None
     ) -> PolicyDecision:
-        """Decide. Without `value_of` nothing is excepted, and every finding counts as a value of
-        its own.
+        """Decide. Without `value_of` nothing is excepted, and every finding counts as a distinct
+        value.
         """
         candidates_of = self._candidates
         acting = self._acting(findings, value_of) if self.counts else frozenset[int]()
@@ -177,9 +175,9 @@ class Decider:
     def covering(
         self, type_name: str, category: Category, pattern_id: str
     ) -> tuple[Candidate, ...]:
-        """The candidates for one kind of finding, the strictest first.
+        """Return the candidates for one kind of finding, the strictest first.
 
-        The order of the rules only tells apart what differs in nothing but the id.
+        The order of the rules only decides between rules that differ in nothing but the id.
         """
         found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
         for place, rule in enumerate(self._rules):
@@ -204,7 +202,7 @@ class Decider:
         return value_of is not None and self._excepts[place](finding, value_of(finding))
 
     def _acting(self, findings: Iterable[Finding], value_of: ValueOf | None) -> frozenset[int]:
-        """Which of the rules that count have enough to count."""
+        """Return the rules with a minimum count that have enough findings."""
         counts = dict.fromkeys(range(len(self._rules)), 0)
         values: dict[int, set[object]] = {place: set() for place in counts}
         for number, finding in enumerate(findings):
@@ -235,7 +233,7 @@ class Decider:
 def _operator_of(
     rule: Rule, type_name: str, category: Category, pattern_id: str
 ) -> tuple[str | None, Reach]:
-    """The operator that the rule names most closely."""
+    """Return the operator that the rule names most closely."""
     best: str | None = None
     best_reach = Reach.NONE
     if rule.action is Action.MASK:
@@ -255,17 +253,17 @@ def decide(
     on: date | None = None,
     key: bytes | None = None,
 ) -> PolicyDecision:
-    """Decide once; who decides often keeps a `Decider`."""
+    """Decide once; for many decisions keep a `Decider`."""
     return Decider(policy, destination, on=on, key=key)(findings, value_of)
 
 
 class Relevant(NamedTuple):
-    """What must be scanned."""
+    """The types that must be scanned."""
 
     selectors: frozenset[str] | None
     """Categories, types and pattern ids; None is everything."""
     min_score: float
-    """The lowest score at which a finding can matter."""
+    """The lowest score of a relevant finding."""
 
 
 def relevant_selectors(
@@ -275,10 +273,10 @@ def relevant_selectors(
     decision_only: bool = False,
     catalogue: Catalogue | None = None,
 ) -> Relevant:
-    """What can matter for this policy and destination.
+    """Return the types that are relevant for this policy and destination.
 
-    A report lists what no rule covers too, so it needs everything. The decision alone needs what
-    can be masked or blocked. With a `catalogue`, pattern ids are answered as their types.
+    A report lists what no rule covers, too, so it needs all types. The decision alone needs those
+    that can be masked or blocked. With a `catalogue`, pattern ids are returned as their types.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
     thresholds = [policy.min_score if rule.min_score is None else rule.min_score for rule in rules]

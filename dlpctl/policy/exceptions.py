@@ -1,4 +1,4 @@
-"""Whether a value is one that a rule lets pass."""
+"""Match values with the exceptions of a rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[Finding, str], bool]:
-    """A test for findings and their values. `exemptions` are those that have not expired."""
+    """Return a test for findings and their values. `exemptions` are those that have not expired."""
     by_fingerprint: dict[str, list[Exemption]] = {}
     for exemption in exemptions:
         if exemption.hmac:

@@ -43,7 +43,7 @@ class _Form(NamedTuple):
 
 
 def read_table_file(path: Path) -> TableFile:
-    """Read a file by its suffix; raises `PolicyError`, which begins with the file's name."""
+    """Read a file by its suffix; raises `PolicyError`, which starts with the file's name."""
     text = _text_of(path)
     form = _FORMS.get(path.suffix.lower())
     if form is None:

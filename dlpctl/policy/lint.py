@@ -1,4 +1,4 @@
-"""What in a policy cannot do what its author thinks it does."""
+"""Find rules, names and exceptions of a policy that have no effect."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SOON = timedelta(days=14)
-# Values of shapes that have nothing in common: a pattern that matches all of them matches whatever
-# it meets.
+# Values of unrelated shapes: a pattern that matches all of them matches everything.
 _UNRELATED = ("a", "Zoë Quartermaine", "000-12-3456", "q@w.example", "!~", "9" * 30)
 
 
@@ -32,7 +31,7 @@ class Lint(NamedTuple):
     level: Level
     code: str
     place: str
-    """`rules[2].exceptions[0]`, or empty for the whole policy."""
+    """`rules[2].exceptions[0]`, or empty for the policy itself."""
     message: str
 
 
@@ -43,7 +42,7 @@ class _Kind(NamedTuple):
 
 
 def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> list[Lint]:
-    """Findings in the order of the policy, then what concerns the whole of it."""
+    """Return problems in the order of the policy, then those of the policy itself."""
     day = on or datetime.now(UTC).date()
     catalogue = with_custom(catalogue, policy.custom_patterns)
     kinds = _kinds(catalogue)
@@ -64,7 +63,7 @@ def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> lis
 
 
 def _kinds(catalogue: Catalogue) -> list[_Kind]:
-    """Every kind of finding that there can be; a type without a pattern comes from a tagger."""
+    """Return every kind of finding that is possible; a type without a pattern is a tagger's."""
     with_patterns = set(catalogue.patterns.values())
     kinds = [
         _Kind(name, category, "")
@@ -78,9 +77,7 @@ def _kinds(catalogue: Catalogue) -> list[_Kind]:
 
 
 class _Shadows:
-    """Which rules make a difference to some kind of finding, and which rule stands before the
-    others.
-    """
+    """The rules that decide for some kind of finding, and the rules that shadow the others."""
 
     def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
         self._deciding: set[str | None] = set()
@@ -98,12 +95,14 @@ class _Shadows:
                         self._before.setdefault(candidate.verdict.rule, shadowing.verdict.rule)
 
     def before(self, rule: Rule) -> str | None:
-        """The rule that leaves nothing to this one."""
+        """Return the rule that leaves nothing to this one."""
         return None if rule.id in self._deciding else self._before.get(rule.id)
 
 
 def _shadows(one: Candidate, other: Candidate) -> bool:
-    """Whether `one` acts on all that `other` acts on, as strictly; of two equals the later is idle."""
+    """Return whether `one` acts on all that `other` acts on, as strictly; of equals the earlier
+    does.
+    """
     if one.counted or one.excepted or one.threshold > other.threshold:
         return False
     if one.verdict.action is not other.verdict.action:
@@ -134,8 +133,8 @@ def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
 
 def _loosening(place: str, rule: Rule, policy: Policy) -> Lint:
     message = (
-        f"{rule.id!r} never acts: a rule with minCount or minDistinct must be as strict as the defaultAction "
-        f"{policy.default_action}, or more findings would allow more"
+        f"{rule.id!r} never acts: a rule with minCount or minDistinct must be as strict as the"
+        f" defaultAction {policy.default_action}, or more findings would allow more"
     )
     return Lint(Level.WARNING, "loosening", place, message)
 
@@ -144,7 +143,10 @@ def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> 
     for index, selector in enumerate(rule.data_types):
         at = f"{place}.dataTypes[{index}]"
         if not is_known(selector, catalogue):
-            message = f"{selector} is not a category, detection type or pattern, so nothing is ever found for it"
+            message = (
+                f"{selector} is not a category, detection type or pattern,"
+                " so nothing is ever found for it"
+            )
             yield Lint(Level.ERROR, "unknown-type", at, message)
         elif wider := _wider(selector, rule, kinds):
             yield Lint(

@@ -1,4 +1,4 @@
-"""Read a policy from a table: every name is checked, and every mistake is reported with its place."""
+"""Read a policy from a table: names are checked, and mistakes are reported with their places."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ class _Rules:
             action=table.member("action", Action, "an action"),
             enabled=table.flag("enabled", True),
             min_score=table.score("minScore"),
-            min_count=table.whole("minCount", 1),
-            min_distinct=table.whole("minDistinct", 1),
+            min_count=table.count("minCount", 1),
+            min_distinct=table.count("minDistinct", 1),
             masking=self._masking(table),
             exceptions=self._exemptions(table),
         )

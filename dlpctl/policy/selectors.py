@@ -1,4 +1,4 @@
-"""What `dataTypes` and the keys of `masking` name: a category, a detection type or a pattern."""
+"""Selectors, in `dataTypes` and `masking`: they name a category, a detection type or a pattern."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reach(IntEnum):
-    """How closely a selector names a finding; the order is from not at all to exactly."""
+    """The precision with which a selector names a finding, in ascending order."""
 
     NONE = 0
     EVERYTHING = 1
@@ -23,14 +23,14 @@ class Reach(IntEnum):
 
 
 def normal(selector: str) -> str:
-    """Categories and types are written in upper case, pattern ids (the names with hyphens) in lower
+    """Return a selector in normal form: patterns (with hyphens) in lower case, others in upper
     case.
     """
     return selector.lower() if "-" in selector else selector.upper()
 
 
 def reach(selector: str, type_name: str, category: Category, pattern_id: str) -> Reach:
-    """How closely a normal selector names a finding of this type, category and pattern."""
+    """Return how precisely a normal selector names a finding of this type, category and pattern."""
     folded = selector.upper()
     if folded == pattern_id.upper():
         return Reach.PATTERN

@@ -1,4 +1,4 @@
-"""One sentence that says what happened, as a person would."""
+"""Summarize a decision in one sentence, as a person would."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ACRONYMS = frozenset(
 def summarize(
     ruling: PolicyDecision, labels: Labels, *, reason: str = "", empty: bool = False
 ) -> str:
-    """`reason` is what blocks besides the rules (a check of the masked text that failed, say)."""
+    """Return the sentence; `reason` is a cause of blocking other than a rule."""
     to = ruling.destination
     if reason:
         return f"Blocked for {to}: {reason}"

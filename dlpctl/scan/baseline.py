@@ -1,10 +1,10 @@
-"""Exceptions: findings that somebody answers for, for a reason and for a time, in a file that
-people share and merge.
+"""Exceptions: accepted findings with an owner, a reason and a last day, in a file that people
+share.
 
-A line names a value by a keyed hash of it and its type. So it stands for the value wherever it
-moves, changes with nothing else, and does not tell it. Lines are sorted by that hash, which spreads
-additions; what still meets is merged by git's union driver, and a file that two branches began
-apart may therefore hold two salts.
+A line names a value by a keyed hash of it and its type. So it holds for the value wherever it
+moves, does not change with anything else, and does not reveal it. Lines are sorted by that hash,
+which spreads additions; git's union driver merges the rest, and a file that two branches started
+separately may therefore have two salts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "DLPCTL_BASELINE_KEY"
 NEVER = "never"
-_HEAD = "# Findings that 'dlpctl scan' accepts: see 'dlpctl help baselines'. Change it with 'dlpctl baseline'.\n"
+_HEAD = (
+    "# Findings that 'dlpctl scan' accepts: see 'dlpctl help baselines'."
+    " Change it with 'dlpctl baseline'.\n"
+)
 _SALT = "salt"
 _KEY_BYTES = 32
 _MAX_BYTES = 64 << 20
@@ -73,15 +76,15 @@ class Entry(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """A file of exceptions. Fingerprints are made with the keys; the first is for what is added."""
+    """A file of exceptions. Fingerprints are made with the keys; the first is for new
+    exceptions.
+    """
 
     file: Path
     salts: tuple[bytes, ...]
-    """What the file brings for a key."""
+    """The keys that the file contains."""
     key: bytes | None
-    """What the environment brings instead: who has only the file can neither guess values nor add
-    exceptions.
-    """
+    """The key of the environment: the file alone lets nobody guess values or add exceptions."""
     entries: tuple[Entry, ...] = ()
 
     @property
@@ -90,7 +93,7 @@ class Baseline(NamedTuple):
 
     @classmethod
     def begin(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
-        """An empty one, not written yet."""
+        """Return an empty baseline, which is not written yet."""
         import secrets
 
         key = _key_from(environ)
@@ -109,7 +112,7 @@ class Baseline(NamedTuple):
             raise BaselineError(f"{file}: cannot be read: {problem.strerror}") from None
         if len(content) > _MAX_BYTES:
             raise BaselineError(
-                f"{file}: is larger than {_MAX_BYTES:,} bytes; that is no list of exceptions"
+                f"{file}: is larger than {_MAX_BYTES:,} bytes; that is not a list of exceptions"
             )
         try:
             text = content.decode("utf-8-sig")
@@ -129,7 +132,7 @@ class Baseline(NamedTuple):
         return self._replace(entries=tuple(sorted(set(entries), key=_order)))
 
     def save(self) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file in one step."""
         from dlpctl.newfiles import replacing
 
         salts = sorted(salt.hex() for salt in self.salts)
@@ -144,9 +147,7 @@ class Baseline(NamedTuple):
 
 
 class Acceptance:
-    """Whether findings are excepted on a day, and which exceptions would have been theirs if they
-    had not expired.
-    """
+    """Tells whether findings are accepted on a day, and counts the expired exceptions they meet."""
 
     def __init__(self, baseline: Baseline, today: date, destination: str | None = None) -> None:
         self._root = baseline.file.absolute().parent
@@ -156,10 +157,10 @@ class Acceptance:
         for entry in baseline.entries:
             self._by_fingerprint.setdefault(entry.fingerprint, []).append(entry)
         self.expired: Counter[Entry] = Counter()
-        """Exceptions that would have taken findings if they had not expired: those count again."""
+        """Exceptions that would have accepted findings if they had not expired."""
 
     def concerned(self, result: Result) -> list[Entry]:
-        """The exceptions for a finding, expired or not, and wherever it goes."""
+        """Return the exceptions for a finding, expired or not, and for any destination."""
         return [
             entry
             for fingerprint in result.fingerprint.split()
@@ -177,15 +178,15 @@ class Acceptance:
         return False
 
     def notes(self) -> list[str]:
-        """A sentence for each exception that has expired under what was found."""
+        """Return a sentence for each expired exception that a finding met."""
         return [
-            f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type} expired on {entry.expires}:"
-            f" {count} finding{' counts' if count == 1 else 's count'} again."
+            f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type}"
+            f" expired on {entry.expires}: {count} finding{' counts' if count == 1 else 's count'} again."
             for entry, count in sorted(self.expired.items(), key=lambda item: _order(item[0]))
         ]
 
     def _reaches(self, entry: Entry, path: str) -> bool:
-        """Whether an exception is for this file, be its path as git has it or as it was given."""
+        """Return whether an exception is for this file, by its path in git or as given."""
         if not entry.path:
             return True
         try:
@@ -198,14 +199,12 @@ class Acceptance:
 
 
 def without_bookkeeping(content: bytes) -> bytes:
-    """The content of such a file with its hashes, days and owners blanked: a scan of it shall find
-    what else people wrote there.
-    """
+    """Return such a file with its hashes, days and owners blanked, so that a scan skips them."""
     return _BOOKKEEPING.sub(lambda found: b" " * len(found[0]), content)
 
 
 def expiry(text: str, today: date) -> date | None:
-    """A day from `2027-01-31`, `90d` or `never`."""
+    """Return the day of `2027-01-31`, `90d` or `never`."""
     from datetime import timedelta
 
     if text == NEVER:
@@ -255,7 +254,7 @@ def _entry(place: str, fingerprint: str, rest: str) -> Entry:
     type_name, _, text = rest.strip().partition(" ")
     if not _FINGERPRINT.fullmatch(fingerprint) or not type_name or "=" in type_name:
         raise BaselineError(
-            f"{place}: must begin with a fingerprint of 32 hexadecimal digits and a type"
+            f"{place}: must start with a fingerprint of 32 hexadecimal digits and a type"
         )
     given = _fields(place, text)
     for name in ("owner", "expires", "reason"):
@@ -287,11 +286,11 @@ def _fields(place: str, text: str) -> dict[str, str]:
     while text[at:].strip():
         found = _FIELD.match(text, at)
         if found is None:
-            raise BaselineError(f'{place}: must go on with fields such as reason="test data"')
+            raise BaselineError(f'{place}: must continue with fields such as reason="test data"')
         name, value = found.groups()
         if name not in _FIELDS or name in given:
             why = (
-                "stands twice" if name in given else f"is not a field{did_you_mean(name, _FIELDS)}"
+                "occurs twice" if name in given else f"is not a field{did_you_mean(name, _FIELDS)}"
             )
             raise BaselineError(f"{place}: {name} {why}")
         try:
@@ -338,9 +337,7 @@ def _key_from(environ: Mapping[str, str]) -> bytes | None:
 
 
 def merged_by_union(file: Path) -> bool:
-    """Let git keep the lines of both sides where two branches have added some; whether that was not
-    so yet.
-    """
+    """Let git keep added lines of both branches; return whether that is new."""
     attributes = file.parent / ".gitattributes"
     line = f"{file.name} merge=union"
     try:

@@ -1,11 +1,11 @@
-"""The strings of binary files, each left where it is, so that places need no map."""
+"""Find the strings in binary files, each kept at its offset, so that places need no map."""
 
 from __future__ import annotations
 
 import re
 
 _BLANK = 0x1A
-"""Parts strings; it is in no pattern."""
+"""Separates strings; no pattern matches it."""
 _TEXT = frozenset((*range(0x20, 0x7F), *b"\t\n\r"))
 _PRINTABLE = bytes(byte if byte in _TEXT else _BLANK for byte in range(256))
 _CLASSES = bytes(ord("t" if byte in _TEXT else "x" if byte else "0") for byte in range(256))
@@ -13,7 +13,7 @@ _WIDE = re.compile(rb"(?:t0){6,}+")
 
 
 def strings_of(data: bytes) -> bytes:
-    """Return as many bytes, with blanks for all that is in no string.
+    """Return as many bytes, with blanks for all that is not in a string.
 
     The characters of a string in UTF-16 are moved together at its start.
     """

@@ -1,5 +1,5 @@
-"""From the bytes of a file to results: found, judged by the allow list, placed by line and column,
-and rid of their values.
+"""Turn content into results: findings with lines and columns, without values and accepted
+findings.
 """
 
 from __future__ import annotations
@@ -25,31 +25,30 @@ if TYPE_CHECKING:
 
 _new = tuple.__new__
 _AROUND = 60
-"""Characters on both sides of a value, in its line, that name the finding from one run to the next.
-"""
+"""Characters before and after a value, in its line, that identify the finding between runs."""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _MOST_DIGESTS = 1_000
 
 
 class Found(NamedTuple):
-    """What was found in one content."""
+    """The findings in one content."""
 
     results: list[Result]
     accepted: int = 0
-    """Findings that the allow list took."""
+    """Findings that the allow list accepts."""
 
 
 NOTHING = Found([])
 
 
 class Ending(NamedTuple):
-    """How a part of a content ends."""
+    """The end of a part of a content."""
 
     lines: int
     """Line ends in it."""
     characters: int
     carry: int
-    """Characters behind its last line end, or all."""
+    """Characters after its last line end, or all."""
     bytes: int
 
 
@@ -57,7 +56,7 @@ NO_ENDING = Ending(0, 0, 0, 0)
 
 
 class Examiner:
-    """Looks into contents. One for each process; it keeps no text of what it has seen."""
+    """Searches contents. There is one in each process; it keeps no text."""
 
     def __init__(
         self,
@@ -84,9 +83,7 @@ class Examiner:
         return self.detector.for_categories(IN_BINARIES)
 
     def _detector_for(self, path: str, head: bytes) -> Detector:
-        """In source code nearly every name is an author's: they are looked for there only if that
-        was asked for.
-        """
+        """Return the detector for a file: in source code nearly every name is an author's."""
         return self._without_names if is_source(path, head) else self.detector
 
     def scan(self, text: str) -> Sequence[Finding]:
@@ -98,7 +95,7 @@ class Examiner:
         return self._in_binaries.scan(text, self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
-        """What is found in a content that is text, in UTF-8 or nearly so."""
+        """Return the findings in a text in UTF-8, or nearly so."""
         if path.endswith(EXCEPTIONS_FILE):
             from dlpctl.scan.baseline import without_bookkeeping
 
@@ -112,13 +109,13 @@ class Examiner:
         return self.place(path, text, findings)
 
     def decoded(self, path: str, text: str) -> Found:
-        """The same for a text that was decoded."""
+        """Return the findings in a text that was decoded."""
         head = text[:JUDGED].encode("utf-8", "replace")
         findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
         return self.place(path, text, findings)
 
     def binary(self, path: str, data: bytes) -> Found:
-        """What is found in the strings of a file that is no text; places are bytes."""
+        """Return the findings in the strings of a file that is not text; places are bytes."""
         strings = strings_of(data)
         found = self._in_binaries.scan_bytes(strings, self.min_score)
         if not found:
@@ -128,21 +125,20 @@ class Examiner:
 
     @property
     def margin(self) -> int:
-        """Bytes on both sides of a part that what is found in it may depend on."""
+        """Bytes before and after a part that its findings may depend on."""
         return 2 * self.detector.widest + 8
 
     def part(
         self, path: str, data: bytes, first: int, size: int, *, binary: bool
     ) -> tuple[Found, Ending]:
-        """What begins in a part of a content, which stands in `data` from `first` on between its
-        margins.
+        """Return the findings that start in a part: `size` bytes from `first` on in `data`.
 
-        Places are counted from the beginning of the part.
+        Positions are relative to the part; the rest of `data` is its margins.
         """
         detector = self._in_binaries if binary else self._detector_for(path, b"")
         if binary:
             data = strings_of(data)
-        while first and data[0] & 0xC0 == 0x80:  # the margin begins within a character
+        while first and data[0] & 0xC0 == 0x80:  # the margin starts within a character
             data = data[1:]
             first -= 1
         own = data[first : first + size]
@@ -231,7 +227,7 @@ class Examiner:
 
 
 class Position(NamedTuple):
-    """The place at which a result is shown; fields as those of `Result`."""
+    """The place of a result; fields as those of `Result`."""
 
     line: int
     column: int
@@ -246,7 +242,7 @@ PositionOf = Callable[["Finding"], Position]
 
 
 class _Lines:
-    """Lines and columns of places, which are asked for in nearly ascending order."""
+    """Lines and columns of positions, which are asked for in nearly ascending order."""
 
     __slots__ = ("_at", "_line", "_start", "_text")
 
@@ -263,7 +259,7 @@ class _Lines:
         text = self._text
         if position < self._at:
             self._at, self._line, self._start = 0, 1, 0
-        # A line may be the whole text: what is before the last place is not looked through again.
+        # A line may be as long as the text: it is not searched twice.
         started = text.rfind("\n", self._at, position) + 1
         if started:
             self._line += text.count("\n", self._at, started)
@@ -273,7 +269,7 @@ class _Lines:
 
 
 def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
-    """Findings whose positions are bytes of `data`, with positions in its characters."""
+    """Return findings at positions in bytes of `data` with positions in characters."""
     placed: list[Finding] = []
     position = characters = 0
     for finding in findings:
@@ -285,7 +281,7 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
 
 
 class _Outlines:
-    """What stands around values in their lines, without these values and all others."""
+    """The text around values in their lines, without these and all other values."""
 
     __slots__ = ("_digests", "_ends", "_next", "_seen", "_starts", "_text")
 
@@ -296,7 +292,7 @@ class _Outlines:
         self._next = 0
         self._seen: dict[str, int] = {}
         self._digests: dict[str, str] = {}
-        """Lately made of outlines: the lines of a table are alike without their values."""
+        """Digests of recent outlines: the lines of a table are alike without their values."""
 
     def identity(self, path: str, finding: Finding) -> str:
         """Names a finding from one run to the next; findings are asked for in their order."""
@@ -326,7 +322,7 @@ class _Outlines:
 
 
 class Parts:
-    """Puts the results of parts, which come in order, where they stand in the whole."""
+    """Moves the results of parts, which come in order, to their places in the content."""
 
     def __init__(self, *, binary: bool = False) -> None:
         self._lines = self._characters = self._carry = self._bytes = 0
@@ -335,9 +331,7 @@ class Parts:
     def place(
         self, results: Iterable[Result], ending: Ending, first: int | None = None
     ) -> list[Result]:
-        """`first` is where in the whole, in bytes, the part begins; what lies between two parts are
-        zeros.
-        """
+        """`first` is the offset of the part, in bytes; between two parts are only zeros."""
         if first is not None:
             hole = first - self._bytes
             self._characters += hole
@@ -364,12 +358,12 @@ class Parts:
 
 
 def _by_byte(one: Result) -> Result:
-    """In what is no text there are no lines to count."""
+    """Return a result with a byte for its place, since binary content has no lines."""
     return one._replace(line=1, column=1, end_line=1, end_column=1, inner=f"byte {one.start:,}")
 
 
 def _moved(one: Result, lines: int, characters: int) -> Result:
-    """A result with its place counted from so many lines and characters further on."""
+    """Return a result with positions relative to a line and a character."""
     line, end_line = one.line - lines, one.end_line - lines
     start, end = one.start - characters, one.end - characters
     return one._replace(
@@ -383,5 +377,5 @@ def _moved(one: Result, lines: int, characters: int) -> Result:
 
 
 def _characters(data: bytes) -> int:
-    """How many begin in it."""
+    """Return the number of characters that start in the data."""
     return len(data) if data.isascii() else len(data.translate(None, _CONTINUATIONS))

@@ -1,4 +1,4 @@
-"""Files that are more than text: read by `dlpctl.formats`, with all files within them."""
+"""Read files that are more than text, with all files in them, by `dlpctl.formats`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE = lazy(r"line ([0-9]+)")
 
 
 class Documents:
-    """Reads such files; the process that does so is started with the first."""
+    """Reads such files; its process is started for the first one."""
 
     def __init__(self, examiner: Examiner, limits: FileLimits | None = None) -> None:
         self._examiner = examiner
@@ -35,9 +35,7 @@ class Documents:
             self._files.__exit__(None, None, None)
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
-        """What is found, and what nobody could look at; raises `FormatError` where the file cannot
-        be read at all.
-        """
+        """Return the findings, and the parts that could not be inspected; raises `FormatError`."""
         from dlpctl.files.finding import Ledger, place_all, search_document
         from dlpctl.files.longtext import listed, search_long
         from dlpctl.files.names import Names
@@ -87,10 +85,10 @@ class _LongPositions:
 
 
 class _Positions:
-    """The positions of what was found in a document; asked for in its order.
+    """The positions of findings in a document, returned in the order of the findings.
 
-    Places of documents are words; only those of lines are numbers too, with a column where the line
-    holds the value as it is.
+    Places in documents are words. Only lines are numbers, with a column if the line contains the
+    value as it is.
     """
 
     def __init__(self, placed: list[Placed], findings: Sequence[Finding]) -> None:

@@ -1,9 +1,8 @@
-"""Work that is done by several workers at once and given out in the order in which it was asked
-for.
+"""Run tasks in several workers, and return the outcomes in the order of the tasks.
 
-A worker is a process where the system can fork one cheaply and safely, since confirming what was
-found holds Python's lock; it shares the compiled patterns with its parent. Elsewhere it is a
-thread. Either has a thread of this process that hands it one task after the other.
+A worker is a process where the system can fork cheaply and safely, since confirming findings holds
+Python's lock; it shares the compiled patterns with its parent. Elsewhere it is a thread. Each has a
+thread of this process that hands it one task after the other.
 """
 
 from __future__ import annotations
@@ -22,21 +21,18 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 from dlpctl.errors import DlpctlError, EngineError, fault
 
 _AHEAD = 3
-"""Tasks a worker that wait or are done and not yet asked for, so that none idles while another has
-a long one.
-"""
+"""Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
 _LENGTH = 8
 _PIECE = 1 << 20
 _LARGEST = 1 << 30
-"""The most bytes of a message: a worker has read hostile files, and its lengths are not believed.
-"""
+"""The most bytes of a message: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
 _NO_ANSWER = "a worker process gave an answer that cannot be trusted; --jobs 1 works without one"
 FORKS = sys.platform == "linux"
 
 
 class Work(Protocol):
-    """What a worker does. It takes and gives what JSON can hold."""
+    """The work of a worker. Tasks and outcomes are JSON values."""
 
     def __call__(self, task: Any, /) -> Any: ...
 
@@ -46,7 +42,7 @@ class Work(Protocol):
 class Batch(Protocol):
     @property
     def task(self) -> Any:
-        """What a worker is to do; None for nothing."""
+        """Return the task of a worker; None for nothing to do."""
 
 
 BatchT = TypeVar("BatchT", bound=Batch)
@@ -58,7 +54,7 @@ class _Slot(NamedTuple):
 
 
 class InOrder:
-    """Runs tasks; leaving it ends the workers, at once where something went wrong."""
+    """Runs tasks; leaving it ends the workers, at once after an error."""
 
     def __init__(self, make_work: Callable[[], Work], jobs: int) -> None:
         """`make_work` is called in each worker."""
@@ -77,8 +73,8 @@ class InOrder:
             child.end(at_once=kind is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
-        """Each batch with the outcome of its task. A single one is done here, since a worker costs
-        more than most files.
+        """Yield each batch with the outcome of its task. One batch runs here: a worker costs
+        more.
         """
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
@@ -141,8 +137,7 @@ class _Child:
         self._answers, to_write = os.pipe()
         self._pid = os.fork()
         if not self._pid:
-            # Copies of the other children's pipes would keep those from seeing that the parent is
-            # gone.
+            # Copies of the other children's pipes would hide the end of the parent from them.
             for other in others:
                 other.close()
             self.close()
@@ -174,7 +169,7 @@ class _Child:
         os.close(self._answers)
 
     def end(self, *, at_once: bool) -> None:
-        """A worker that has nothing to do ends when nobody can ask it any more."""
+        """End the worker: it ends by itself when its pipe is closed, unless `at_once`."""
         if at_once:
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
@@ -183,7 +178,7 @@ class _Child:
 
 
 def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
-    """The life of a child: it must not return into what its parent was doing."""
+    """Run a child, which must not return into what its parent was doing."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
@@ -210,7 +205,7 @@ def _send(pipe: int, value: Any) -> None:
 
 
 def _receive(pipe: int) -> Any:
-    """The next value; None where the other side is gone."""
+    """Return the next value; None if the other side is gone."""
     head = _read(pipe, _LENGTH)
     if head is None:
         return None

@@ -1,7 +1,6 @@
-"""What git holds: the index, the history, the changes since a base. Through git's own plumbing, in
-a stream, whatever the size.
+"""Read the index, the history and the changes of a git repository, in a stream of any length.
 
-A repository is data from somewhere: nothing that it configures is run, and nothing is fetched.
+A repository is untrusted data: nothing that it configures is run, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -45,20 +44,20 @@ _LONGEST_ERROR = 4096
 
 
 class Blob(NamedTuple):
-    """A content in the repository, under a path where it stands or stood."""
+    """A content in the repository, with a path that it has or had."""
 
     id: str
     path: str
     commit: str = ""
     date: str = ""
     lines: tuple[tuple[int, int], ...] | None = None
-    """Only findings in these lines count; None means in all."""
+    """Only findings in these lines count; None for all lines."""
 
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raises `InputError` where the folder is in no repository that git is willing to read, or
-        there is no git.
+        """Raise `InputError` without git, or for a folder that is in no repository that git
+        reads.
         """
         if shutil.which("git") is None:
             raise InputError(
@@ -83,7 +82,7 @@ class Repository:
         return self._answer("rev-parse", "--is-shallow-repository") == "true"
 
     def staged(self, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """What the index would commit, as far as it differs from what was committed last."""
+        """Yield what the index would commit and differs from the last commit."""
         base = "HEAD" if self._exists("HEAD") else self._empty_tree()
         command = ("diff-index", "--cached", *_RAW, "--diff-filter=ACMRT", base, "--", *paths)
         with self._stream(*command) as stream:
@@ -91,8 +90,9 @@ class Repository:
                 yield from _blobs(change)
 
     def added(self, base: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """What was added since this branch left `base`, with the lines that are new; raises at once
-        what is wrong with `base`.
+        """Yield the changes since this branch left `base`, with the lines that are new.
+
+        An invalid `base` raises at once.
         """
         if not self._exists(base):
             raise UsageError(f"{base}: no such commit here; in a shallow clone, fetch it first")
@@ -112,17 +112,16 @@ class Repository:
         ):
             added = _added_lines(patches)
             for change in _raw_changes(raw):
-                # What was a link or a submodule before is new as a whole; the patch of such a
-                # change is none.
+                # All lines of a former link or submodule are new; the patch of such a change has
+                # no ranges.
                 lines = None if change.status.startswith(b"T") else next(added)
                 for blob in _blobs(change):
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
 
     def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Every blob under each path where it stood, oldest commit first: of all that any name
-        leads to, or of ranges such as `v1..main`.
+        """Yield every blob under each of its paths, oldest commit first: of all refs, or of ranges.
 
-        Raises at once what is wrong with a range.
+        An invalid range raises at once.
         """
         for each in ranges:
             if not self._answer("rev-list", "-n1", "--end-of-options", each, "--"):
@@ -132,8 +131,8 @@ class Repository:
     def _history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
         if not ranges and not self._answer("rev-list", "-n1", "--all"):
             return
-        # Parents come first, whatever their clocks said; merges show what is like none of their
-        # parents.
+        # Parents come first, whatever their clocks said; merges show what differs from all of
+        # their parents.
         how = (
             "--reverse",
             "--topo-order",
@@ -152,14 +151,14 @@ class Repository:
         return Contents(self._command("cat-file", "--batch"))
 
     def within(self, place: Path) -> str:
-        """A path below the root of the repository, as git calls it."""
+        """Return a path below the root of the repository, as git names it."""
         try:
             return place.resolve().relative_to(Path(self.root).resolve()).as_posix()
         except ValueError:
             raise UsageError(f"{place}: is not in the repository {self.root}") from None
 
     def has_path(self, inside: str) -> bool:
-        """Whether the index or the last commit holds a file at or below this path."""
+        """Return whether the index or the last commit has a file at or below this path."""
         listed = self._answer("ls-files", "--", inside)
         return bool(listed or self._answer("ls-tree", "--name-only", "HEAD", "--", inside))
 
@@ -177,7 +176,7 @@ class Repository:
         return ["git", "-C", self.root or self._folder, *_SAFE, *arguments]
 
     def _answer(self, *arguments: str) -> str:
-        """What git says in one line; nothing where it has no answer."""
+        """Return the line that git prints; nothing if it fails."""
         done = subprocess.run(
             self._command(*arguments),
             stdin=subprocess.DEVNULL,
@@ -189,7 +188,7 @@ class Repository:
 
     @contextmanager
     def _stream(self, *arguments: str) -> Iterator[BufferedReader]:
-        """The output of a command as it comes; raises `InputError` where the command fails."""
+        """Yield the output of a command as it comes; raise `InputError` if the command fails."""
         with (
             tempfile.TemporaryFile(dir=temporary_root()) as errors,
             subprocess.Popen(
@@ -211,7 +210,7 @@ class Repository:
 
 
 class Contents:
-    """The contents of blobs, by one process of git that is asked again and again."""
+    """The contents of blobs, from one process of git."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = list(command)
@@ -224,8 +223,8 @@ class Contents:
             process.communicate()
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
-        """For each blob its size and a stream that gives so many bytes, all of which must be taken;
-        none where git cannot read it.
+        """Yield size and stream of each blob, all of which must be read; None if git cannot read
+        it.
         """
         waiting = list(names)
         while waiting:
@@ -261,7 +260,7 @@ class Contents:
 
 
 class _Change(NamedTuple):
-    """A path whose content is another one than before."""
+    """A path with new content."""
 
     mode: bytes
     id: str
@@ -272,9 +271,7 @@ class _Change(NamedTuple):
 
 
 def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
-    """Reads the format of `--raw -z`, between whose entries `git log` writes a line for each
-    commit.
-    """
+    """Parse the format of `--raw -z`, in which `git log` has a line for each commit."""
     commit = date = ""
     tokens = _tokens(stream)
     for token in tokens:
@@ -309,7 +306,7 @@ def _blobs(change: _Change) -> Iterator[Blob | Skip]:
 
 
 def _added_lines(stream: BufferedReader) -> Iterator[tuple[tuple[int, int], ...]]:
-    """For each file of a patch without context the ranges of lines that it adds."""
+    """Yield the ranges of added lines for each file of a patch without context."""
     ranges: list[tuple[int, int]] | None = None
     begins = True
     while line := stream.readline(_READ):
@@ -331,7 +328,7 @@ def _environment() -> dict[str, str]:
 
 
 def _said(errors: IO[bytes]) -> str:
-    """The first line of what git complained of."""
+    """Return the first line of git's error."""
     errors.seek(0)
     said = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()
     return said.split("\n")[0].removeprefix("fatal: ").removeprefix("error: ") or "failed"

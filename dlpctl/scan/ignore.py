@@ -1,8 +1,8 @@
-"""The patterns of `.gitignore`, for files of that name, for `.dlpctlignore`, and for `--include`
-and `--exclude`.
+"""The patterns of `.gitignore`, `.dlpctlignore`, `--include` and `--exclude`.
 
-Written for speed: all rules of a file that stand together become one regex, so that a path is
-matched in a microsecond.
+Written for speed: consecutive rules become one regex, so that a path takes microseconds. pathspec
+takes three times as long with its own regexes; with RE2 it is faster, but takes 75 ms to import and
+refuses names that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Rule(NamedTuple):
 
 
 class Rules:
-    """The rules of one file, or of one option: what comes later goes first."""
+    """The rules of one file or option; later rules go first."""
 
     __slots__ = ("_groups",)
 
@@ -45,9 +45,7 @@ class Rules:
         return bool(self._groups)
 
     def verdict(self, path: str, *, folder: bool) -> bool | None:
-        """Whether the path, relative to where the rules stand, is ignored; None where they do not
-        say.
-        """
+        """Return whether a path, relative to the rules, is ignored; None if no rule matches it."""
         for ignores, for_files, for_folders in self._groups:
             regex = for_folders if folder else for_files
             if regex is not None and regex.fullmatch(path):
@@ -55,7 +53,7 @@ class Rules:
         return None
 
     def covers(self, path: str) -> bool:
-        """Whether the path, or a folder that it lies in, is ignored."""
+        """Return whether a path, or a folder above it, is ignored."""
         parts = path.split("/")
         return any(
             self.verdict("/".join(parts[:depth]), folder=depth < len(parts))
@@ -99,9 +97,7 @@ def _without_trailing_spaces(line: str) -> str:
 
 
 def _regex(glob: str) -> str | None:
-    """A glob as a regex for the whole of a path; None where git matches nothing, as for a bracket
-    that is not closed.
-    """
+    """Return a glob as a regex for a complete path; None if git matches nothing with it."""
     out: list[str] = []
     at = 0
     while at < len(glob):
@@ -152,7 +148,7 @@ _CLASSES = {
 
 
 def _bracket(glob: str, at: int) -> tuple[str, int] | None:
-    """The class that begins at `at`, as a regex, and where it ends."""
+    """Return the class that starts at `at` as a regex, and its end."""
     end = at + 1
     negated = glob[end : end + 1] in ("!", "^")
     end += negated
@@ -182,7 +178,7 @@ def _bracket(glob: str, at: int) -> tuple[str, int] | None:
 
 
 def _literal(glob: str, at: int) -> tuple[str, int]:
-    """A character of a class, without the backslash before it."""
+    """Return a character of a class, without the backslash before it."""
     if glob[at] == "\\" and at + 1 < len(glob):
         return glob[at + 1], at + 2
     return glob[at], at + 1

@@ -1,8 +1,7 @@
 """Import exceptions from other tools: what they name by place or by hash is looked up in the files.
 
-Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. The
-baseline of detect-secrets is JSON; its `results` have for each file the line and the SHA-1 of the
-secret.
+Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. A
+detect-secrets baseline is JSON; its `results` have the line and the SHA-1 of each secret.
 """
 
 from __future__ import annotations

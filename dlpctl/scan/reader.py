@@ -1,6 +1,4 @@
-"""What a worker does with a batch: read files or blobs, look into them, and say what was found and
-what was not looked at.
-"""
+"""Read the files or blobs of a batch in a worker, and return findings and what was not scanned."""
 
 from __future__ import annotations
 
@@ -24,17 +22,17 @@ if TYPE_CHECKING:
 FILES, BLOBS, PART, STREAM = "files", "blobs", "part", "stream"
 STDIN = "-"
 LARGE = 16 << 20
-"""From this size on a file is read in parts."""
+"""Files from this size on are read in parts."""
 PART_SIZE = 8 << 20
 DOCUMENT_LIMIT = 100 << 20
-"""Formats read no larger file."""
+"""The largest file that a format reads."""
 _UNKNOWN_SIZE = 1 << 16
 _SLACK = 1 << 20
 """A file that grows by more while it is read is given up."""
 
 
 class Outcome(NamedTuple):
-    """What came of a batch; plain enough for JSON."""
+    """The outcome of a batch, plain enough for JSON."""
 
     files: int
     bytes: int
@@ -42,11 +40,11 @@ class Outcome(NamedTuple):
     results: list[Result]
     skipped: list[Skip]
     ending: Ending = NO_ENDING
-    """Of a part of a file."""
+    """The end of a part of a file."""
 
 
 class Reader:
-    """Works off batches, in one worker."""
+    """Reads batches, in one worker."""
 
     def __init__(
         self,
@@ -131,7 +129,7 @@ class Reader:
             )
 
     def _stream(self, path: str, shown: str) -> None:
-        """Stdin, whose end is not known before."""
+        """Read stdin, whose size is not known."""
         assert path == STDIN
         with open(0, "rb", buffering=_UNKNOWN_SIZE, closefd=False) as stream:
             head = stream.read(LARGE + 1)
@@ -141,7 +139,7 @@ class Reader:
             self._results += self._large(shown, _after(head, stream))
 
     def _large(self, shown: str, read: Callable[[int], bytes]) -> list[Result]:
-        """Return the findings in a large content, read in parts where it is text or unknown."""
+        """Return the findings in a large content, read in parts if it is text or unknown."""
         margin = self._examiner.margin
         data = read(PART_SIZE + margin)
         parted = in_parts(data, shown)
@@ -185,14 +183,13 @@ class Reader:
         return []
 
     def _content(self, shown: str, data: bytes) -> list[Result]:
-        """What is found in one content, whatever it is."""
+        """Return the findings in one content of any format."""
         try:
             found = self._found(shown, data)
         except DlpctlError:
             raise
         except Exception as problem:
-            # A mistake of this program must not keep the other files from being looked at, and is
-            # not passed over.
+            # An internal error must not keep other files from being scanned, and is reported.
             self._skipped.append(
                 Skip(shown, Why.UNREADABLE, f"dlpctl failed at it: {fault(problem)}")
             )
@@ -258,7 +255,9 @@ class Reader:
         return self._documents.read(shown, PurePosixPath(shown).name, data)
 
     def _part(self, path: str, shown: str, first: int, last: int, binary: bool) -> Outcome:
-        """A range of a file that is too large to be read whole; what begins in it counts."""
+        """Return the findings that start in a range of a file that is too large to be read at
+        once.
+        """
         margin = self._examiner.margin
         begin = max(0, first - margin)
         try:
@@ -282,7 +281,7 @@ def too_large(shown: str) -> Skip:
 
 
 def _limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
-    """Reads so many bytes and no more."""
+    """Return a function that reads so many bytes and no more."""
     left = size
 
     def read(wanted: int) -> bytes:
@@ -295,7 +294,7 @@ def _limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
 
 
 def _after(head: bytes, stream: IO[bytes]) -> Callable[[int], bytes]:
-    """Reads what was read already, and on from there."""
+    """Return a function that continues after the bytes that were already read."""
 
     def read(wanted: int) -> bytes:
         nonlocal head
@@ -310,7 +309,7 @@ def _touches(result: Result, lines: Sequence[Sequence[int]]) -> bool:
 
 
 def _read(path: str) -> bytes:
-    # What was a file when the tree was walked may have become a link or a pipe since.
+    # A file of the walk may have become a link or a pipe since.
     descriptor = open_regular(path, follow=False)
     try:
         size = os.fstat(descriptor).st_size

@@ -8,7 +8,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ends_with_zip, is_source_text, recognize
 
 BOOKS = ".epub"
-"""ZIP archives that nobody calls one."""
+"""The suffix of books, which are ZIP archives that nobody calls archives."""
 LABELLED = "too large for its format: read as plain text, without the labels of its columns"
 
 
@@ -20,14 +20,14 @@ class Content(NamedTuple):
     is_binary: bool = False
     is_archive: bool = False
     in_process: bool = True
-    """Whether its format is text underneath, which can be searched as such if the format fails."""
+    """Whether its format is text underneath, which is searched if the format fails."""
 
 
 TEXT = Content("text", is_text=True)
 
 
 def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
-    """Return what a content is read as; raise `FormatError` for two files in one."""
+    """Return the way to read a content; raise `FormatError` for two files in one."""
     name = path.rpartition("/")[2]
     if is_source_text(data, name) and not (tail and ends_with_zip(tail)):
         return TEXT
@@ -51,11 +51,11 @@ class InParts(NamedTuple):
 
     binary: bool
     not_inspected: str = ""
-    """The part that this leaves out."""
+    """What this leaves out."""
 
 
 def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
-    """Return how to read a large content in parts; None for what only makes sense as a whole."""
+    """Return how to read a large content in parts; None for content that must be read at once."""
     from dlpctl.formats.binary import UNKNOWN, reason
 
     try:
@@ -72,7 +72,7 @@ def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
 
 
 def _is_wide(head: bytes) -> bool:
-    """Whether a text is in an encoding of which a part means nothing by itself."""
+    """Return whether parts of a text mean nothing by themselves, because of its encoding."""
     from dlpctl.formats.encoding import decode
 
     if head.isascii() and b"\0" not in head:

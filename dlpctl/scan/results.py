@@ -1,5 +1,5 @@
-"""What a scan gives: findings at their places, without their values, and an account of what was
-looked at and what was not.
+"""The results of a scan: findings with their places and without values, and counts of what was
+read.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from typing import NamedTuple
 
 
 class Result(NamedTuple):
-    """One finding. All that is in it may be shown; plain types only, since results travel between
-    processes.
-    """
+    """One finding. All of it may be shown; plain types only, since processes exchange results."""
 
     path: str
-    """As it was given or walked to, with slashes; a byte that is not UTF-8 is a lone surrogate."""
+    """As given or walked, with slashes; a byte that is not UTF-8 is a lone surrogate."""
     line: int
-    """From 1, as the columns, which are characters."""
+    """From 1, like columns, which count characters."""
     column: int
     end_line: int
     end_column: int
-    """Of the character behind the value."""
+    """The column of the character after the value."""
     start: int
     """Characters before it in the text."""
     end: int
@@ -29,33 +27,29 @@ class Result(NamedTuple):
     score: float
     pattern_id: str
     label: str
-    """What the pattern is called by people."""
+    """The name of the pattern for people."""
     sample: str | None
-    """The value, partially masked; None where even that tells too much."""
+    """The value, partially masked; None if even that reveals too much."""
     identity: str
-    """Names the finding in reports from one run to the next: made of the path, the pattern and the
-    line without any value in it.
-    """
+    """Names the finding in reports of all runs: path, pattern and the line without any value."""
     fingerprint: str = ""
-    """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one a key; empty where the scan
-    was given no key.
-    """
+    """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one for each key."""
     inner: str = ""
-    """Where within the file, if lines do not say: `cv.docx > page 3`."""
+    """The place in the file, if lines do not say: `cv.docx > page 3`."""
     commit: str = ""
     date: str = ""
-    """Of the commit that brought it, in ISO 8601; its author's."""
+    """The author date of the commit that added it, in ISO 8601."""
     value_id: str = ""
-    """Tells values apart, within one run alone; empty where nothing can repeat them."""
+    """Tells values apart, in one run only; empty if contents are not repeated."""
 
     @property
     def has_columns(self) -> bool:
-        """Whether it is known where in its line the value stands."""
+        """Return whether the columns of the value in its line are known."""
         return not self.inner and (self.end_line, self.end_column) > (self.line, self.column)
 
 
 class Why(StrEnum):
-    """Why something was not scanned."""
+    """The reason why something was not scanned."""
 
     IGNORED = "ignored"
     EXCLUDED = "excluded"
@@ -73,11 +67,11 @@ class Why(StrEnum):
 
 
 FAILURES = frozenset({Why.UNREADABLE})
-"""What makes a scan incomplete, since nobody asked for it."""
+"""Reasons that make a scan incomplete."""
 
 
 class Skip(NamedTuple):
-    """A file, or a folder with all that is in it, that was not scanned."""
+    """A file, or a folder with all its files, that was not scanned."""
 
     path: str
     why: Why
@@ -85,16 +79,14 @@ class Skip(NamedTuple):
 
 
 class Summary:
-    """What was scanned, what was skipped and why, what was found: in numbers, so that it costs the
-    same however large a tree is.
-    """
+    """The counts of a scan, of constant size for any tree."""
 
     def __init__(self) -> None:
         self.files = 0
         self.bytes = 0
         self.findings = 0
         self.accepted = 0
-        """Findings that an allow list or a baseline took."""
+        """Findings that an allow list or a baseline accepts."""
         self.types: dict[str, int] = {}
         self.skipped: dict[Why, int] = {}
         self.worst: float | None = None
@@ -103,7 +95,7 @@ class Summary:
         self.is_empty = False
         """Whether no file was scanned although some should have been."""
         self.notes: list[str] = []
-        """What people should know of how the scan went, one sentence each."""
+        """Sentences for people about the course of the scan."""
 
     def add(self, result: Result) -> None:
         self.findings += 1
@@ -120,7 +112,7 @@ class Summary:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything was scanned that should have been."""
+        """Return whether everything was scanned that should have been."""
         return not (self.partial or self.failures or self.is_empty)
 
     def to_dict(self) -> dict[str, object]:

@@ -1,6 +1,4 @@
-"""A scan as a whole: what is walked or listed goes to the workers in batches and comes back as
-results, in order.
-"""
+"""Run a scan: files or blobs go to the workers in batches and come back as results, in order."""
 
 from __future__ import annotations
 
@@ -47,11 +45,11 @@ _MOST_JOBS = 16
 class _Batch(NamedTuple):
     task: Any
     skipped: list[Skip]
-    """What was passed over on the way to it."""
+    """What was skipped before it."""
 
 
 class Scan:
-    """One scan. Iterate over `files` or `blobs` once; the summary is whole when that has ended."""
+    """One scan. Iterate over `files` or `blobs` once; the summary is complete after that."""
 
     def __init__(
         self,
@@ -64,9 +62,7 @@ class Scan:
         limits: FileLimits | None = None,
         on_step: Callable[[Summary], object] | None = None,
     ) -> None:
-        """`accepts` says of a result whether it is known already, by a baseline say; `on_step` is
-        told every now and then how far it is.
-        """
+        """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then."""
         self.summary = Summary()
         self._examiner = examiner
         self._selection = selection
@@ -79,19 +75,18 @@ class Scan:
         self._repeated = 0
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
-        """What is found in files and in folders; `-` is stdin."""
+        """Yield the findings in files and folders; `-` is stdin."""
         return self._run(_file_batches(_walked_and_stdin(names, self._selection)), None)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
     ) -> Generator[Result | Skip]:
-        """What is found in what git holds; of a history, what a file goes on holding is given once,
-        with the commit that brought it.
-        """
+        """Yield the findings in git; a history gives each once, with the commit that added it."""
         yield from self._run(_blob_batches(blobs, self._selection), repository)
         if self._repeated:
             self.summary.notes.append(
-                f"Listed once, with the commit that brought it: what {self._repeated:,} findings in later contents repeat."
+                f"{self._repeated:,} findings in later contents are repetitions;"
+                " each is listed once, with the commit that added it."
             )
 
     def _run(
@@ -142,7 +137,7 @@ class Scan:
                 yield result
 
     def _is_repeated(self, result: Result) -> bool:
-        """Whether an earlier content of the file held the same value in the same line."""
+        """Return whether an earlier content of the file had the same value in the same line."""
         named = (result.identity, result.value_id)
         known = named in self._seen
         self._seen.add(named)
@@ -186,7 +181,7 @@ def _file_batches(files: Iterable[File | Skip]) -> Iterator[_Batch]:
 
 
 def _alone(file: File) -> Iterator[_Batch]:
-    """A stream, or a large file in parts, of which those are left out that were never written."""
+    """Yield a stream, or a large file in parts without those that were never written."""
     if file.stream:
         yield _Batch((STREAM, (file.path, file.shown)), [])
         return
@@ -219,7 +214,7 @@ def _document(file: File) -> _Batch:
 
 
 def _next_data(descriptor: int, place: int) -> int:
-    """Where the file goes on behind a hole; the place itself where nobody knows of holes."""
+    """Return the end of a hole in a file; the position itself if holes are not known."""
     seek_data = getattr(os, "SEEK_DATA", None)
     if seek_data is None:
         return place
@@ -232,7 +227,7 @@ def _next_data(descriptor: int, place: int) -> int:
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:
     batch: list[Blob] = []
     skipped: list[Skip] = []
-    # Of a history: a content is looked at once, under the first path that is selected.
+    # A content of a history is scanned once, under its first path that is selected.
     seen: set[bytes] = set()
     passed: set[tuple[bytes, str]] = set()
     for blob in blobs:

@@ -1,4 +1,4 @@
-"""Which files are source code, in which nearly every name is an author's or a symbol's."""
+"""Recognize source code, in which nearly every name is an author's or a symbol's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUFFIXES = frozenset((
     "tf", "ts", "tsx", "v", "vala", "vb", "vhd", "vhdl", "vim", "vue", "zig", "zsh",
 ))  # fmt: skip
 JUDGED = 4096
-"""Bytes at the start of a file without a suffix that tell whether it is a script."""
+"""Bytes at the start of a file without a suffix that show whether it is a script."""
 _STATEMENT = lazy(
     rb"""(?mx)^[ \t]*+(?:
         import[ ][\w.]++(?:[ ]as[ ]\w++)?(?:,[ ][\w.]++)*+;?
@@ -34,12 +34,12 @@ _STATEMENT = lazy(
     )[ \t\r]*+$"""
 )
 _CODE = 0.25
-"""The share of lines from which on a text is code, comments and blank lines not counted."""
+"""The share of lines that makes a text code; comments and blank lines do not count."""
 _COMMENT = (b"#", b"//", b"/*", b"*", b"--", b";")
 
 
 def is_source(name: str, head: bytes) -> bool:
-    """Whether a file is source code: by its suffix, or without one, by how it starts."""
+    """Return whether a file is source code: by its suffix, or else by its start."""
     base = name.rpartition("/")[2]
     stem, _, suffix = base.rpartition(".")
     if stem:

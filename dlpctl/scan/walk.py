@@ -1,5 +1,5 @@
-"""Which files of a tree are scanned: in the order of their names, and with a reason for every one
-that is not.
+"""Select the files of a tree, in the order of their names, with a reason for each that is
+skipped.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class File(NamedTuple):
 
 
 class Selection:
-    """What of a tree is wanted. Globs are those of `.gitignore`, relative to the folder that is
-    walked.
+    """The wanted files of a tree. Globs are those of `.gitignore`, relative to the walked
+    folder.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Selection:
         max_size: int | None = None,
         ignore_files: bool = True,
     ) -> None:
-        """`allowed` says of a path as it is shown whether all that is in it is accepted."""
+        """`allowed` returns whether all findings in a path, as it is shown, are accepted."""
         self._include = Rules(include)
         self._exclude = Rules(exclude)
         self._allowed = allowed
@@ -65,14 +65,16 @@ class Selection:
         return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
 
     def why_not_blob(self, path: str) -> Why | None:
-        """The same for a path whose folders nobody walked through, and whose size is not known yet."""
+        """Return the reason to skip a path of git, whose folders were not walked and size is
+        unknown.
+        """
         if self._exclude and self._exclude.covers(path):
             return Why.EXCLUDED
         return self.why_not_file(path, path, 0)
 
 
 def walk(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
-    """The files to scan among these files and folders."""
+    """Yield the files to scan among these files and folders."""
     for name in _outermost(names):
         try:
             status = Path(name).stat()
@@ -96,7 +98,7 @@ def _named_file(name: str, status: os.stat_result, selection: Selection) -> File
 
 
 def _outermost(names: Sequence[str]) -> Iterator[str]:
-    """The names without those that lie in a folder which is named too, and none twice."""
+    """Yield the names once each, without those in a folder that is also named."""
     places = [Path(name).absolute() for name in names]
     for number, (name, place) in enumerate(zip(names, places, strict=True)):
         if place not in places[:number] and not any(
@@ -110,9 +112,7 @@ def _shown(path: str) -> str:
 
 
 _Layer = tuple[int, Rules]
-"""The rules of one ignore file, and how many characters of a path lead to the folder that it stands
-in.
-"""
+"""The rules of one ignore file, and the length of the path of its folder."""
 
 
 class _Walk:
@@ -124,8 +124,8 @@ class _Walk:
     def folder(
         self, path: str, inside: str, layers: Sequence[_Outer | _Layer]
     ) -> Iterator[File | Skip]:
-        """What is in a folder whose path in the tree is `inside`, with a slash at its end unless it
-        is the root.
+        """Yield the entries of a folder; `inside` is its path in the tree, with a slash at its
+        end.
         """
         stack = [self._entries(path, inside, tuple(layers))]
         while stack:
@@ -191,7 +191,7 @@ class _Folder(NamedTuple):
 
 
 class _Outer(NamedTuple):
-    """The rules of a file above the folder that is walked, and the way from there to it."""
+    """The rules of a file above the walked folder, and the path from there."""
 
     way: str
     rules: Rules
@@ -210,7 +210,7 @@ def _ignored(layers: tuple[_Outer | _Layer, ...], path: str, folder: bool) -> bo
 
 
 def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
-    """The rules of the folders above, up to the root of the repository that the folder lies in."""
+    """Return the rules of the folders above, up to the root of the repository."""
     if not selection.ignore_files:
         return []
     here = Path(folder).resolve()

@@ -120,7 +120,7 @@ def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
     assert "for EMAIL expired on 2020-01-01: 2 findings count again" in expired.out + expired.err
     Path("known").write_text("nonsense")
     assert (
-        "known:1: must begin with a fingerprint" in dlpctl("scan", ".", "--baseline", "known").err
+        "known:1: must start with a fingerprint" in dlpctl("scan", ".", "--baseline", "known").err
     )
 
 

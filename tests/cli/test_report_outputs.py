@@ -77,7 +77,9 @@ def test_a_full_disk_below_one_output_spares_the_others():
 
 @pytest.fixture
 def waiting() -> list[str]:
-    """Arguments of a scan that finds something and then waits for a pipe into which nobody writes."""
+    """Arguments of a scan that finds something and then waits for a pipe into which nobody
+    writes.
+    """
     os.mkfifo("pipe")
     return ["src", "pipe", "--format", "jsonl", "--report", "json=report.json", "-j", "2"]
 

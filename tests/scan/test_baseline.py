@@ -156,14 +156,14 @@ def test_with_a_key_of_its_own_the_file_alone_is_worth_nothing(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("nonsense EMAIL owner=a", ":2: must begin with a fingerprint"),
-        ("{f}", ":2: must begin with a fingerprint"),
+        ("nonsense EMAIL owner=a", ":2: must start with a fingerprint"),
+        ("{f}", ":2: must start with a fingerprint"),
         ("{f} EMAIL owner=a reason=b", ":2: expires is missing"),
         ("{f} EMAIL owner=a expires=tomorrow reason=b", ":2: expires is neither"),
         ("{f} EMAIL owner=a expires=never reasn=b", "did you mean 'reason'?"),
-        ("{f} EMAIL owner=a owner=b", "owner stands twice"),
+        ("{f} EMAIL owner=a owner=b", "owner occurs twice"),
         ("{f} EMAIL owner=a expires=never reason=b destination=VENDORS", "did you mean 'VENDOR'?"),
-        ('{f} EMAIL owner="a', "must go on with fields"),
+        ('{f} EMAIL owner="a', "must continue with fields"),
         ('{f} EMAIL owner="\\q" expires=never reason=b', "a backslash"),
         ("<<<<<<< ours", "merge conflict"),
         ("salt 00", "the salt must be 32 bytes"),

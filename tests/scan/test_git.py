@@ -99,7 +99,7 @@ def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner
         (third, 3),
     ]
     assert scan.summary.findings == 3
-    assert "what 2 findings in later contents repeat" in scan.summary.notes[0]
+    assert "2 findings in later contents are repetitions" in scan.summary.notes[0]
 
 
 def test_merges_and_other_branches_count(git: Git, examiner: Examiner) -> None:

@@ -1,4 +1,6 @@
-"""`scan` and `check` read the same file as the same thing, or `scan` says what it did not inspect."""
+"""`scan` and `check` read the same file as the same thing, or `scan` says what it did not
+inspect.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scripts without a suffix are source code, in which names are symbols; data without one are not."""
+"""Scripts without a suffix are source code, in which names are symbols; data without one
+are not.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ import typer
 
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import BaselineFile, ExceptionOptions, counted, save, scan_of
+from dlpctl.cli.new_exceptions import BaselineFile, ExceptionOptions, save, scan_of
 from dlpctl.cli.render import Printer
 from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
@@ -29,6 +29,7 @@ from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
 from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry
+from dlpctl.scan.reports import counted
 from dlpctl.scan.results import FAILURES, Skip
 
 if TYPE_CHECKING:
@@ -169,7 +170,11 @@ def audit(
         printer.table(cells, head=[name.upper() for name in columns])
         states = Counter(str(row["state"]) for row in rows)
         listed = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        printer.line(printer.style(counted(len(rows)) + (f": {listed}" if listed else ""), "bold"))
+        printer.line(
+            printer.style(
+                counted(len(rows), "exception") + (f": {listed}" if listed else ""), "bold"
+            )
+        )
     raise typer.Exit(1 if any(row["state"] == "expired" for row in rows) else 0)
 
 

@@ -41,5 +41,5 @@ def doctor(form: options.Format = options.Output.HUMAN) -> None:
                 indent = " " * (len(State.WARNING) + width + 4)
                 printer.line(f"{indent}{printer.style(one.remedy, 'bold')}")
         warnings = sum(one.state is State.WARNING for one in verdicts)
-        printer.line(printer.style(f"{errors} in error, {warnings} to look at", "bold"))
+        printer.line(printer.style(f"{errors} in error, {warnings} warnings", "bold"))
     raise typer.Exit(1 if errors else 0)

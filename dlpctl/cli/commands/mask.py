@@ -20,7 +20,7 @@ import typer
 from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
-from dlpctl.cli.session import Session, opened
+from dlpctl.cli.session import Session, open_masker
 from dlpctl.errors import StillExposedError, UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def mask(
                 for piece in _masked(chunks, checker, store, counts):
                     write(piece)
         else:
-            data = documents.whole(chunks, session.config.limits.input_bytes)
+            data = documents.read_all(chunks, session.config.limits.input_bytes)
             report = _masked_file(session, checker, store, content, name, data, output)
             counts.update(one.type for one in report.report.findings)
     except StillExposedError:
@@ -75,7 +75,7 @@ def _masked(
     chunks: Iterable[bytes], checker: Checker, store: Vault | None, counts: Counter[str]
 ) -> Iterator[bytes]:
     for piece in checker.mask_pieces(chunks):
-        with opened(store, checker) as masker:
+        with open_masker(store, checker) as masker:
             masked = piece.masked(masker)
         counts.update(one.finding.type for one in piece.hidden)
         yield masked.encode("utf-8", "surrogateescape")
@@ -96,7 +96,7 @@ def _masked_file(
     base = Path(name).name
     shown = "stdin" if name == inputs.STDIN else documents.without_values(base, checker)
     with documents.cleaning_up():
-        with opened(store, checker) as masker, documents.progress(shown) as stage:
+        with open_masker(store, checker) as masker, documents.progress(shown) as stage:
             report = masking.mask(data, base, secret, masker=masker, stage=stage)
         assert report.masked is not None
         if output is not None:

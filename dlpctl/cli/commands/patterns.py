@@ -17,6 +17,7 @@ from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
 from dlpctl.config.setting_types import split_names
 from dlpctl.errors import UsageError, did_you_mean
+from dlpctl.scan.reports import counted
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def list_patterns(
         return
     rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
-    printer.line(printer.style(_count(len(wanted), "pattern"), "bold"))
+    printer.line(printer.style(counted(len(wanted), "pattern"), "bold"))
 
 
 @app.command("types")
@@ -101,7 +102,7 @@ def list_types(
     ]
     head = "TYPE,CATEGORY,CHECKSUM,REPORTS SHOW,REGIONS,LABEL,LAWS AND STANDARDS"
     printer.table(rows, head=head.split(","))
-    printer.line(printer.style(_count(len(wanted), "type"), "bold"))
+    printer.line(printer.style(counted(len(wanted), "type"), "bold"))
 
 
 @app.command()
@@ -238,7 +239,7 @@ def test(
             (errors, "error"),
             (len(problems) - errors, "warning"),
         )
-        line = ", ".join(_count(number, noun) for number, noun in counts)
+        line = ", ".join(counted(number, noun) for number, noun in counts)
         printer.line(printer.style(line, "bold"))
     raise typer.Exit(1 if errors else 0)
 
@@ -267,7 +268,3 @@ def _table(pattern: Pattern) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,8 +1,8 @@
 """Answer a shell that completes a line: `dlpctl __complete WORD... =CURRENT`.
 
 The current word follows an equals sign, since some shells do not pass an empty argument. Each line
-of the answer is a value, with a tab and a help text where there is one. `:files` asks the shell to
-offer files as well; `:list` says that a comma and another value may follow.
+of the answer is a value, with a tab and a help text if there is one. `:files` asks the shell to
+offer files, too; `:list` says that a comma and another value may follow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def answer(words: Sequence[str], current: str) -> list[str]:
-    """Return what may replace the current word, a line each; nothing for a line that is wrong."""
+    """Return the completions of the current word, one a line; none for an invalid line."""
     import typer
 
     from dlpctl.cli.main import app
@@ -58,7 +58,7 @@ def _line(item: Any, before: str) -> str:
 
 
 def _offer_values(group: Any, item: Any) -> None:
-    """Let each command of a group, once it is loaded, complete the values of its parameters."""
+    """Let the commands of a group complete the values of their parameters."""
     load = group.get_command
 
     def get_command(context: Any, name: str) -> Any:

@@ -1,7 +1,7 @@
-"""List the values that a parameter may take, many of which only this machine knows.
+"""The values that a parameter may take; many of them depend on this machine.
 
-A shell asks while the user types: each list is read in some hundredths of a second, and is empty
-where it cannot be read.
+A shell asks while the user types: each list is read in some hundredths of a second, and is empty if
+it cannot be read.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _own_patterns() -> Iterable[Path]:
 
 
 def _stored(sql: str) -> Iterable[str]:
-    """From the control plane of this user, read only; a server is not asked, since nobody waits for
-    one while typing.
+    """Return a column of this user's control plane. Servers are too slow to be asked while
+    typing.
     """
     import sqlite3
     from contextlib import closing
@@ -136,4 +136,4 @@ PARAMETERS = {
     "output": _FILE,
     "vault": _FILE,
 }
-"""By the name of the parameter, for those whose type does not list the values."""
+"""The values by the name of the parameter, for parameters whose type does not list them."""

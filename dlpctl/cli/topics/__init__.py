@@ -1,6 +1,4 @@
-"""What `dlpctl help` explains: Markdown files, and tables that are made of what the program says of
-itself.
-"""
+"""The topics of `dlpctl help`: Markdown files, with tables that the program fills in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do about a finding, for reports with room for it."""
+"""Advice on findings, for reports with room for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: a table to filter and sort. Only its own script may run."""
+"""One HTML page that needs nothing else: a table to filter and sort. Only its script may run."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ class JUnit(BaseReport):
             name = _attribute(f"{one.type} at {place}{commit}")
             self._write(
                 f'    <testcase name="{name}" classname="{path}" file="{path}" line="{one.line}">'
-                f'<failure type="{_attribute(one.pattern_id)}" message="{_attribute(message_of(one))}">'
+                f'<failure type="{_attribute(one.pattern_id)}"'
+                f' message="{_attribute(message_of(one))}">'
                 f"{_text(f'{self.level(one)}, score {one.score:g}')}</failure></testcase>\n"
             )
         self._write("  </testsuite>\n")
