@@ -158,7 +158,9 @@ def _source(data: bytes, item: Field) -> str:
 
 
 def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
-    """A header field with the edits made: by offset where it is written plainly, else written anew."""
+    """A header field with the edits made: by offset where it is written plainly, else written
+    anew.
+    """
     source = _source(data, item)
     if item.continued:
         # The pieces of the name are not kept apart: all of it goes.

@@ -190,7 +190,8 @@ class Markup(TextFormat):
 class Xml(Markup):
     name = "xml"
     extensions = (
-        ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml", ".gpx", ".xmp", ".config",
+        ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml",
+        ".gpx", ".xmp", ".config",
         ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd",
     )  # fmt: skip
 

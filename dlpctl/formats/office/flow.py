@@ -147,7 +147,8 @@ class Flow:
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
             raise FormatError(
-                f"{self._place} nests deeper than {self._limits.nesting} levels: raise limits.nesting"
+                f"{self._place} nests deeper than {self._limits.nesting} levels: raise "
+                "limits.nesting"
             )
         if name in self._grouping:
             group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")

@@ -21,7 +21,8 @@ MAIN = lazy(
     r"(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$|ms-excel.*\.main$"
 )
 FAMILIES = {
-    "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx", "presentationml": "pptx",
+    "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx",
+    "presentationml": "pptx",
     "ms-powerpoint": "pptx",
 }  # fmt: skip
 

@@ -270,7 +270,9 @@ def header_row(shows: Shows) -> int:
 
 
 def decoded(raw: str) -> str:
-    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot hold."""
+    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot
+    hold.
+    """
     text = unescaped(raw)
     return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 

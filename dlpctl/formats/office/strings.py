@@ -22,7 +22,9 @@ _RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
-    """The shared strings in their order; places in the source are looked up only where one changes."""
+    """The shared strings in their order; places in the source are looked up only where one
+    changes.
+    """
 
     def __init__(self, source: str) -> None:
         self._source = source
