@@ -1,5 +1,6 @@
-"""Mail as EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
-their own.
+"""Mail as EML and MBOX: header fields through folds and encoded words.
+
+Bodies and attachments are files of their own; `mime` cuts a mail into both.
 """
 
 from __future__ import annotations

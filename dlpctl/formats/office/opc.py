@@ -27,11 +27,15 @@ from dlpctl.formats.office.zipped import ZippedDocument, without_overlap
 from dlpctl.regex import lazy
 
 _MAIN_TYPE = re.compile(
-    rb"ContentType\s*=\s*[\"'][^\"']*?(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)[^\"']*?\.main(?:\+xml)?[\"']"
+    rb"ContentType\s*=\s*[\"']"
+    rb"[^\"']*?(wordprocessingml|spreadsheetml|presentationml"
+    rb"|ms-word|ms-excel|ms-powerpoint)"
+    rb"[^\"']*?\.main(?:\+xml)?[\"']"
 )
 _HEAD = 1 << 16
 _STYLES = lazy(
-    r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|webSettings|tableStyles|presProps|viewProps)\.xml"
+    r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|"
+    r"webSettings|tableStyles|presProps|viewProps)\.xml"
     r"|(?:word|xl|ppt)/theme/.*|\[Content_Types\]\.xml"
 )
 _PROPERTIES = lazy(r"docProps/(?:app|core|custom)\d*\.xml")

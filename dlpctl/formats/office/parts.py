@@ -18,7 +18,9 @@ _XML_ENDINGS = (".xml", ".rels", ".vml")
 _SIGNATURES = "_xmlsignatures/"
 _THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
 MAIN = lazy(
-    r"(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$|ms-excel.*\.main$"
+    r"(wordprocessingml|spreadsheetml|presentationml"
+    r"|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$"
+    r"|ms-excel.*\.main$"
 )
 FAMILIES = {
     "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx",

@@ -144,8 +144,8 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string that
-    they show.
+    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string
+    that they show.
     """
     # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
@@ -317,7 +317,8 @@ def _cell_pattern(prefix: str) -> re.Pattern[str]:
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
-        r"c(?: r=\"(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,7})\")?(?: s=\"(?P<style>\d+)\")?(?: t=\"(?P<kind>\w+)\")?"
+        r"c(?: r=\"(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,7})\")?"
+        r"(?: s=\"(?P<style>\d+)\")?(?: t=\"(?P<kind>\w+)\")?"
         rf"(?:><{p}(?:v|is><{p}t)>(?P<text>[^<]*+)</{p}(?:v|t></{p}is)></{p}c>"
         rf"|(?![\w:.-])(?P<more>{_TAG})(?:/>|>(?P<inner>.*?)</{p}c\s*>))"
         rf"|row\b(?: r=\"(?P<number>\d{{1,7}})\")?(?P<row>{_TAG})/?>)",
@@ -399,5 +400,8 @@ def _text_cell(source: str, split_at: Split, position: int, text: str) -> Edit:
     prefix = split_at.prefix
     tag = _NOT_KEPT.sub("", source[position:tag_end]).rstrip()
     written = escaped(encoded(text))
-    cell = f'{tag} t="inlineStr"><{prefix}is><{prefix}t xml:space="preserve">{written}</{prefix}t></{prefix}is></{prefix}c>'
+    cell = (
+        f'{tag} t="inlineStr"><{prefix}is><{prefix}t xml:space="preserve">{written}</{prefix}t>'
+        f"</{prefix}is></{prefix}c>"
+    )
     return Edit(position, found.end(), cell)
