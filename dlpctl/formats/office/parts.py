@@ -52,7 +52,7 @@ def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
             yield values, found.start(), found.end()
 
 
-class Plan:
+class PackagePlan:
     """The content types and relationships of a package."""
 
     def __init__(self, parts: Mapping[str, bytes]) -> None:

@@ -17,7 +17,7 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.locators import Cells, letters_of
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
-from dlpctl.formats.office.reading import Plan, Reading, Spot, portions
+from dlpctl.formats.office.reading import Reading, Spot, ViewPlan, portions
 from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
 from dlpctl.regex import lazy
 
@@ -213,7 +213,7 @@ def layers_of(
         text = _APART.join(column.texts)
         reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
         whole = [(0, len(text))]
-        reading.plans[:] = [Plan(f"column {letters_of(name)}", whole, header, repeats=True)]
+        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", whole, header, repeats=True)]
         yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
 
@@ -224,7 +224,7 @@ def _layer(
     apart = len(_APART) if isinstance(columns, int) else 1
     starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
     starts.pop()
-    reading = Reading(layer, text, plans=[Plan(layer, [(0, len(text))])])
+    reading = Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
     return reading, CellSpot(
         part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
     )
