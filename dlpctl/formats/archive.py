@@ -81,7 +81,8 @@ class Allowance:
         limits = self._limits
         if size > limits.entry_ratio_from and size > limits.entry_ratio * max(packed, 1):
             raise FormatError(
-                f"an entry expands to more than {limits.entry_ratio} times its size: raise limits.entry_ratio"
+                f"an entry expands to more than {limits.entry_ratio} times its size: raise "
+                "limits.entry_ratio"
             )
 
     def _too_much(self) -> FormatError:

@@ -163,7 +163,9 @@ def has_strings(data: bytes) -> bool:
 
 
 def reason(data: bytes) -> str:
-    """Return why a file of no format that is read counts as not inspected; empty where it is blank."""
+    """Return why a file of no format that is read counts as not inspected; empty where it is
+    blank.
+    """
     if not data.strip(b"\0"):
         return ""
     kind = _kind(data)

@@ -1,5 +1,6 @@
-"""Mail as EML and MBOX: header fields through folds and encoded words; bodies and attachments are files of
-their own.
+"""Mail as EML and MBOX: header fields through folds and encoded words.
+
+Bodies and attachments are files of their own; `mime` cuts a mail into both.
 """
 
 from __future__ import annotations
@@ -158,7 +159,9 @@ def _source(data: bytes, item: Field) -> str:
 
 
 def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
-    """A header field with the edits made: by offset where it is written plainly, else written anew."""
+    """A header field with the edits made: by offset where it is written plainly, else written
+    anew.
+    """
     source = _source(data, item)
     if item.continued:
         # The pieces of the name are not kept apart: all of it goes.

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 # nothing but openings would take time that grows with its square.
 _QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
 _TOKEN = lazy(
-    r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
-    rf"""|<!(?P<declaration>[A-Za-z](?:{_QUOTED}|\[(?:{_QUOTED}|<!--.*?(?:-->|\Z)|[^\]"'])*+(?:\]|\Z)|[^<>\["'])*+)(?:>|\Z|(?=<))"""
+    r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"""
+    r"""|<\?(?P<instruction>.*?)(?:\?>|\Z)"""
+    rf"""|<!(?P<declaration>[A-Za-z](?:{_QUOTED}|\[(?:{_QUOTED}"""
+    rf"""|<!--.*?(?:-->|\Z)|[^\]"'])*+(?:\]|\Z)"""
+    rf"""|[^<>\["'])*+)(?:>|\Z|(?=<))"""
     rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
@@ -190,7 +193,8 @@ class Markup(TextFormat):
 class Xml(Markup):
     name = "xml"
     extensions = (
-        ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml", ".gpx", ".xmp", ".config",
+        ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml",
+        ".gpx", ".xmp", ".config",
         ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd",
     )  # fmt: skip
 

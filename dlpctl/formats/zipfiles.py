@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.interface import Child
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,8 @@ _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DESCRIPTOR = b"PK\x07\x08"
 _MARKERS = (_DESCRIPTOR, b"PK00")
 """The first bytes of an archive that was made to be cut into parts."""
-_DESCRIPTORS = (struct.Struct("<3L"), struct.Struct("<LQQ"))
+_DESCRIPTOR_SIZES = (12, 20)
+_WORD = lazy(rb"(?:[\x20-\x7e]\0?){5}")
 
 
 @contextmanager
@@ -69,20 +71,18 @@ def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
     Entries that share bytes are how a small file expands without end.
     """
     at = 0
-    before: zipfile.ZipInfo | None = None
     for info in sorted(archive.infolist(), key=lambda each: each.header_offset):
         start = info.header_offset
         if start < at:
             raise FormatError(
                 f"{noun} of the ZIP archive overlap: it is made to expand without end"
             )
-        yield from _gap(data, at, start, before, noun)
+        yield from _gap(data, at, start, noun, is_first=not at)
         header = data[start : start + _LOCAL_HEADER.size]
         if len(header) < _LOCAL_HEADER.size:
             raise FormatError("the ZIP archive is damaged")
         at = start + local_size(header) + info.compress_size
-        before = info
-    yield from _gap(data, at, archive.start_dir, before, noun)
+    yield from _gap(data, at, archive.start_dir, noun, is_first=not at)
 
 
 def local_size(header: bytes) -> int:
@@ -91,24 +91,21 @@ def local_size(header: bytes) -> int:
     return int(_LOCAL_HEADER.size + fields[9] + fields[10])
 
 
-def _gap(
-    data: bytes, start: int, end: int, before: zipfile.ZipInfo | None, noun: str
-) -> Iterator[Child]:
+def _gap(data: bytes, start: int, end: int, noun: str, *, is_first: bool) -> Iterator[Child]:
     between = data[start:end]
-    expected = between in _MARKERS if before is None else _is_descriptor(between, before)
+    expected = between in _MARKERS if is_first else _is_descriptor(between)
     if between.strip(b"\0") and not expected:
-        yield Child(f"gap {start}", f"bytes {start}-{end} between {noun}", between, spare=True)
+        place = f"bytes {start}-{end} between {noun}"
+        contents = between if is_first else between.removeprefix(_DESCRIPTOR)
+        yield Child(f"gap {start}", place, contents, spare=True)
 
 
-def _is_descriptor(between: bytes, info: zipfile.ZipInfo) -> bool:
-    """Return whether bytes after an entry are just its checksum and sizes, which a program that
-    writes a stream puts there.
+def _is_descriptor(between: bytes) -> bool:
+    """Return whether bytes after an entry are its checksum and sizes, which a program that writes a
+    stream puts there, and no text of the same length.
     """
-    fields = (info.CRC, info.compress_size, info.file_size)
     written = between.removeprefix(_DESCRIPTOR)
-    return any(
-        len(written) == each.size and each.unpack(written) == fields for each in _DESCRIPTORS
-    )
+    return len(written) in _DESCRIPTOR_SIZES and _WORD.search(written) is None
 
 
 def copy_of(info: zipfile.ZipInfo, name: str) -> zipfile.ZipInfo:

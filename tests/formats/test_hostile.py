@@ -374,6 +374,30 @@ def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
     assert zipfile.ZipFile(io.BytesIO(masked)).read("a.txt") == b"kept"
 
 
+def test_what_takes_the_place_of_a_data_descriptor_is_read_and_dropped(
+    find: Callable[[Document], Iterable[Hit]],
+) -> None:
+    """Sizes and checksum follow an entry in a stream; other bytes as long are no such record."""
+    first, rest = zipped(("a.txt", b"kept"), ("b.txt", b"kept")).split(b"PK\3\4")[1:]
+    hidden = b"PK\x07\x08" + f"ssn: {SSN} ..".encode()[:20].ljust(20)
+    data = with_gap(b"PK\3\4" + first, hidden, b"PK\3\4" + rest)
+    with Files(LIMITS) as files:
+        node = files.open(data, "a.zip")
+        assert any("between entries" in child.name for child in node.children)
+        masked = files.masked(node, find)
+    assert SSN.encode() not in masked
+
+
+def with_gap(first: bytes, gap: bytes, rest: bytes) -> bytes:
+    """Put bytes after the first entry of an archive with two, and correct the offsets."""
+    data = bytearray(first + gap + rest)
+    entry = data.find(b"PK\1\2", data.find(b"PK\1\2") + 4)
+    end = data.rfind(b"PK\5\6")
+    for at, value in ((entry + 42, len(first) + len(gap)), (end + 16, data.find(b"PK\1\2"))):
+        data[at : at + 4] = value.to_bytes(4, "little")
+    return bytes(data)
+
+
 def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hit]]) -> None:
     with Files(LIMITS) as files:
         with pytest.raises(FormatError) as refused:

@@ -279,6 +279,45 @@ def pages(count: int) -> bytes:
     return output.getvalue()
 
 
+def crowded_page(values: int) -> bytes:
+    """One page with columns of values, each shown by an operator of its own."""
+    from reportlab.pdfgen import canvas
+
+    output = io.BytesIO()
+    drawn = canvas.Canvas(output, pagesize=(200 * (values // 200 + 1), 1000), invariant=True)
+    drawn.setFont("Helvetica", 4)
+    for number in range(values):
+        column, line = divmod(number, 200)
+        drawn.drawString(200 * column, 990 - 4.9 * line, mail(number))
+    drawn.showPage()
+    drawn.save()
+    return output.getvalue()
+
+
+def customers(rows: int) -> bytes:
+    """A workbook with values in every row, among cells that hold none."""
+    import openpyxl
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("customers")
+    sheet.append(["name", "email", "phone", "card", "id", "note", "city", "amount"])
+    for number in range(rows):
+        sheet.append([*row(number), number, "regular", "Springfield", number * 3.5])
+    output = io.BytesIO()
+    book.save(output)
+    return output.getvalue()
+
+
+def files_in_rows(rows: int) -> bytes:
+    """A database whose rows hold files."""
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.execute("CREATE TABLE files (id INTEGER PRIMARY KEY, contents BLOB)")
+        contents = ((f"{sentence(number)} {'words ' * 9}".encode(),) for number in range(rows))
+        opened.executemany("INSERT INTO files (contents) VALUES (?)", contents)
+        opened.commit()
+        return opened.serialize()
+
+
 def html(count: int) -> str:
     rows = "".join(
         f"<tr>{''.join(f'<td>{cell}</td>' for cell in row(number))}</tr>\n"
@@ -360,8 +399,10 @@ GROWING = [
     Growing("a.txt.bz2", "lines", 1000, lambda size: bz2.compress(sentences(size).encode())),
     Growing("a.txt.xz", "lines", 1000, lambda size: lzma.compress(sentences(size).encode())),
     Growing("a.sqlite", "rows", 500, database),
+    Growing("a.sqlite", "rows with files", 100, files_in_rows, 1900),
     Growing("a.parquet", "rows", 500, parquet),
     Growing("a.xlsx", "rows", 500, workbook),
+    Growing("a.xlsx", "rows of customers", 250, customers),
     Growing("a.xlsx", "columns", 200, lambda size: workbook(5, size)),
     Growing("a.docx", "paragraphs", 500, document),
     Growing("a.docx", "runs of one paragraph", 500, lambda size: document(1, size)),
@@ -369,5 +410,6 @@ GROWING = [
     Growing("a.odt", "paragraphs", 500, open_text),
     Growing("a.rtf", "lines", 500, text(lambda size: "{\\rtf1\\ansi " + "\\par\n".join(map(sentence, range(size))) + "}")),
     Growing("a.pdf", "pages", 10, pages, 1900),
+    Growing("a.pdf", "values on one page", 100, crowded_page),
     Growing("a.bin", "strings", 500, lambda size: b"\0\1\2".join(sentence(number).encode() for number in range(size))),
 ]  # fmt: skip

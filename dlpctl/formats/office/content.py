@@ -36,13 +36,16 @@ _STRUCTURE = words("attributes of the structure")
 _FONTS = {"mathFont", "font", "altName", "font-face", "font-decl"}
 # What programs call the shapes that they make.
 _NUMBERED = lazy(
-    r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"
-    r"|Chart|Group|Shape|Object|Rectangle|Oval|Line|Arrow|Connector|Straight|Graphic|Diagram|Media)[ ]?)+\d*"
+    r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide"
+    r"|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"
+    r"|Chart|Group|Shape|Object|Rectangle|Oval|Line|Arrow"
+    r"|Connector|Straight|Graphic|Diagram|Media)[ ]?)+\d*"
 )
 _NAMES_OF_PARTS = {"Target", "PartName"}
 STRUCTURAL_TEXTS = words("texts of the structure")
 _NUMBER = lazy(
-    r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}|[0-9A-F]{20}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
+    r"[-+]?[\d.,]*(?:[eE][-+]?\d+)?(?:[a-z]{1,3}|%)?|[0-9A-Fa-f]{6,8}"
+    r"|[0-9A-F]{20}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
 )
 _TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
@@ -50,7 +53,8 @@ _TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|m
 _NO_ZEROES = lazy(r"[1-9@%]")
 _VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}")
 _STANDARD = lazy(
-    r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
+    r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)"
+    r"|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
 )
 
 
@@ -74,7 +78,9 @@ def is_content(element: str, attribute: str, value: str) -> bool:
 
 
 def is_telling(value: str) -> bool:
-    """Return whether a name of a font, style or part may hold a value, although none is expected."""
+    """Return whether a name of a font, style or part may hold a value, although none is
+    expected.
+    """
     return (
         bool(_VALUE.search(value) and _NO_ZEROES.search(value))
         and not _STANDARD.match(value)

@@ -23,7 +23,7 @@ from dlpctl.formats.office.opc import (
     part_readings,
     source_of,
 )
-from dlpctl.formats.office.parts import Plan, tags
+from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
@@ -84,7 +84,7 @@ class StringsSpot(Spot):
 class _Workbook:
     """The sheets, tables, styles and shared strings of a workbook."""
 
-    def __init__(self, parts: Mapping[str, bytes], plan: Plan) -> None:
+    def __init__(self, parts: Mapping[str, bytes], plan: PackagePlan) -> None:
         self.parts = parts
         self.part = next(
             (
@@ -125,7 +125,7 @@ class _Workbook:
             else ""
         )
 
-    def _tables(self, part: str, plan: Plan) -> Iterator[_Table]:
+    def _tables(self, part: str, plan: PackagePlan) -> Iterator[_Table]:
         for target in plan.targets(part, "table"):
             if target not in self.parts:
                 continue
@@ -145,7 +145,7 @@ class Excel(OpenXml):
     """The format of workbooks."""
 
     def readings(
-        self, parts: Mapping[str, bytes], plan: Plan, limits: Limits
+        self, parts: Mapping[str, bytes], plan: PackagePlan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
         book = _Workbook(parts, plan)
         strings = book.strings()
@@ -179,7 +179,7 @@ class Excel(OpenXml):
     def changes(
         self,
         parts: Mapping[str, bytes],
-        plan: Plan,
+        plan: PackagePlan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
         segments: Sequence[Segment],
@@ -187,7 +187,7 @@ class Excel(OpenXml):
         return _Masking(parts, plan, sources, wanted, segments).changes()
 
     def voided(
-        self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]
+        self, parts: Mapping[str, bytes], plan: PackagePlan, changes: Mapping[str, object]
     ) -> set[str]:
         """The order of calculation lists cells whose formulas may be gone."""
         if any("worksheet" in plan.type_of(part) for part in changes):
@@ -203,7 +203,7 @@ class _Masking:
     def __init__(
         self,
         parts: Mapping[str, bytes],
-        plan: Plan,
+        plan: PackagePlan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
         segments: Sequence[Segment],

@@ -22,7 +22,7 @@ from dlpctl.formats.office.content import (
     is_telling,
     words,
 )
-from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
+from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
 from dlpctl.regex import lazy
 
@@ -132,7 +132,7 @@ class Flow:
         yield joined(self._groups, labelled=self._labelled)
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
-            reading.plans.append(Plan(reading.layer, [(0, len(reading.text))]))
+            reading.plans.append(ViewPlan(reading.layer, [(0, len(reading.text))]))
             yield reading
 
     def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
@@ -147,7 +147,8 @@ class Flow:
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
             raise FormatError(
-                f"{self._place} nests deeper than {self._limits.nesting} levels: raise limits.nesting"
+                f"{self._place} nests deeper than {self._limits.nesting} levels: raise "
+                "limits.nesting"
             )
         if name in self._grouping:
             group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
@@ -303,11 +304,11 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
         spans.append(items)
         builder.apart("\n")
     reading = builder.done()
-    reading.plans.append(Plan("text", [(0, len(reading.text))]))
+    reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
     if tracked:
         reading.plans += (
-            Plan("text with changes accepted", _without(kept, spans, _DELETED)),
-            Plan("text with changes rejected", _without(kept, spans, _INSERTED)),
+            ViewPlan("text with changes accepted", _without(kept, spans, _DELETED)),
+            ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
         )
     reading.plans += _columns(kept, spans, reading.text)
     return reading
@@ -326,7 +327,7 @@ def _without(
 
 def _columns(
     groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
-) -> Iterator[Plan]:
+) -> Iterator[ViewPlan]:
     """A view for each column of each table whose first row is a header."""
     columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for group, items in zip(groups, spans, strict=True):
@@ -340,4 +341,4 @@ def _columns(
             for row, start, end in cells:
                 if row > 0:
                     parts += ((start, end), "\n\n")
-            yield Plan("column", parts, header, repeats=True)
+            yield ViewPlan("column", parts, header, repeats=True)

@@ -19,7 +19,7 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
-from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, Plan
+from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
@@ -27,11 +27,15 @@ from dlpctl.formats.office.zipped import ZippedDocument, without_overlap
 from dlpctl.regex import lazy
 
 _MAIN_TYPE = re.compile(
-    rb"ContentType\s*=\s*[\"'][^\"']*?(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)[^\"']*?\.main(?:\+xml)?[\"']"
+    rb"ContentType\s*=\s*[\"']"
+    rb"[^\"']*?(wordprocessingml|spreadsheetml|presentationml"
+    rb"|ms-word|ms-excel|ms-powerpoint)"
+    rb"[^\"']*?\.main(?:\+xml)?[\"']"
 )
 _HEAD = 1 << 16
 _STYLES = lazy(
-    r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|webSettings|tableStyles|presProps|viewProps)\.xml"
+    r"(?:word|xl|ppt)/(?:fontTable|styles|stylesWithEffects|numbering|"
+    r"webSettings|tableStyles|presProps|viewProps)\.xml"
     r"|(?:word|xl|ppt)/theme/.*|\[Content_Types\]\.xml"
 )
 _PROPERTIES = lazy(r"docProps/(?:app|core|custom)\d*\.xml")
@@ -39,7 +43,7 @@ _OFFICE_FOLDERS = lazy(r"word/|xl/|ppt/|(?:.*/)?_rels/")
 _SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 
 
-class OpenXml(ZippedDocument[Plan]):
+class OpenXml(ZippedDocument[PackagePlan]):
     """A format of the family; Word and PowerPoint need no more than this."""
 
     spare = ("[trash]/",)
@@ -50,10 +54,10 @@ class OpenXml(ZippedDocument[Plan]):
         family = _family(head)
         return family == self.name if family is not None else name.lower().endswith(self.extensions)
 
-    def plan(self, parts: Mapping[str, bytes]) -> Plan:
+    def plan(self, parts: Mapping[str, bytes]) -> PackagePlan:
         if CONTENT_TYPES not in parts:
             raise NotThisFormatError("the file is a ZIP archive, but no Office file")
-        plan = Plan(parts)
+        plan = PackagePlan(parts)
         if plan.family != self.name:
             raise NotThisFormatError("the file is another kind of Office file")
         return plan
@@ -68,7 +72,7 @@ class OpenXml(ZippedDocument[Plan]):
         )
 
     def readings(
-        self, parts: Mapping[str, bytes], plan: Plan, limits: Limits
+        self, parts: Mapping[str, bytes], plan: PackagePlan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
         for part in in_reading_order(parts):
             if plan.is_xml(part):
@@ -82,7 +86,7 @@ class OpenXml(ZippedDocument[Plan]):
     def changed(
         self,
         parts: Mapping[str, bytes],
-        plan: Plan,
+        plan: PackagePlan,
         wanted: Mapping[tuple[str, str], list[TextEdit]],
         segments: Sequence[Segment],
         gone: set[str],
@@ -102,7 +106,7 @@ class OpenXml(ZippedDocument[Plan]):
     def changes(
         self,
         parts: Mapping[str, bytes],
-        plan: Plan,
+        plan: PackagePlan,
         sources: dict[str, XmlSource],
         wanted: Mapping[tuple[str, str], list[TextEdit]],
         segments: Sequence[Segment],
@@ -124,7 +128,7 @@ class OpenXml(ZippedDocument[Plan]):
         return found
 
     def voided(
-        self, parts: Mapping[str, bytes], plan: Plan, changes: Mapping[str, object]
+        self, parts: Mapping[str, bytes], plan: PackagePlan, changes: Mapping[str, object]
     ) -> set[str]:
         """Parts that the changes make wrong and that programs make anew."""
         del parts, plan, changes

@@ -18,10 +18,13 @@ _XML_ENDINGS = (".xml", ".rels", ".vml")
 _SIGNATURES = "_xmlsignatures/"
 _THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
 MAIN = lazy(
-    r"(wordprocessingml|spreadsheetml|presentationml|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$|ms-excel.*\.main$"
+    r"(wordprocessingml|spreadsheetml|presentationml"
+    r"|ms-word|ms-excel|ms-powerpoint)\S*\.main\+xml$"
+    r"|ms-excel.*\.main$"
 )
 FAMILIES = {
-    "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx", "presentationml": "pptx",
+    "wordprocessingml": "docx", "ms-word": "docx", "spreadsheetml": "xlsx", "ms-excel": "xlsx",
+    "presentationml": "pptx",
     "ms-powerpoint": "pptx",
 }  # fmt: skip
 
@@ -49,7 +52,7 @@ def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
             yield values, found.start(), found.end()
 
 
-class Plan:
+class PackagePlan:
     """The content types and relationships of a package."""
 
     def __init__(self, parts: Mapping[str, bytes]) -> None:

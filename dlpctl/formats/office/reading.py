@@ -29,7 +29,7 @@ Fit = Callable[[Leaf, Sequence[Edit]], str]
 """The text of a leaf with edits made, where it must be fitted to what it is: a formula, a name."""
 
 
-class Plan(NamedTuple):
+class ViewPlan(NamedTuple):
     """A view to make of a reading: ranges of its text, and separators."""
 
     name: str
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class LeafRanges:
     """The ways from a text back to the leaves that it was joined from, as plain numbers: of many
     leaves few change.
     """
@@ -78,18 +78,18 @@ class Reading:
     """In the order of the text."""
     starts: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each leaf starts."""
-    plans: list[Plan] = field(default_factory=list)
+    plans: list[ViewPlan] = field(default_factory=list)
     places: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each paragraph starts."""
     unit: str = ""
     """The noun for what `places` counts; empty where the part alone is the place."""
 
-    def ways(self) -> Ways:
+    def ways(self) -> LeafRanges:
         names = {
             kind: number
             for number, kind in enumerate(dict.fromkeys(leaf.kind for leaf in self.leaves))
         }
-        return Ways(
+        return LeafRanges(
             self.starts,
             array(
                 "q",
@@ -197,7 +197,7 @@ class Spot:
     label: str
     places: array[int]
     unit: str = ""
-    ways: Ways | None = field(default=None, kw_only=True)
+    ways: LeafRanges | None = field(default=None, kw_only=True)
     """The leaves, so that masking need not read the part again; None where it does."""
 
     def locator(self) -> Units | Cells | None:

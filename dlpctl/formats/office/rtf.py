@@ -30,9 +30,12 @@ _TOKEN = lazy(
     re.DOTALL,
 )
 _CHARACTERS = {
-    "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "nestrow": "\n", "tab": "\t", "cell": "\t",
-    "nestcell": "\t", "emdash": "\u2014", "endash": "\u2013", "emspace": " ", "enspace": " ", "qmspace": " ",
-    "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d",
+    "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "nestrow": "\n",
+    "tab": "\t", "cell": "\t",
+    "nestcell": "\t", "emdash": "\u2014", "endash": "\u2013", "emspace": " ", "enspace": " ",
+    "qmspace": " ",
+    "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c",
+    "rdblquote": "\u201d",
 }  # fmt: skip
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
 # Groups whose text is apart from what is around them.
@@ -136,7 +139,8 @@ class _Reader:
                 stack.append(replace(state))
                 if len(stack) > self._limits.nesting:
                     raise FormatError(
-                        f"groups nest deeper than {self._limits.nesting} levels: raise limits.nesting"
+                        f"groups nest deeper than {self._limits.nesting} levels: raise "
+                        "limits.nesting"
                     )
                 opened, ignorable, skipped = True, False, 0
                 bare_word = False

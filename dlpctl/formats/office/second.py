@@ -21,7 +21,8 @@ _JOINED_LITERALS = lazy(r'"\s*&\s*"')
 # What ends between the text of a run and that of the next one, in the list of all that
 # `_characters` meets.
 _RUNS = lazy(
-    r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz|color|rFont|family|scheme|vertAlign|charset))*\n"
+    r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz"
+    r"|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
 # Those of cells that say nothing but their place are left out: a sheet has a million.
 _ATTRIBUTES = (

@@ -17,7 +17,7 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.locators import Cells, letters_of
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
-from dlpctl.formats.office.reading import Plan, Reading, Spot, portions
+from dlpctl.formats.office.reading import Reading, Spot, ViewPlan, portions
 from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
 from dlpctl.regex import lazy
 
@@ -144,8 +144,8 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string that
-    they show.
+    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string
+    that they show.
     """
     # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
@@ -213,7 +213,7 @@ def layers_of(
         text = _APART.join(column.texts)
         reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
         whole = [(0, len(text))]
-        reading.plans[:] = [Plan(f"column {letters_of(name)}", whole, header, repeats=True)]
+        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", whole, header, repeats=True)]
         yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
 
@@ -224,7 +224,7 @@ def _layer(
     apart = len(_APART) if isinstance(columns, int) else 1
     starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
     starts.pop()
-    reading = Reading(layer, text, plans=[Plan(layer, [(0, len(text))])])
+    reading = Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
     return reading, CellSpot(
         part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
     )
@@ -270,7 +270,9 @@ def header_row(shows: Shows) -> int:
 
 
 def decoded(raw: str) -> str:
-    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot hold."""
+    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot
+    hold.
+    """
     text = unescaped(raw)
     return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 
@@ -315,7 +317,8 @@ def _cell_pattern(prefix: str) -> re.Pattern[str]:
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
-        r"c(?: r=\"(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,7})\")?(?: s=\"(?P<style>\d+)\")?(?: t=\"(?P<kind>\w+)\")?"
+        r"c(?: r=\"(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,7})\")?"
+        r"(?: s=\"(?P<style>\d+)\")?(?: t=\"(?P<kind>\w+)\")?"
         rf"(?:><{p}(?:v|is><{p}t)>(?P<text>[^<]*+)</{p}(?:v|t></{p}is)></{p}c>"
         rf"|(?![\w:.-])(?P<more>{_TAG})(?:/>|>(?P<inner>.*?)</{p}c\s*>))"
         rf"|row\b(?: r=\"(?P<number>\d{{1,7}})\")?(?P<row>{_TAG})/?>)",
@@ -397,5 +400,8 @@ def _text_cell(source: str, split_at: Split, position: int, text: str) -> Edit:
     prefix = split_at.prefix
     tag = _NOT_KEPT.sub("", source[position:tag_end]).rstrip()
     written = escaped(encoded(text))
-    cell = f'{tag} t="inlineStr"><{prefix}is><{prefix}t xml:space="preserve">{written}</{prefix}t></{prefix}is></{prefix}c>'
+    cell = (
+        f'{tag} t="inlineStr"><{prefix}is><{prefix}t xml:space="preserve">{written}</{prefix}t>'
+        f"</{prefix}is></{prefix}c>"
+    )
     return Edit(position, found.end(), cell)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.office.flow import TEXT
-from dlpctl.formats.office.reading import Builder, Leaf, Plan, Reading
+from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.regex import lazy
@@ -22,7 +22,9 @@ _RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
-    """The shared strings in their order; places in the source are looked up only where one changes."""
+    """The shared strings in their order; places in the source are looked up only where one
+    changes.
+    """
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -45,7 +47,7 @@ class Strings:
                     for phonetic in PHONETIC.finditer(self._source, *found.span(2)):
                         yield from _runs(self._source, *phonetic.span())
 
-        return whole(STRINGS, leaves())
+        return as_lines(STRINGS, leaves())
 
     def edits(self, wanted: Mapping[int, Sequence[Edit]]) -> Iterator[Edit]:
         """The edits of the source that make those of strings, by index."""
@@ -74,7 +76,7 @@ class Strings:
         yield from _runs(self._source, at, end)
 
 
-def whole(layer: str, leaves: Iterable[Leaf]) -> Reading:
+def as_lines(layer: str, leaves: Iterable[Leaf]) -> Reading:
     """Leaves as lines of one layer."""
     builder = Builder(layer)
     for leaf in leaves:
@@ -82,7 +84,7 @@ def whole(layer: str, leaves: Iterable[Leaf]) -> Reading:
         builder.leaf(leaf)
         builder.apart("\n")
     found = builder.done()
-    found.plans.append(Plan(layer, [(0, len(found.text))]))
+    found.plans.append(ViewPlan(layer, [(0, len(found.text))]))
     return found
 
 

@@ -16,7 +16,8 @@ from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, escaped, local, unes
 # In these elements white space at either end counts only where it is said to.
 _SPACED = {"t", "delText", "instrText", "delInstrText"}
 _TYPED = {
-    "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal", "bool", "date", "filetime", "cy",
+    "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal",
+    "bool", "date", "filetime", "cy",
 }  # fmt: skip
 _TYPED_VALUES, _BOUNDS = {"n", "d"}, {"minValue", "maxValue", "minDate", "maxDate"}
 _INTERNAL = {"Override@PartName", "Default@Extension", "Relationship@Type", "Relationship@Id"}

@@ -18,9 +18,9 @@ from dlpctl.formats.office.reading import (
     Builder,
     Collector,
     Leaf,
-    Plan,
     Reading,
     Spot,
+    ViewPlan,
     edits_by_layer,
 )
 
@@ -148,7 +148,7 @@ def _plain(layer: str, text: str) -> Reading:
     """Return a text that is in no part, as a layer."""
     builder = Builder(layer)
     builder.leaf(Leaf(0, len(text), text, layer))
-    builder.reading.plans.append(Plan(layer, [(0, len(text))]))
+    builder.reading.plans.append(ViewPlan(layer, [(0, len(text))]))
     return builder.done()
 
 

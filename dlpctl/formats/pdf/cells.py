@@ -98,7 +98,9 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
 
 
 def _step(last: Show | None, show: Show, corner: Point) -> str:
-    """Return where a line starts: in the cell before it, in one beside it, or in a row of its own."""
+    """Return where a line starts: in the cell before it, in one beside it, or in a row of its
+    own.
+    """
     a, b, c, d, _, _ = show.matrix
     em = abs(show.state.size) * math.hypot(c, d)
     if last is None or b or a <= 0 or show.font.vertical or not em:

@@ -101,7 +101,8 @@ STRAY = b"%"
 SHOWS = frozenset((b"Tj", b"TJ", b"'", b'"'))
 TAKES_STRINGS = SHOWS | {b"BDC", b"DP"}
 WANTED = frozenset(
-    b"BT ET Tf Td TD Tm T* Tc Tw Tz TL Ts Tr Tj TJ ' \" q Q cm Do gs BDC BMC EMC DP BI c v y sh scn SCN".split()
+    b"BT ET Tf Td TD Tm T* Tc Tw Tz TL Ts Tr Tj TJ ' \" q Q cm Do gs BDC BMC EMC DP BI c v y"
+    b" sh scn SCN".split()
 )
 
 

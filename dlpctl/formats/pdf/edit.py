@@ -33,7 +33,9 @@ def rewritten(
     marks: Iterable[Mark],
     dropped: Iterable[tuple[int, int]] = (),
 ) -> bytes:
-    """The stream without these glyphs (by start of the operator), without the words of these marks."""
+    """The stream without these glyphs (by start of the operator), without the words of these
+    marks.
+    """
     changes: dict[int, tuple[int, bytes]] = {start: (end, b" ") for start, end in dropped}
     for show in shows:
         if show.start in glyphs and show.start not in changes:
@@ -105,7 +107,8 @@ def _same_length(show: Show, items: list[bytes | float]) -> None:
             length -= item / 1000 * state.size
     if not math.isclose(length, show.length, rel_tol=1e-6, abs_tol=1e-3) and state.size:
         raise CannotMaskError(
-            "text of the PDF cannot be replaced by a gap of its width: remove the value at its source"
+            "text of the PDF cannot be replaced by a gap of its width: remove the value at its "
+            "source"
         )
 
 

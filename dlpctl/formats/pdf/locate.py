@@ -153,7 +153,8 @@ class Locator:
 
     def _fail(self, reason: str) -> None:
         raise CannotMaskError(
-            f"{self._found.canvas.place}: {reason}; remove the value in the program that made the PDF"
+            f"{self._found.canvas.place}: {reason}; remove the value in the program that made "
+            "the PDF"
         )
 
     def _check_geometry(self) -> None:

@@ -26,8 +26,8 @@ class ContentOrder:
 
 @dataclass(frozen=True, slots=True)
 class MarkText:
-    """The words of marked content instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the content
-    stream.
+    """The words of marked content instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the
+    content stream.
     """
 
     canvas: StreamKey

@@ -75,7 +75,8 @@ class PageReader:
         if not self._text:
             raw.FPDF_ClosePage(page)
             raise FormatError(
-                f"the text of page {index + 1} cannot be read: print or save the PDF anew and try again"
+                f"the text of page {index + 1} cannot be read: print or save the PDF anew and "
+                "try again"
             )
         self.count = max(0, raw.FPDFText_CountChars(self._text))
 

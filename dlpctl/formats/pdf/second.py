@@ -35,7 +35,8 @@ def read(data: bytes, limits: Limits) -> list[str]:
 
     if len(data) > limits.input_bytes:
         raise FormatError(
-            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise limits.input_bytes"
+            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise "
+            "limits.input_bytes"
         )
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
@@ -100,7 +101,9 @@ def _strings(item: object) -> Iterator[str]:
 
 
 def _stream(item: object) -> Iterator[str]:
-    """The decoded bytes of a stream, and what its strings say without the operators between them."""
+    """The decoded bytes of a stream, and what its strings say without the operators between
+    them.
+    """
     from pypdf.generic import StreamObject
 
     if not isinstance(item, StreamObject):

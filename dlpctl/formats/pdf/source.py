@@ -53,7 +53,8 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
     if len(data) > limits.input_bytes:
         raise FormatError(
-            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise limits.input_bytes"
+            f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise "
+            "limits.input_bytes"
         )
     if _is_cut_off(data):
         # What is left of the stream may still be unpacked, and no reader looks at it.
@@ -76,7 +77,8 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
     with pdf:
         if len(pdf.pages) > limits.pdf_pages:
             raise FormatError(
-                f"the PDF has more than {limits.pdf_pages} pages: split it or raise limits.pdf_pages"
+                f"the PDF has more than {limits.pdf_pages} pages: split it or raise "
+                "limits.pdf_pages"
             )
         yield pdf
 

@@ -1,4 +1,6 @@
-"""Text that no page draws: every string, text stream and telling name that the file's objects hold."""
+"""Text that no page draws: every string, text stream and telling name that the file's objects
+hold.
+"""
 
 from __future__ import annotations
 

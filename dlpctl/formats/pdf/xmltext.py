@@ -15,7 +15,8 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import spliced
 
 _PART = re.compile(
-    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
+    r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>"
+    r"|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"""\s(?!xmlns)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
