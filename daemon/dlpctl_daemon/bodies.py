@@ -80,7 +80,7 @@ def read_texts(environ: WSGIEnvironment) -> dict[str, Any]:
 
 
 def _holds_texts(data: bytes) -> bool:
-    """Whether this is a JSON object of a few texts, or no JSON at all.
+    """Return whether this is a JSON object of a few texts, or no JSON at all.
 
     Nothing else may run while JSON is parsed. A large text takes a millisecond, but the same size
     of numbers a quarter of a second.

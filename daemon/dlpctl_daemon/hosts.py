@@ -1,5 +1,7 @@
-"""Which host a request may be for. A page on the web can point a name of its own at this machine;
-it cannot choose another name in the header.
+"""Checks the host that a request is for.
+
+A page on the web can point a name of its own at this machine; it cannot choose another name in the
+header.
 """
 
 from __future__ import annotations

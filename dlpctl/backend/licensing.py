@@ -32,11 +32,11 @@ from dlpctl.policy.model import Policy
 
 FRESH_SECONDS = 300
 PAUSE_SECONDS = 30
-"""For which a server that did not answer is not asked again, where a token is at hand."""
+"""A server that did not answer is not asked again for this time, where a token is at hand."""
 SKEW_SECONDS = 300
-"""By which the server's clock may be ahead of ours."""
+"""The time by which the server's clock may be ahead of this one."""
 GRACE_SECONDS = 60
-"""For which a token is good after its end, for clocks that differ."""
+"""The time for which a token is good after its end, for clocks that differ."""
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 10.0
 

@@ -289,12 +289,12 @@ def _clock() -> Iterator[Verdict]:
 
 
 def _license() -> Iterator[Verdict]:
-    from dlpctl.control.keys import Kind, well_formed
+    from dlpctl.control.keys import KeyKind, well_formed
 
     key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
     if not key:
         return
-    if well_formed(Kind.LICENSE, key):
+    if well_formed(KeyKind.LICENSE, key):
         yield Verdict("license", State.OK, "the form of DLPCTL_LICENSE_KEY is right")
     else:
         yield Verdict(

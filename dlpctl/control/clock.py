@@ -47,11 +47,11 @@ class ClockHistory(NamedTuple):
     jumped: datetime | None = None
     """The first reading after a jump that is being watched."""
     watched: timedelta = timedelta()
-    """For how long it was watched, in steps of ordinary progress."""
+    """The time for which it was watched, in steps of ordinary progress."""
     resumed: datetime | None = None
     """The first reading after the last gap since then."""
     steady: timedelta = timedelta()
-    """For how long there was no gap."""
+    """The time without a gap."""
 
     def observe(self, now: datetime) -> ClockHistory:
         if now - self.trusted <= STEP:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.control.links import Ends
 
 LOCAL_ACTOR = "local"
-"""Who can read the key file needs no token."""
+"""The actor for a user who can read the key file, and needs no token."""
 SERVICE_ACTOR = "service"
 KEY_USED = "key.used"
 """The first use of a key on a day, in UTC."""

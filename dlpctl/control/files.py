@@ -36,7 +36,7 @@ class MaskedFiles:
         self._folder = folder
 
     def put(self, preflight_id: str, name: str, data: bytes) -> None:
-        """On the disk before the check is recorded; what no check came of is swept away."""
+        """Write a masked copy before its check is recorded; `sweep` removes a copy without a check."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         named = name.encode("utf-8", "replace")[:_NAME_BYTES]

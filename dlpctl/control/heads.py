@@ -78,7 +78,9 @@ class NotedHead:
         self.pending: tuple[Ends, Secrets] | None = None
         """The end of the chain as the current transaction leaves it."""
         self._latest: tuple[Ends, Secrets] | None = None
-        """The same of the last transaction; the head is signed when it is written to the file."""
+        """The end of the chain after the last transaction; the head is signed when it is written to
+        the file.
+        """
         self._known: SignedHead | None = None
         """The content of the file when it was last read."""
         self._kept_at = -_NOTE_SECONDS

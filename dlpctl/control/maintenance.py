@@ -1,4 +1,4 @@
-"""Looking after the database: whole, backed up, small, and without what is too old to be kept."""
+"""Maintenance of the database: checks, backups, pruning, and the rotation of the key file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Maintenance:
         self._key_file = key_file
 
     def ready(self) -> None:
-        """Raises `StoreError` where a check could not be recorded now."""
+        """Raise `StoreError` where a check could not be recorded now."""
         self._core.store.run(
             lambda batch: batch.execute(
                 "INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))"
@@ -38,13 +38,13 @@ class Maintenance:
         )
 
     def check(self) -> tuple[str, ...]:
-        """What is wrong with the database; nothing where it is whole."""
+        """Return the problems of the database."""
         with self._core.store.reading() as connection:
             return problems(connection)
 
     def backup(self, target: Path) -> None:
-        """A copy that is whole while others go on writing. The key file is not part of it: keep
-        that elsewhere.
+        """Write a consistent copy while others write. The key file is not part of it: keep that
+        elsewhere.
         """
         if target.exists():
             raise StoreError(f"{target}: exists already; name another file, or remove it")
@@ -57,9 +57,7 @@ class Maintenance:
             copy.execute("PRAGMA journal_mode = DELETE")
 
     def restore(self, source: Path) -> None:
-        """Put a backup in the place of what is there, through the database itself, so that other
-        processes see it whole.
-        """
+        """Replace the database by a backup, through SQLite, so that other processes see either."""
         if not source.is_file():
             raise StoreError(f"{source}: there is no such file")
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:

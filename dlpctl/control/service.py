@@ -1,9 +1,9 @@
 """The control plane: all services on one folder.
 
 Errors are those of `dlpctl.errors`, each with its `http_status`. `org` is an id or a slug. A `body`
-is a request's JSON object; what is wrong with it is a `RequestError` or `PolicyError` that begins
-with the field. Answers are those of `records`, whose `to_dict` is the JSON of the interface. All
-methods may be called from any thread, and by several processes on one database.
+is the JSON object of a request; what is wrong with it is a `RequestError` or `PolicyError` that
+starts with the field. Answers are those of `resources`, whose `to_dict` is the JSON of the
+interface. All methods may be called from any thread, and by several processes on one database.
 """
 
 from __future__ import annotations

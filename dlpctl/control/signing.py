@@ -1,6 +1,4 @@
-"""Signed tokens for licenses: RS256, each key with an id, old keys kept so that what they signed
-can be verified.
-"""
+"""Signs tokens for licenses with RS256. Replaced keys are kept until what they signed has expired."""
 
 from __future__ import annotations
 
@@ -29,11 +27,11 @@ if TYPE_CHECKING:
 ALGORITHM = "RS256"
 ISSUER = "dlpctl"
 TOKEN_LIFETIME = timedelta(hours=24)
-"""How long a client may work on without asking again."""
+"""The time for which a client may work without asking again."""
 _KEY_BITS = 3072
 _OVERLAP = TOKEN_LIFETIME + timedelta(hours=1)
-"""For how long the public key of a replaced key is still given: until all that it signed has
-expired, and clocks may differ.
+"""The time for which the public key of a replaced key is still given: until all that it signed has
+expired, with a tolerance for clocks.
 """
 _NEWEST = "SELECT * FROM signing_keys WHERE retired_at IS NULL ORDER BY rowid DESC LIMIT 1"
 
@@ -166,14 +164,16 @@ class Signer:
         return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
 
     def rotate(self, access: Access) -> PublicKey:
-        """Sign with a new key; the private part of the one before is destroyed, the public one is
+        """Sign with a new key. The private part of the key before is destroyed, the public one is
         given for a while.
         """
         insert = self._new_key(access)
         return self.public_key(self._core.store.run(insert))
 
     def _private_key(self) -> tuple[str, RSAPrivateKey]:
-        """Of the newest key; another process may have rotated it, so the store is asked each time."""
+        """Return the newest key; another process may have rotated it, so the store is asked each
+        time.
+        """
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_der_private_key
 

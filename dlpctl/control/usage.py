@@ -1,5 +1,5 @@
-"""Checks that clients have made by themselves under a license, told afterwards: what was decided,
-and never what was checked.
+"""Checks that clients make under a license and report afterwards: what was decided, never what was
+checked.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def life_of(license_row: Row, now: datetime) -> Life:
 
 
 def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequence[Entry]) -> None:
-    """Before anything is recorded: a report is taken whole or not at all."""
+    """Refuse a report that names unknown policies, before anything of it is recorded."""
     owned: dict[str, bool] = {}
     for place, entry in enumerate(entries):
         if entry.policy_id not in owned:

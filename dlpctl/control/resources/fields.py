@@ -46,7 +46,7 @@ def as_given(value: Any, path: str) -> Any:
 
 
 class Field:
-    """A field: its schema, its reader, and the value that stands for a missing one."""
+    """A field: its schema, its reader, and the value of a missing one."""
 
     __slots__ = ("default", "is_omitted", "read", "schema")
 
