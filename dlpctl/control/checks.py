@@ -306,9 +306,7 @@ class Checks:
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(
-                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
-            ).record(entry)
+            Ledger.of(batch, self._directory, self._core).record(entry)
 
         result = CheckResult(
             report.preflight_id,

@@ -21,6 +21,7 @@ from dlpctl.types import LARGEST_NUMBER
 if TYPE_CHECKING:
     from dlpctl.control.core import Core
     from dlpctl.control.keys import Secrets
+    from dlpctl.control.writer import Batch
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
@@ -96,6 +97,11 @@ class Ledger:
         self._said: Counter[int] = Counter()
         self._days: dict[tuple[str, str], list[int]] = {}
         self._types: Counter[tuple[str, str, str]] = Counter()
+
+    @classmethod
+    def of(cls, batch: Batch, directory: Directory, core: Core) -> Ledger:
+        """Return the ledger that the jobs of a transaction share."""
+        return batch.tally(Ledger, lambda connection: cls(connection, directory, core))
 
     def record(self, entry: Entry) -> None:
         """Record a check; raise, before anything is written, where policy or license do not allow

@@ -17,7 +17,6 @@ from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.chain import Chain
 from dlpctl.control.checks import Checks, Limits
-from dlpctl.control.client_metrics import ClientMetrics
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.custody import Custody, settle
@@ -73,7 +72,6 @@ class ControlPlane:
         directory = Directory(core.ring)
         self.checks = Checks(core, engine, directory, files, limits, inspector)
         self.usage = Usage(core, directory)
-        self.client_metrics = ClientMetrics(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
         self.maintenance = Maintenance(core, files, folder / KEY_FILE)
