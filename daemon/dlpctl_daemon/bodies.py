@@ -142,7 +142,7 @@ def refuse_larger(environ: WSGIEnvironment, limit: int) -> None:
 
 
 def body_length(environ: WSGIEnvironment) -> int:
-    """Return the length of the body, which the server knows once it has read it, however it came."""
+    """Return the length of the body, which the server knows once it has read the body."""
     given = environ.get("CONTENT_LENGTH", "")
     return int(given) if given.isdecimal() else 0
 

@@ -27,7 +27,8 @@ class Hosts:
                 and not _is_address(name)
             ):
                 raise UsageError(
-                    "Host: the service is not known by this name; name it in serve.allowed_hosts if it should be"
+                    "Host: the service is not known by this name; name it in serve.allowed_hosts"
+                    " if it should be"
                 )
             if header is not None and len(self._fine) < 1_000:
                 self._fine.add(header)

@@ -64,7 +64,8 @@ class RateLimiter:
             wait = max(1, math.ceil(late))
             rate = self._rate
             raise RateLimitError(
-                f"the limit of {rate.per_minute:,} requests a minute, {rate.burst:,} of them at once, is reached;"
+                f"the limit of {rate.per_minute:,} requests a minute, {rate.burst:,} of them at"
+                f" once, is reached;"
                 f" try again in {wait} s",
                 limit=rate.per_minute,
                 retry_after=wait,

@@ -35,7 +35,8 @@ def listen(options: Options) -> socket.socket:
     except OSError as problem:
         made.close()
         raise UsageError(
-            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with --host and --port"
+            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with"
+            f" --host and --port"
         ) from None
     return made
 

@@ -80,7 +80,8 @@ class Options(NamedTuple):
             and not is_loopback(self.settings.host)
         ):
             raise UsageError(
-                f"{self.settings.host} can be reached from other machines, over a connection that is not encrypted;"
+                f"{self.settings.host} can be reached from other machines, over a connection that"
+                f" is not encrypted;"
                 " put a proxy with TLS before it, and say --allow-remote if you mean it"
             )
         return self

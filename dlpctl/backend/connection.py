@@ -171,7 +171,8 @@ class Connection:
             ) from None
         except (OSError, http.client.HTTPException) as problem:
             raise ServerError(
-                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
+                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl"
+                f" server?"
             ) from None
         finally:
             if response is None or not response.isclosed():
@@ -201,7 +202,8 @@ class Connection:
             ) from None
         except ConnectionRefusedError:
             raise ServerError(
-                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this its address?"
+                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this"
+                f" its address?"
             ) from None
         except OSError as problem:
             raise ServerError(f"{self.address}: {_unreachable(problem)}") from None
@@ -241,7 +243,8 @@ class Connection:
     def _stranger(self, answer: Answer) -> ServerError:
         what = answer.content_type.partition(";")[0] or "nothing"
         return ServerError(
-            f"{self.address}: does not answer as a dlpctl server (status {answer.status}, {what}); check the address"
+            f"{self.address}: does not answer as a dlpctl server (status {answer.status},"
+            f" {what}); check the address"
         )
 
 

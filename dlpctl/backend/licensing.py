@@ -54,11 +54,11 @@ class Grant(NamedTuple):
         default policy of the license.
         """
         wanted = name or self.config.get("default_policy_id")
-        for one in self.config["policies"]:
-            if wanted in (one["policy_id"], one["name"]):
-                if not one["is_active"]:
+        for each in self.config["policies"]:
+            if wanted in (each["policy_id"], each["name"]):
+                if not each["is_active"]:
                     raise ForbiddenError(f"the policy {wanted} is not active")
-                return one["policy_id"], Policy.from_dict(one, source=f"policy {wanted}")
+                return each["policy_id"], Policy.from_dict(each, source=f"policy {wanted}")
         if name is None:
             raise ForbiddenError(f"the license {self.license_id} covers no active policy")
         return None

@@ -1,4 +1,4 @@
-"""Checks under a license that the server is to be told of: a file each, without what was checked."""
+"""Checks under a license that wait to be reported: a file each, without what was checked."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ class Analytics:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT type, sum(found) AS found FROM daily_types WHERE org_id = ? AND day BETWEEN ? AND ?"
+                "SELECT type, sum(found) AS found FROM daily_types WHERE org_id = ? AND day"
+                " BETWEEN ? AND ?"
                 " GROUP BY type ORDER BY found DESC, type",
                 (org_id, *map(str, span)),
             ).fetchall()

@@ -34,7 +34,10 @@ _AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
 _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
-_COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
+_COLUMNS = (
+    "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name,"
+    " org_id, org_name"
+)
 _ITEM = f"{_COLUMNS} {_FROM}"
 _BY_ID = (
     "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
@@ -84,8 +87,8 @@ _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
 # left.
 _HOLDS_SHORT = """
     NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE NOT instr(lower(
-        phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' ' || phrases.org_slug
-        || ' ' || phrases.destination
+        phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' '
+        || phrases.org_slug || ' ' || phrases.destination
         || ' ' || phrases.decision), value))"""
 _WITH_WORDS = f"""
     phrases_search CROSS JOIN phrase_counts ON phrase_counts.phrase_id = phrases_search.rowid

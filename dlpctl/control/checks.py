@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _FIND = """
     SELECT checks.*, phrases.*, masked_files.expires_at AS file_expires FROM checks
     JOIN phrases USING (phrase_id) LEFT JOIN masked_files USING (preflight_id)
-    WHERE preflight_id = :preflight_id AND org_id = :org_id AND :policy_id IN (policy_id, asked_by)"""
+    WHERE preflight_id = :preflight_id AND org_id = :org_id
+    AND :policy_id IN (policy_id, asked_by)"""
 
 
 class Limits(NamedTuple):
@@ -161,7 +162,7 @@ class Checks:
             row["preflight_id"],
             row["decision"],
             row["summary"],
-            tuple(CheckedDetection(*one) for one in json.loads(row["detected"])),
+            tuple(CheckedDetection(*each) for each in json.loads(row["detected"])),
             None,
             self._files.url(preflight_id, expires)
             if expires and expires > self._core.now()
@@ -312,7 +313,7 @@ class Checks:
             report.preflight_id,
             entry.decision,
             report.summary,
-            tuple(CheckedDetection(*one) for one in detected),
+            tuple(CheckedDetection(*each) for each in detected),
             report.masked_content,
             self._files.url(report.preflight_id, file_expires) if file_expires else None,
             report.policy_version,

@@ -69,14 +69,17 @@ class ClockHistory(NamedTuple):
 
     def dump(self) -> str:
         moments = [
-            one and written(one) for one in (self.trusted, self.latest, self.jumped, self.resumed)
+            each and written(each)
+            for each in (self.trusted, self.latest, self.jumped, self.resumed)
         ]
         return json.dumps([*moments, self.watched.total_seconds(), self.steady.total_seconds()])
 
     @classmethod
     def load(cls, text: str) -> ClockHistory:
         *moments, watched, steady = json.loads(text)
-        trusted, latest, jumped, resumed = (one and datetime.fromisoformat(one) for one in moments)
+        trusted, latest, jumped, resumed = (
+            each and datetime.fromisoformat(each) for each in moments
+        )
         return cls(
             trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady)
         )

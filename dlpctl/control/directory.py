@@ -21,13 +21,17 @@ _COVERS = (
     ("group_policies", "SELECT * FROM group_policies WHERE policy_id = ?"),
     (
         "license_groups",
-        "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE policy_id = ?",
+        (
+            "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE"
+            " policy_id = ?"
+        ),
     ),
 )
 """The rows that put a policy under a license."""
 _LICENSES = (
     "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
-    " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid"
+    " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at,"
+    " licenses.rowid"
 )
 
 
@@ -146,16 +150,16 @@ def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> C
     check_rows(connection, secrets, "licenses", licenses)
     terms = [
         Terms(
-            one["license_id"],
-            one["license_type"],
-            one["max_checks_per_month"],
-            one["expires_at"],
-            not_usable(one, ""),
+            each["license_id"],
+            each["license_type"],
+            each["max_checks_per_month"],
+            each["expires_at"],
+            not_usable(each, ""),
         )
-        for one in licenses
+        for each in licenses
     ]
     best = list(reversed(PLANS))
-    terms.sort(key=lambda one: best.index(one.license_type))
+    terms.sort(key=lambda each: best.index(each.license_type))
     return CoveredPolicy(
         policy_id,
         policy["name"],
@@ -202,7 +206,8 @@ def license_for(covered: CoveredPolicy, now: datetime, used: Callable[[str], int
         raise ForbiddenError(refusal)
     begins = next_month(now)
     raise QuotaError(
-        f"the monthly quota of {spent.max_checks:,} checks is used up; it begins anew on {written(begins)}",
+        f"the monthly quota of {spent.max_checks:,} checks is used up; it begins anew on"
+        f" {written(begins)}",
         limit=spent.max_checks,
         retry_after=max(1, int((begins - now).total_seconds())),
     )

@@ -33,7 +33,8 @@ _LAST_USE = (
 )
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _INSERT = (
-    "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link)"
+    "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details,"
+    " sealed, link)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 

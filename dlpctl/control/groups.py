@@ -147,7 +147,8 @@ def _refuse_taken(batch: Batch, org_id: str, name: str | None) -> None:
 def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[str]) -> None:
     for policy_id in policies:
         added = policy_id.isprintable() and batch.execute(
-            "INSERT INTO group_policies SELECT ?, policy_id FROM policies WHERE org_id = ? AND policy_id = ?",
+            "INSERT INTO group_policies SELECT ?, policy_id FROM policies WHERE org_id = ? AND"
+            " policy_id = ?",
             (group_id, org_id, policy_id),
         )
         if not added or not added.rowcount:

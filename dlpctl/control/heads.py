@@ -61,7 +61,7 @@ class SignedHead(NamedTuple):
     def is_signed_by(self, ring: KeyRing) -> bool:
         secrets = ring.linked_with(self.seq, self.event)
         return any(
-            hmac.compare_digest(self._mac(one), self.signature) for one in {secrets, ring.current}
+            hmac.compare_digest(self._mac(each), self.signature) for each in {secrets, ring.current}
         )
 
     def _mac(self, secrets: Secrets) -> bytes:
@@ -69,7 +69,7 @@ class SignedHead(NamedTuple):
 
 
 class NotedHead:
-    """The latest head, in a file beside the key file: what this machine has seen of the database."""
+    """The latest head that this machine has seen, in a file beside the key file."""
 
     def __init__(self, file: Path, ring: KeyRing, clock: Callable[[], datetime] = utc_now) -> None:
         self.file = file

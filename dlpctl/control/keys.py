@@ -109,7 +109,8 @@ class Secrets:
             return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], owner.encode())
         except (InvalidTag, ValueError):
             raise StoreError(
-                f"{owner}: what is stored of it cannot be decrypted: the database was changed or damaged; "
+                f"{owner}: what is stored of it cannot be decrypted: the database was changed or"
+                f" damaged; "
                 "restore a backup with 'dlpctl db restore'"
             ) from None
 
@@ -172,7 +173,7 @@ class KeyRing:
 
     def retired_since(self, moment: datetime) -> list[Secrets]:
         """Return the secrets that were replaced after a moment, the newest first."""
-        return [one.secrets for one in reversed(self.retired) if one.retired_at > moment]
+        return [each.secrets for each in reversed(self.retired) if each.retired_at > moment]
 
     def key_for(self, purpose: str) -> bytes:
         return self.current.key_for(purpose)

@@ -222,8 +222,10 @@ class Ledger:
             ).fetchone()
             if row is None:
                 row = self._db.execute(
-                    "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
-                    " destination, decision, summary, org_slug) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name,"
+                    " policy_version,"
+                    " destination, decision, summary, org_slug) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+                    " ?, ?)"
                     " RETURNING phrase_id",
                     (digest, *texts, covered.org_slug),
                 ).fetchone()

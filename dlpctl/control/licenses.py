@@ -123,8 +123,10 @@ class Licenses:
             now = self._core.now()
             batch.update("licenses", "license_id", license_id, revoked_at=now, updated_at=now)
             batch.execute(
-                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id IN ("
-                " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?)",
+                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id"
+                " IN ("
+                " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE"
+                " license_id = ?)",
                 (now, license_id),
             )
             record(batch, self._core, access, "license.revoked", license_id, row["org_id"])
@@ -231,7 +233,8 @@ def not_usable(row: Row, now: str) -> str:
 def stored_license(connection: sqlite3.Connection, core: Core, access: Access, row: Row) -> License:
     now = core.now()
     groups = connection.execute(
-        "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING (group_id)"
+        "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING"
+        " (group_id)"
         " WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
         (row["license_id"],),
     ).fetchall()

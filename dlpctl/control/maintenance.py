@@ -136,7 +136,8 @@ class Maintenance:
         # Clients report checks later than they made them: the log is cut before the first check
         # that is kept.
         kept = connection.execute(
-            "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq LIMIT 1",
+            "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq"
+            " LIMIT 1",
             (ends.first_seq, ends.first_seq + _AT_ONCE, before),
         ).fetchone()
         last = connection.execute(
@@ -147,13 +148,15 @@ class Maintenance:
             return 0
         connection.execute(
             "UPDATE phrase_counts SET checks = phrase_counts.checks - gone.checks FROM"
-            " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
+            " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY"
+            " phrase_id) AS gone"
             " WHERE phrase_counts.phrase_id = gone.phrase_id",
             (last["seq"],),
         )
         removed = connection.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
         connection.execute(
-            "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE checks = 0)"
+            "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE"
+            " checks = 0)"
         )
         first_event = connection.execute(
             "SELECT coalesce(max(number), ?) FROM events WHERE after_seq < ?",

@@ -39,7 +39,8 @@ class Organizations:
     def list(self, access: Access) -> tuple[Organization, ...]:
         with self._core.store.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
+                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at,"
+                " rowid",
                 (access.org_id, access.org_id),
             ).fetchall()
         return tuple(_organization(row) for row in rows)

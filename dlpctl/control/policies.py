@@ -38,7 +38,8 @@ _CONTENT = (
 _DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
 """The fields that a new policy without rules inherits from its organization's default policy."""
 _DEFAULT = """
-    SELECT policies.body FROM policy_groups JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
+    SELECT policies.body FROM policy_groups
+    JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
     WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"

@@ -175,7 +175,7 @@ def all_rows(connection: sqlite3.Connection, table: str) -> list[sqlite3.Row]:
 def altered_rows(
     connection: sqlite3.Connection, secrets: Secrets
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield table, key and change of each row that another program has added, changed or removed."""
+    """Yield table, key and change of each row that another program has altered."""
     rows = connection.execute("SELECT * FROM seals")
     seals = {(row["tbl"], row["key"]): row["mac"] for row in rows}
     for table in SEALED:
@@ -212,7 +212,7 @@ def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> 
 
 
 def seal_all(connection: sqlite3.Connection, secrets: Secrets) -> tuple[bytes, list[Mention]]:
-    """Seal every row as it is: of a database that was not sealed before, or whose key is replaced."""
+    """Seal every row as it is: the database was not sealed before, or its key is replaced."""
     connection.execute("DELETE FROM temp.touched")
     connection.execute("DELETE FROM seals")
     root = bytes(32)

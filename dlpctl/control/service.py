@@ -132,7 +132,7 @@ class ControlPlane:
 
 
 def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
-    """Return the key that the command line masks with, so that fingerprints and pseudonyms agree."""
+    """Return the key of the command line, so that fingerprints and pseudonyms agree."""
     from dlpctl.masking.vault import vault_key
 
     return vault_key(folder / "mask.key", environ, create=True)

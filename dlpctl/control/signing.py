@@ -1,4 +1,7 @@
-"""Signs tokens for licenses with RS256. Replaced keys are kept until what they signed has expired."""
+"""Signs tokens for licenses with RS256.
+
+Replaced keys are kept until what they signed has expired.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +43,17 @@ _COVERED = (
     ("license_groups", "SELECT * FROM license_groups WHERE license_id = ?"),
     (
         "policy_groups",
-        "SELECT policy_groups.* FROM license_groups JOIN policy_groups USING (group_id) WHERE license_id = ?",
+        (
+            "SELECT policy_groups.* FROM license_groups JOIN policy_groups USING (group_id) WHERE"
+            " license_id = ?"
+        ),
     ),
     (
         "group_policies",
-        "SELECT group_policies.* FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?",
+        (
+            "SELECT group_policies.* FROM license_groups JOIN group_policies USING (group_id) WHERE"
+            " license_id = ?"
+        ),
     ),
     (
         "policies",
@@ -96,11 +105,13 @@ def policy_config(
         check_rows(connection, secrets, table, connection.execute(sql, (license_id,)).fetchall())
     for group in connection.execute(
         "SELECT group_id, name, license_groups.is_default FROM license_groups"
-        " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
+        " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY"
+        " license_groups.is_default DESC, name",
         (license_id,),
     ).fetchall():
         rows = connection.execute(
-            "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
+            "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id"
+            " = ?"
             " ORDER BY created_at, policies.rowid",
             (group["group_id"],),
         ).fetchall()
@@ -224,12 +235,14 @@ class Signer:
         def insert(batch: Batch) -> str:
             now = self._core.now()
             batch.execute(
-                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS NULL",
+                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS"
+                " NULL",
                 (now,),
             )
             sealed = self._core.ring.seal(private, key_id)
             batch.execute(
-                "INSERT INTO signing_keys (key_id, public_key, private_sealed, created_at) VALUES (?, ?, ?, ?)",
+                "INSERT INTO signing_keys (key_id, public_key, private_sealed, created_at) VALUES"
+                " (?, ?, ?, ?)",
                 (key_id, public.decode(), sealed, now),
             )
             record(batch, self._core, access, "license.signing-key-rotated", key_id, None)

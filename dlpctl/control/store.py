@@ -192,6 +192,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(STEPS):
         raise StoreError(
-            f"{file}: a newer dlpctl has written it (schema {version}, this one knows {len(STEPS)}); upgrade dlpctl"
+            f"{file}: a newer dlpctl has written it (schema {version}, this one knows"
+            f" {len(STEPS)}); upgrade dlpctl"
         )
     return version

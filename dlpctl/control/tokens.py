@@ -88,7 +88,8 @@ class Tokens:
 
         def job(batch: Batch) -> None:
             found = token_id.isprintable() and batch.execute(
-                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?) RETURNING org_id",
+                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?) RETURNING"
+                " org_id",
                 (token_id, access.org_id, access.org_id),
             )
             rows = found.fetchall() if found else []

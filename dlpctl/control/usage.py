@@ -85,7 +85,8 @@ class Usage:
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
             groups = connection.execute(
-                "SELECT name FROM license_groups JOIN policy_groups USING (group_id) WHERE license_id = ?",
+                "SELECT name FROM license_groups JOIN policy_groups USING (group_id) WHERE"
+                " license_id = ?",
                 (row["license_id"],),
             ).fetchall()
         given = MetricsBatch.read(body)
@@ -120,7 +121,8 @@ class Life(NamedTuple):
             hours = int(CLOCK_TOLERANCE.total_seconds()) // 3600
             fail(
                 path,
-                f"must be between {written(self.first)} and {written(self.last)}, when the license could be used,"
+                f"must be between {written(self.first)} and {written(self.last)}, when the"
+                f" license could be used,"
                 f" with a tolerance of {hours} hours; see to the clock of the client",
             )
         return moment

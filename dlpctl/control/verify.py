@@ -38,7 +38,8 @@ _COUNTED = {
             SELECT license_id || ' ' || substr(created_at, 1, 7) AS key, 1 AS found FROM checks
             WHERE license_id IN (SELECT license_id FROM licenses)
             UNION ALL
-            SELECT subject || ' ' || substr(json_extract(details, '$.day'), 1, 7), json_extract(details, '$.checks') FROM events
+            SELECT subject || ' ' || substr(json_extract(details, '$.day'), 1, 7),
+                json_extract(details, '$.checks') FROM events
             WHERE action = 'sums.reported' AND subject IN (SELECT license_id FROM licenses)
         ) GROUP BY key""",
     ),
@@ -50,7 +51,8 @@ _COUNTED = {
             FROM checks JOIN phrases USING (phrase_id)
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
-            SELECT org_id || ' ' || json_extract(details, '$.day'), json_extract(details, '$.checks') FROM events
+            SELECT org_id || ' ' || json_extract(details, '$.day'),
+                json_extract(details, '$.checks') FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
         ) GROUP BY key""",
     ),
@@ -58,11 +60,13 @@ _COUNTED = {
         "SELECT org_id || ' ' || day AS key, sum(found) AS found FROM daily_types GROUP BY 1",
         """
         SELECT key, sum(found) AS found FROM (
-            SELECT org_id || ' ' || substr(created_at, 1, 10) AS key, json_extract(value, '$[1]') AS found
+            SELECT org_id || ' ' || substr(created_at, 1, 10) AS key,
+                json_extract(value, '$[1]') AS found
             FROM checks JOIN phrases USING (phrase_id), json_each(detected)
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
-            SELECT org_id || ' ' || json_extract(details, '$.day'), json_extract(details, '$.findings') FROM events
+            SELECT org_id || ' ' || json_extract(details, '$.day'),
+                json_extract(details, '$.findings') FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
         ) GROUP BY key HAVING sum(found) > 0""",
     ),

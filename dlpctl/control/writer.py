@@ -197,7 +197,7 @@ class Writer:
                     ticket.woken.release()
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
-        """Commit all jobs together; where that fails, split them until the guilty ones are alone."""
+        """Commit all jobs together; where that fails, split them until each fails alone."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as problem:  # no job is guilty

@@ -61,7 +61,8 @@ class Validation(Answer):
     policy_config: Mapping[str, Any] = fields.any_value(
         {
             "type": "object",
-            "description": "the policies of the license's groups: default_policy_id, groups, policies",
+            "description": "the policies of the license's groups:"
+            " default_policy_id, groups, policies",
         }
     )
     policy_groups: Sequence[str] = fields.array(fields.text())
