@@ -147,13 +147,11 @@ class Request(Shape):
 
 def plain(value: Any) -> Any:
     """Return an answer as JSON has it."""
-    if value.__class__ is dict:
-        return value
-    if isinstance(value, tuple | list) and not hasattr(value, "to_dict"):
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, (tuple, list)):
         return [plain(each) for each in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value.to_dict() if hasattr(value, "to_dict") else value
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _default(field: Field, path: str) -> Any:
