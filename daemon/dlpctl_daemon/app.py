@@ -137,7 +137,8 @@ def _http_error(error: HTTPException) -> Response:
 def _not_now(status: int) -> Response:
     response = error_response(
         status,
-        f"nothing can be recorded now, so nothing was done; try again later (request {note().request_id})",
+        f"nothing can be recorded now, so nothing was done; try again later (request"
+        f" {note().request_id})",
     )
     response.headers["Retry-After"] = str(_RETRY_SECONDS)
     return response

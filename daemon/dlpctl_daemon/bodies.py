@@ -80,7 +80,7 @@ def read_texts(environ: WSGIEnvironment) -> dict[str, Any]:
 
 
 def _holds_texts(data: bytes) -> bool:
-    """Whether this is a JSON object of a few texts, or no JSON at all.
+    """Return whether this is a JSON object of a few texts, or no JSON at all.
 
     Nothing else may run while JSON is parsed. A large text takes a millisecond, but the same size
     of numbers a quarter of a second.
@@ -142,7 +142,7 @@ def refuse_larger(environ: WSGIEnvironment, limit: int) -> None:
 
 
 def body_length(environ: WSGIEnvironment) -> int:
-    """Return the length of the body, which the server knows once it has read it, however it came."""
+    """Return the length of the body, which the server knows once it has read the body."""
     given = environ.get("CONTENT_LENGTH", "")
     return int(given) if given.isdecimal() else 0
 

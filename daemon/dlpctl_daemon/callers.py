@@ -1,5 +1,4 @@
-"""Which policy, token and organization a credential belongs to: remembered, for rates and for fair
-lanes.
+"""Remembers the policy, token and organization of a credential, for rates and for fair lanes.
 
 The check itself asks the store again whether the key is still valid.
 """

@@ -1,4 +1,4 @@
-"""Which web pages may call the service: those of origins that are set."""
+"""Cross-origin requests: web pages of the configured origins may call the service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Cors:
         self._origins = frozenset(origins)
 
     def asks(self, environ: WSGIEnvironment) -> bool:
-        """Whether a browser asks what a page may do that may call the service."""
+        """Return whether a browser asks what a page may do."""
         return (
             environ["REQUEST_METHOD"] == "OPTIONS"
             and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ

@@ -1,5 +1,7 @@
-"""Which host a request may be for. A page on the web can point a name of its own at this machine;
-it cannot choose another name in the header.
+"""Checks the host that a request is for.
+
+A page on the web can point a name of its own at this machine; it cannot choose another name in the
+header.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ class Hosts:
                 and not _is_address(name)
             ):
                 raise UsageError(
-                    "Host: the service is not known by this name; name it in serve.allowed_hosts if it should be"
+                    "Host: the service is not known by this name; name it in serve.allowed_hosts"
+                    " if it should be"
                 )
             if header is not None and len(self._fine) < 1_000:
                 self._fine.add(header)

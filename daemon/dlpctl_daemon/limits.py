@@ -1,7 +1,7 @@
-"""How often a key may ask: a bucket a key, which fills evenly and holds a burst.
+"""Rate limits: each key has a bucket, which fills evenly and holds a burst.
 
-Written out, since no window of the usual packages lets a burst through and then an even flow; and
-it is asked before every check.
+It is own code, since no window of the usual packages lets a burst through and then an even flow;
+and every check asks it first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Rate(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """What a key has left."""
+    """The requests that a key has left."""
 
     limit: int
     remaining: int
     reset: int
-    """Seconds until it has its whole burst again."""
+    """Seconds until the key has its full burst again."""
 
     def headers(self) -> list[tuple[str, str]]:
         return [
@@ -50,7 +50,7 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def take(self, key: str) -> Allowance:
-        """One request with a key; raises where it must wait."""
+        """Count a request with a key; raise where it must wait."""
         now = self._clock()
         with self._lock:
             full_at = max(self._full_at.get(key, now), now) + self._interval
@@ -64,7 +64,8 @@ class RateLimiter:
             wait = max(1, math.ceil(late))
             rate = self._rate
             raise RateLimitError(
-                f"the limit of {rate.per_minute:,} requests a minute, {rate.burst:,} of them at once, is reached;"
+                f"the limit of {rate.per_minute:,} requests a minute, {rate.burst:,} of them at"
+                f" once, is reached;"
                 f" try again in {wait} s",
                 limit=rate.per_minute,
                 retry_after=wait,

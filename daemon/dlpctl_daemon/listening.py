@@ -35,13 +35,16 @@ def listen(options: Options) -> socket.socket:
     except OSError as problem:
         made.close()
         raise UsageError(
-            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with --host and --port"
+            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with"
+            f" --host and --port"
         ) from None
     return made
 
 
 def _listen_unix(file: Path) -> socket.socket:
-    """Who may connect is who may write to the file; the umask decides, as for any other file."""
+    """Bind a socket file; users who may write to it can connect, and the umask decides that, as for
+    any file.
+    """
     if not hasattr(socket, "AF_UNIX"):
         raise UsageError("--unix-socket: this system has none; use --host and --port")
     _remove_left(file)
@@ -74,7 +77,7 @@ def _remove_left(file: Path) -> None:
 
 
 def address(listening: socket.socket) -> str:
-    """How to reach it."""
+    """Return the address of a socket."""
     name = listening.getsockname()
     if not isinstance(name, tuple):
         return f"unix:{name}"

@@ -1,5 +1,5 @@
-"""Log lines about requests and about the service, for people or for programs. None holds content, a
-key or a query.
+"""Log lines about requests and about the service, for people or for programs. No line holds
+content, a key or a query.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Form(NamedTuple):
-    """How the line of a request is written."""
+    """The format of a request's line."""
 
     request: str
     more: str
@@ -55,8 +55,8 @@ class Log:
         self._line("info", event, fields)
 
     def request(self, method: str, route: str, note: Note, seconds: float) -> None:
-        """A request that was answered. A line for each, so it is put together at once; nothing in
-        it needs to be escaped.
+        """Log a request that was answered. Every request has a line, so it is formatted at once;
+        nothing in it needs escapes.
         """
         form = self._form
         now = written(utc_now())
@@ -78,7 +78,7 @@ class Log:
         self._line("error", event, fields)
 
     def failure(self, problem: BaseException) -> None:
-        """An exception that nobody should raise: where it came from."""
+        """Log where an unexpected exception came from."""
         self.error("failed", error=type(problem).__name__, at=places(problem))
 
     def _line(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
@@ -115,12 +115,12 @@ class Log:
 
 
 def places(error: BaseException) -> list[str]:
-    """Where an error came from. Not what it says: that may hold what was checked."""
+    """Return where an error came from, not its message, which may hold what was checked."""
     frames = traceback.extract_tb(error.__traceback__)
     return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _plain(value: object) -> str:
-    """On one line, whatever it is."""
+    """Return a value on one line."""
     text = str(value)
     return text if text.isprintable() and text and " " not in text else json.dumps(text)

@@ -117,7 +117,7 @@ def _histogram(name: str, labels: str, counts: list[int], seconds: float) -> Ite
 
 
 def resident_bytes() -> int | None:
-    """Of this process, where the system says so."""
+    """Return the memory of this process, where the system tells it."""
     if sys.platform != "linux":
         return None
     return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from dlpctl_daemon.limits import Allowance
 
 KEY = "dlpctl.note"
-"""In the environ: the note of the request."""
+"""The key of a request's note in the environ."""
 QUEUED = "dlpctl.queued"
-"""In the environ: the lane that the request has waited in, and for how many seconds."""
+"""The key of the lane that a request has waited in and the seconds, in the environ."""
 HEADERS_ONLY = "dlpctl.headers_only"
-"""In the environ: the body has not been read, and the application decides whether it shall be."""
+"""The key that tells that only the headers have been read: the application decides about the body.
+"""
 _ADDRESS = re.compile(r"[0-9A-Fa-f.:]{2,45}")
 _ID = re.compile(r"[a-z]{2,3}_[0-9a-f]{24}")
 _OBJECTS = ("preflight_id", "policy_id", "group_id", "license_id", "token_id", "key_id", "org_id")
@@ -55,7 +56,7 @@ class Note:
         hold anything.
         """
         self.challenge = ""
-        """How a client is told which credential opens the endpoint."""
+        """The challenge that tells a client which credential opens the endpoint."""
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
         self.objects: dict[str, str] = {}
@@ -63,17 +64,18 @@ class Note:
         be a value.
         """
         self.kind = ""
-        """What was checked: a text or a file."""
+        """The content of a check: `text` or `file`."""
         self.decision: str | None = None
         self.ticket: Ticket[None] | None = None
-        """Of a check that must be recorded before it is answered."""
+        """The ticket of a check that must be recorded before it is answered."""
         self.allowance: Allowance | None = None
         self.queued: tuple[str, float] | None = None
         """The lane that the request waited in, and for how many seconds."""
         self.body_limit = 0
         """Bytes that its body may have."""
         self.is_admitted = False
-        """Whether its headers allow to read its body."""
+        """Whether the application accepts the request by its headers, so that its body may be read.
+        """
 
     def asks_for(self, path: Mapping[str, str]) -> None:
         """Note the ids among the parameters of a path."""
@@ -94,6 +96,6 @@ def _address(client: str) -> str:
 
 
 def note() -> Note:
-    """Of the request that this thread answers."""
+    """Return the note of the request that this thread answers."""
     made: Note = request.environ[KEY]
     return made

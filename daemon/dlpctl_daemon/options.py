@@ -1,4 +1,4 @@
-"""How the service is to answer."""
+"""Options of the service, checked together before it starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlpctl.errors import UsageError
 _FORM_OVERHEAD = 1 << 16
 """Bytes of a form beside its file."""
 _JSON_GROWTH = 6
-"""A character may stand in JSON as its escape, which is that much longer."""
+"""A character may be escaped in JSON, which is that much longer."""
 _OTHER_BODIES = 8 << 20
 """Policies may bring thousands of rules and patterns."""
 
@@ -23,7 +23,7 @@ class Options(NamedTuple):
     unix_socket: str | None = None
     allow_remote: bool = False
     reading: FileLimits | None = None
-    """What reading a file may cost."""
+    """The limits of reading a file."""
 
     @property
     def limits(self) -> Limits:
@@ -50,8 +50,8 @@ class Options(NamedTuple):
         return self.settings.public_url.rstrip("/") if self.settings.public_url else None
 
     def checked(self) -> Options:
-        """Raises for what makes no sense together, and for what would be open to the network
-        unasked.
+        """Raise for options that contradict each other, and for a service that would be open to the
+        network unasked.
         """
         url = self.settings.public_url
         if url is not None:
@@ -80,7 +80,8 @@ class Options(NamedTuple):
             and not is_loopback(self.settings.host)
         ):
             raise UsageError(
-                f"{self.settings.host} can be reached from other machines, over a connection that is not encrypted;"
+                f"{self.settings.host} can be reached from other machines, over a connection that"
+                f" is not encrypted;"
                 " put a proxy with TLS before it, and say --allow-remote if you mean it"
             )
         return self

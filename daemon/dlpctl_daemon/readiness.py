@@ -1,4 +1,6 @@
-"""Whether a check could be recorded now, asked of the disk at most once a second."""
+"""Readiness of the service: whether a check could be recorded, asked of the disk at most once a
+second.
+"""
 
 from __future__ import annotations
 

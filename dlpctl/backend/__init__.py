@@ -1,1 +1,1 @@
-"""What the command line asks of a control plane, be it in this process or behind an address."""
+"""Clients of the control plane, in this process or on a server, and the client of a license."""

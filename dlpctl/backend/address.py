@@ -1,4 +1,4 @@
-"""Where a server is."""
+"""Addresses of servers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Address(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether what is sent there stays on this machine."""
+        """Whether the server is on this machine."""
         return self.scheme == "unix" or self.host in _LOOPBACK
 
     def __str__(self) -> str:
@@ -65,5 +65,5 @@ def _refuse_unfit(url: str, parts: SplitResult) -> None:
 
 
 def segment(text: str) -> str:
-    """A part of a path, whatever stands in it."""
+    """Return a text as one segment of a path."""
     return quote(text, safe="", errors="replace")

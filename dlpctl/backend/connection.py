@@ -1,8 +1,7 @@
-"""One HTTP connection to a server, kept open from request to request, and every way it can fail as
-one line.
+"""An HTTP connection to a server, kept open from request to request; each failure is a one-line
+error.
 
-By the standard library alone: a command that asks a server must not start slower than one that does
-not.
+It uses the standard library alone: a command that asks a server must not start slower than others.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
     ) -> Any:
-        """What the server answers, of JSON; None where it has nothing to say."""
+        """Return the JSON that the server answers; None for an answer without a body."""
         headers = {**(credential or {})}
         content = None
         if body is not None:
@@ -94,7 +93,7 @@ class Connection:
         return self.read(answer)
 
     def read(self, answer: Answer) -> Any:
-        """The JSON of an answer; None where it says nothing."""
+        """Return the JSON of an answer; None where it is empty."""
         if not answer.data:
             return None
         if not answer.content_type.startswith(_JSON):
@@ -121,14 +120,14 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         content: bytes | None = None,
     ) -> Answer:
-        """Raises the error that the answer says."""
+        """Return the answer; raise the error that it describes."""
         with self._exchange(method, path, headers, query, content) as response:
             return Answer(response.status, _content_type(response), response.read())
 
     def lines(
         self, path: str, headers: Mapping[str, str], *, query: Mapping[str, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """An answer of one JSON object a line, as it comes."""
+        """Yield the objects of an answer that has one JSON object a line."""
         with self._exchange("GET", path, headers, query, None) as response:
             for line in response:
                 try:
@@ -148,7 +147,9 @@ class Connection:
         query: Mapping[str, Any] | None,
         content: bytes | None,
     ) -> Iterator[http.client.HTTPResponse]:
-        """An answer that is yet to be read; the connection stays open where it was read to its end."""
+        """Yield an answer that is yet to be read; the connection stays open if it is read to its
+        end.
+        """
         given = {key: value for key, value in (query or {}).items() if value is not None}
         target = (
             f"{self.address.prefix}{path}{'?' if given else ''}{urlencode(given, errors='replace')}"
@@ -170,15 +171,16 @@ class Connection:
             ) from None
         except (OSError, http.client.HTTPException) as problem:
             raise ServerError(
-                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl server?"
+                f"{self.address}: broke off the connection ({_reason(problem)}); is it a dlpctl"
+                f" server?"
             ) from None
         finally:
             if response is None or not response.isclosed():
                 self.close()
 
     def _connection(self) -> http.client.HTTPConnection:
-        """The open one, unless the server has closed it: there would be nothing to read from it
-        otherwise.
+        """Return the open connection, unless the server has closed it: there would be nothing to
+        read from it otherwise.
         """
         if self._open is not None and self._open.sock is not None:
             if not select.select([self._open.sock], [], [], 0)[0]:
@@ -200,7 +202,8 @@ class Connection:
             ) from None
         except ConnectionRefusedError:
             raise ServerError(
-                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this its address?"
+                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this"
+                f" its address?"
             ) from None
         except OSError as problem:
             raise ServerError(f"{self.address}: {_unreachable(problem)}") from None
@@ -240,7 +243,8 @@ class Connection:
     def _stranger(self, answer: Answer) -> ServerError:
         what = answer.content_type.partition(";")[0] or "nothing"
         return ServerError(
-            f"{self.address}: does not answer as a dlpctl server (status {answer.status}, {what}); check the address"
+            f"{self.address}: does not answer as a dlpctl server (status {answer.status},"
+            f" {what}); check the address"
         )
 
 
@@ -267,7 +271,9 @@ def _content_type(response: http.client.HTTPResponse) -> str:
 
 
 def _of_code(code: str) -> type[DlpctlError] | None:
-    """The error as the server has it, so that exit statuses are the same as in one process."""
+    """Return the class of an error by its code, so that exit statuses are the same as in one
+    process.
+    """
     kinds = [DlpctlError]
     for kind in kinds:
         if kind.code == code and kind is not DlpctlError:

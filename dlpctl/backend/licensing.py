@@ -32,11 +32,11 @@ from dlpctl.policy.model import Policy
 
 FRESH_SECONDS = 300
 PAUSE_SECONDS = 30
-"""For which a server that did not answer is not asked again, where a token is at hand."""
+"""A server that did not answer is not asked again for this time, where a token is at hand."""
 SKEW_SECONDS = 300
-"""By which the server's clock may be ahead of ours."""
+"""The time by which the server's clock may be ahead of this one."""
 GRACE_SECONDS = 60
-"""For which a token is good after its end, for clocks that differ."""
+"""The time for which a token is good after its end, for clocks that differ."""
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 10.0
 
@@ -54,11 +54,11 @@ class Grant(NamedTuple):
         default policy of the license.
         """
         wanted = name or self.config.get("default_policy_id")
-        for one in self.config["policies"]:
-            if wanted in (one["policy_id"], one["name"]):
-                if not one["is_active"]:
+        for each in self.config["policies"]:
+            if wanted in (each["policy_id"], each["name"]):
+                if not each["is_active"]:
                     raise ForbiddenError(f"the policy {wanted} is not active")
-                return one["policy_id"], Policy.from_dict(one, source=f"policy {wanted}")
+                return each["policy_id"], Policy.from_dict(each, source=f"policy {wanted}")
         if name is None:
             raise ForbiddenError(f"the license {self.license_id} covers no active policy")
         return None

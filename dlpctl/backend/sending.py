@@ -1,8 +1,8 @@
-"""`python -m dlpctl.backend.sending SPOOL`: tells the server of the checks that wait, and stays a
-while for those that follow.
+"""`python -m dlpctl.backend.sending SPOOL`: reports the checks that wait to the server, and stays a
+while for further ones.
 
-It begins in the background when a check is over, and knows the server and the license from
-DLPCTL_SERVER and DLPCTL_LICENSE_KEY.
+It starts in the background after a check, and takes the server and the license from DLPCTL_SERVER
+and DLPCTL_LICENSE_KEY.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What is to be told of checks under a license: a file for each, until the server has it. Never
-what was checked.
-"""
+"""Checks under a license that wait to be reported: a file each, without what was checked."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ _MOST_WAITING = 20_000
 
 
 class Spool:
-    """Many may put into it, and several take from it, at the same time: the server counts a check
-    that it is told twice once.
+    """Files that many processes add, and several take, at the same time: the server counts a check
+    that is reported twice once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,7 +30,7 @@ class Spool:
         self._mark = folder / "sender"
 
     def put(self, check: Mapping[str, Any]) -> bool:
-        """False where it cannot be kept, for want of space or because too many wait."""
+        """Add a check; return False for want of space, or where too many wait."""
         try:
             if self.folder.is_dir() and sum(1 for _ in self.folder.iterdir()) > _MOST_WAITING:
                 return False
@@ -66,9 +64,7 @@ class Spool:
                 file.unlink()
 
     def start_sender(self, url: str) -> None:
-        """A process of its own, which outlives this one; not where one is at work, or has failed
-        just now.
-        """
+        """Start a process that outlives this one, unless another is at work or has just failed."""
         if self._is_marked():
             return
         self.mark()

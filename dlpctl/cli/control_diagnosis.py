@@ -88,12 +88,12 @@ def _newest_check(connection: sqlite3.Connection) -> Iterator[Verdict]:
 
 def license_key() -> Iterator[Verdict]:
     """Yield a verdict on the license key of the environment, if there is one."""
-    from dlpctl.control.keys import Kind, well_formed
+    from dlpctl.control.keys import KeyKind, well_formed
 
     key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
     if not key:
         return
-    if well_formed(Kind.LICENSE, key):
+    if well_formed(KeyKind.LICENSE, key):
         yield ok("license", "DLPCTL_LICENSE_KEY is well-formed")
     else:
         said = (

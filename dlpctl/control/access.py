@@ -1,4 +1,4 @@
-"""Who may do what: a role, and perhaps the one organization that it holds for."""
+"""Access of administrators: a role, perhaps for a single organization."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_ADMIN = "admin.token"
 """The file with the first token, for the command line of the same user."""
 
 SHORTENED = "…"
-"""Stands in a key for what an auditor may not see."""
+"""Takes the place of what an auditor may not see of a key."""
 
 
 class Role(StrEnum):
@@ -29,9 +29,7 @@ _RANK = {role: rank for rank, role in enumerate(reversed(Role))}
 
 
 class Access(NamedTuple):
-    """What a token allows. Every service method that is not opened by a key of its own takes one
-    first.
-    """
+    """The rights of a token. Each service method takes it first, unless a key opens the method."""
 
     role: Role
     org_id: str | None = None
@@ -47,7 +45,7 @@ class Access(NamedTuple):
             raise ForbiddenError(f"this needs the role {role}; the token's role is {self.role}")
 
     def require_everywhere(self, role: Role) -> None:
-        """For what concerns more than one organization."""
+        """Require a role for all organizations, for an operation that concerns more than one."""
         self.require(role)
         if self.org_id is not None:
             raise ForbiddenError(
@@ -55,10 +53,10 @@ class Access(NamedTuple):
             )
 
     def see(self, org_id: str) -> None:
-        """An organization that a token does not see is as if it did not exist."""
+        """Raise `NotFoundError` for another organization: to this token it does not exist."""
         if self.org_id not in (None, org_id):
             raise NotFoundError("there is no such organization")
 
 
 LOCAL = Access(Role.ADMIN)
-"""Who can read the key file and the database has no need of a token."""
+"""Access from this machine: a user who can read the key file and the database needs no token."""

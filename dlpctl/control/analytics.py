@@ -1,4 +1,4 @@
-"""What an organization's checks came to, from sums by day that are kept as checks are recorded."""
+"""Analytics of an organization's checks, from daily sums that are kept as checks are recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
-"""Of a percent in the whole."""
+"""Tenths of a percent in 100 percent."""
 
 
 class _Span(NamedTuple):
@@ -84,7 +84,8 @@ class Analytics:
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
             rows = connection.execute(
-                "SELECT type, sum(found) AS found FROM daily_types WHERE org_id = ? AND day BETWEEN ? AND ?"
+                "SELECT type, sum(found) AS found FROM daily_types WHERE org_id = ? AND day"
+                " BETWEEN ? AND ?"
                 " GROUP BY type ORDER BY found DESC, type",
                 (org_id, *map(str, span)),
             ).fetchall()
@@ -118,7 +119,9 @@ def _answered(total: int | None) -> int:
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
-    """Shares in tenths of a percent that add up to 100: the largest remainders are rounded up."""
+    """Return shares in tenths of a percent that add up to 100: the largest remainders are rounded
+    up.
+    """
     total = sum(counts)
     if not total:
         return [0.0] * len(counts)
@@ -130,6 +133,6 @@ def percentages(counts: Sequence[int]) -> list[float]:
 
 
 def label(type_name: str) -> str:
-    """A type's name for people, as summaries have it."""
+    """Return a type's name for people, as summaries have it."""
     words = counted(type_name, 1, type_labels()).partition(" ")[2]
     return words[:1].upper() + words[1:]

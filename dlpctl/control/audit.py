@@ -34,7 +34,10 @@ _AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
 _PAGE = 1_000
 _FROM = "FROM checks JOIN phrases USING (phrase_id)"
-_COLUMNS = "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name, org_id, org_name"
+_COLUMNS = (
+    "SELECT preflight_id, created_at, destination, decision, summary, policy_version, policy_name,"
+    " org_id, org_name"
+)
 _ITEM = f"{_COLUMNS} {_FROM}"
 _BY_ID = (
     "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
@@ -55,8 +58,8 @@ _SOMETHING = "something does not match; a token for all organizations sees what"
 
 
 class _Way(NamedTuple):
-    """How the checks of a filter are counted, and found: by looking at all from the newest on, or
-    by gathering those of its phrases.
+    """The queries that count and find the checks of a filter: by walking the log from the newest
+    check, or by gathering the checks of its phrases.
     """
 
     sums: str
@@ -84,8 +87,8 @@ _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
 # left.
 _HOLDS_SHORT = """
     NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE NOT instr(lower(
-        phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' ' || phrases.org_slug
-        || ' ' || phrases.destination
+        phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' '
+        || phrases.org_slug || ' ' || phrases.destination
         || ' ' || phrases.decision), value))"""
 _WITH_WORDS = f"""
     phrases_search CROSS JOIN phrase_counts ON phrase_counts.phrase_id = phrases_search.rowid
@@ -106,11 +109,11 @@ _WAYS = {
     (False, True): _BY_SHORT,
     (True, True): _BY_BOTH,
 }
-"""By whether there are words for the index, and short ones."""
+"""Keyed by whether there are words for the index, and short words."""
 
 
 class _Filter(NamedTuple):
-    """Which phrases, or which ids, are asked for."""
+    """The phrases or ids that a search asks for."""
 
     org_id: str | None
     words: str
@@ -220,7 +223,7 @@ def _event(row: Row) -> AuditEvent:
 def _filter(
     connection: sqlite3.Connection, access: Access, org: str | None, search: str | None
 ) -> _Filter | None:
-    """What to look for; None where nothing can be found."""
+    """Return the filter of a search; None where nothing can be found."""
     org_id = None
     if org is not None:
         row = None
@@ -274,7 +277,7 @@ def _page(
 
 
 def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
-    """In pages of the one state that the connection sees."""
+    """Yield all items, page by page, from the one state that the connection sees."""
     offset = 0
     while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:
         yield from (AuditItem(*row) for row in rows)

@@ -23,7 +23,8 @@ _UPDATE = (
     " last_event = ?, root = ?, clock = ?, seal = ?"
 )
 _INSERT = (
-    "INSERT INTO chain (only, first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock,"
+    "INSERT INTO chain (only, first_seq, first_link, last_seq, last_link, first_event,"
+    " last_event, root, clock,"
     " seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 

@@ -1,4 +1,4 @@
-"""Preflight checks by a policy's key. What is answered is in the store already."""
+"""Preflight checks by a policy's key. A check is in the store before it is answered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
-from dlpctl.control.directory import Directory, Standing, license_for
+from dlpctl.control.directory import CoveredPolicy, Directory, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
 from dlpctl.control.filecheck import check_file
@@ -37,16 +37,17 @@ if TYPE_CHECKING:
 _FIND = """
     SELECT checks.*, phrases.*, masked_files.expires_at AS file_expires FROM checks
     JOIN phrases USING (phrase_id) LEFT JOIN masked_files USING (preflight_id)
-    WHERE preflight_id = :preflight_id AND org_id = :org_id AND :policy_id IN (policy_id, asked_by)"""
+    WHERE preflight_id = :preflight_id AND org_id = :org_id
+    AND :policy_id IN (policy_id, asked_by)"""
 
 
 class Limits(NamedTuple):
-    """How much one check may bring."""
+    """The limits of one check."""
 
     text_bytes: int = 1 << 20
     file_bytes: int = 50 << 20
     reading: FileLimits | None = None
-    """What reading a file may cost."""
+    """The limits of reading a file."""
 
 
 class Submitted(NamedTuple):
@@ -106,8 +107,8 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> Submitted:
-        """For who has many checks under way and wants them recorded together."""
-        standing = self._authorize(api_key, org_id, policy_id)
+        """Make a check whose record waits for its ticket, so that many are recorded together."""
+        covered = self._authorize(api_key, org_id, policy_id)
         to = Destination(DESTINATION.read(destination, "destination"))
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > self._limits.text_bytes:
@@ -115,10 +116,10 @@ class Checks:
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
         if self._inspector is not None and size > self._inspector.text_bytes:
-            report = self._inspector.check_text(self._stored(standing, to), text)
+            report = self._inspector.check_text(self._stored(covered, to), text)
         else:
-            report = self._checker(standing, to).check(text)
-        return self._submit(standing, to, report, size)
+            report = self._checker(covered, to).check(text)
+        return self._submit(covered, to, report, size)
 
     def check_file(
         self,
@@ -130,7 +131,7 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> CheckResult:
-        standing = self._authorize(api_key, org_id, policy_id)
+        covered = self._authorize(api_key, org_id, policy_id)
         to = Destination(DESTINATION.read(destination, "destination"))
         if len(data) > self._limits.file_bytes:
             raise TooLargeError(
@@ -139,16 +140,16 @@ class Checks:
         reading = self._limits.reading
         if self._inspector is not None:
             report, masked = self._inspector.check_file(
-                self._stored(standing, to), data, name, reading
+                self._stored(covered, to), data, name, reading
             )
         else:
-            report, masked = check_file(self._checker(standing, to), data, name, reading)
+            report, masked = check_file(self._checker(covered, to), data, name, reading)
         if masked is None:
-            return self._submit(standing, to, report, len(data), is_file=True).recorded()
+            return self._submit(covered, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
         try:
             return self._submit(
-                standing, to, report, len(data), is_file=True, file_expires=self._files.expiry()
+                covered, to, report, len(data), is_file=True, file_expires=self._files.expiry()
             ).recorded()
         except BaseException:
             self._files.drop(report.preflight_id)
@@ -161,7 +162,7 @@ class Checks:
             row["preflight_id"],
             row["decision"],
             row["summary"],
-            tuple(CheckedDetection(*one) for one in json.loads(row["detected"])),
+            tuple(CheckedDetection(*each) for each in json.loads(row["detected"])),
             None,
             self._files.url(preflight_id, expires)
             if expires and expires > self._core.now()
@@ -180,10 +181,10 @@ class Checks:
     def _owner(self, api_key: str | None) -> tuple[str, str]:
         with self._core.store.reading() as connection:
             policy_id = self._identify(connection, api_key)
-            standing = self._directory.standing(connection, policy_id)
-        if standing is None:
+            covered = self._directory.covered(connection, policy_id)
+        if covered is None:
             raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
-        return policy_id, standing.org_id
+        return policy_id, covered.org_id
 
     def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
         if not api_key:
@@ -195,7 +196,7 @@ class Checks:
 
     def _authorize(
         self, api_key: str | None, org_id: str | None, policy_id: str | None
-    ) -> Standing:
+    ) -> CoveredPolicy:
         now = self._core.clock()
         if policy_id is None and api_key:
             own = self._directory.remembered(
@@ -211,10 +212,10 @@ class Checks:
 
     def _asked(
         self, api_key: str | None, org_id: str | None, policy_id: str | None, now: datetime
-    ) -> Standing:
+    ) -> CoveredPolicy:
         """Ask the store, and raise where the key may not have what it asks for."""
         with self._core.store.reading() as connection:
-            own = self._directory.standing(connection, self._identify(connection, api_key))
+            own = self._directory.covered(connection, self._identify(connection, api_key))
             if own is None:
                 raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
             if org_id is not None and org_id not in (own.org_id, own.org_slug):
@@ -224,7 +225,7 @@ class Checks:
             chosen = own
             if policy_id not in (None, own.policy_id):
                 other = (
-                    self._directory.standing(connection, str(policy_id))
+                    self._directory.covered(connection, str(policy_id))
                     if str(policy_id).isprintable()
                     else None
                 )
@@ -240,44 +241,44 @@ class Checks:
             )
         return chosen
 
-    def _checker(self, standing: Standing, to: Destination) -> Checker:
+    def _checker(self, covered: CoveredPolicy, to: Destination) -> Checker:
         return self._engine.checker(
-            standing.policy_id,
-            standing.version,
+            covered.policy_id,
+            covered.version,
             to,
             self._core.clock().astimezone(UTC).date(),
-            standing.org_id,
-            lambda: Policy.from_dict(json.loads(self._body(standing))),
+            covered.org_id,
+            lambda: Policy.from_dict(json.loads(self._body(covered))),
         )
 
-    def _stored(self, standing: Standing, to: Destination) -> StoredPolicy:
+    def _stored(self, covered: CoveredPolicy, to: Destination) -> StoredPolicy:
         # Patterns of the policy are compiled here at the latest, so that the inspector only reads
         # them.
-        self._checker(standing, to)
+        self._checker(covered, to)
         return StoredPolicy(
-            standing.policy_id,
-            standing.version,
-            self._body(standing),
+            covered.policy_id,
+            covered.version,
+            self._body(covered),
             to,
             self._core.clock().astimezone(UTC).date().isoformat(),
             self._engine.key(),
         )
 
-    def _body(self, standing: Standing) -> str:
+    def _body(self, covered: CoveredPolicy) -> str:
         with self._core.store.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM policy_versions WHERE policy_id = ? AND version = ?",
-                (standing.policy_id, standing.version),
+                (covered.policy_id, covered.version),
             ).fetchone()
             if row is None:
-                raise ForbiddenError(f"the policy {standing.policy_id} was deleted")
+                raise ForbiddenError(f"the policy {covered.policy_id} was deleted")
             check_rows(connection, self._core.ring.current, "policy_versions", [row])
         body: str = row["body"]
         return body
 
     def _submit(
         self,
-        standing: Standing,
+        covered: CoveredPolicy,
         to: Destination,
         report: Report,
         size: int,
@@ -290,7 +291,7 @@ class Checks:
         now = self._core.clock()
         detected = interface_detections(report)
         entry = Entry(
-            standing.policy_id,
+            covered.policy_id,
             report.preflight_id,
             now,
             written(now),
@@ -302,19 +303,17 @@ class Checks:
             size,
             is_file,
             file_expires,
-            standing.asked_by,
+            covered.asked_by,
         )
 
         def job(batch: Batch) -> None:
-            batch.tally(
-                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
-            ).record(entry)
+            Ledger.of(batch, self._directory, self._core).record(entry)
 
         result = CheckResult(
             report.preflight_id,
             entry.decision,
             report.summary,
-            tuple(CheckedDetection(*one) for one in detected),
+            tuple(CheckedDetection(*each) for each in detected),
             report.masked_content,
             self._files.url(report.preflight_id, file_expires) if file_expires else None,
             report.policy_version,
@@ -328,7 +327,7 @@ class Checks:
         the key may check.
         """
         with self._core.store.reading() as connection:
-            own = self._directory.standing(connection, self._identify(connection, api_key))
+            own = self._directory.covered(connection, self._identify(connection, api_key))
             row: sqlite3.Row | None = None
             if own is not None:
                 license_for(own, self._core.clock(), lambda _: -1)
@@ -347,13 +346,13 @@ class Checks:
         return row
 
 
-def _may_go_on(standing: Standing, now: datetime, used: Callable[[str, str], int]) -> bool:
-    """As far as is remembered. Whether a check may be made is asked again when it is recorded;
-    before one is refused, the store is asked.
+def _may_go_on(covered: CoveredPolicy, now: datetime, used: Callable[[str, str], int]) -> bool:
+    """Return whether a check is allowed, as far as is remembered. That is asked again when it is
+    recorded; the store is asked before a check is refused.
     """
     month = written(now)[:7]
     try:
-        license_for(standing, now, lambda license_id: used(license_id, month))
+        license_for(covered, now, lambda license_id: used(license_id, month))
     except (ForbiddenError, QuotaError):
         return False
     return True

@@ -47,11 +47,11 @@ class ClockHistory(NamedTuple):
     jumped: datetime | None = None
     """The first reading after a jump that is being watched."""
     watched: timedelta = timedelta()
-    """For how long it was watched, in steps of ordinary progress."""
+    """The time for which it was watched, in steps of ordinary progress."""
     resumed: datetime | None = None
     """The first reading after the last gap since then."""
     steady: timedelta = timedelta()
-    """For how long there was no gap."""
+    """The time without a gap."""
 
     def observe(self, now: datetime) -> ClockHistory:
         if now - self.trusted <= STEP:
@@ -69,14 +69,17 @@ class ClockHistory(NamedTuple):
 
     def dump(self) -> str:
         moments = [
-            one and written(one) for one in (self.trusted, self.latest, self.jumped, self.resumed)
+            each and written(each)
+            for each in (self.trusted, self.latest, self.jumped, self.resumed)
         ]
         return json.dumps([*moments, self.watched.total_seconds(), self.steady.total_seconds()])
 
     @classmethod
     def load(cls, text: str) -> ClockHistory:
         *moments, watched, steady = json.loads(text)
-        trusted, latest, jumped, resumed = (one and datetime.fromisoformat(one) for one in moments)
+        trusted, latest, jumped, resumed = (
+            each and datetime.fromisoformat(each) for each in moments
+        )
         return cls(
             trusted, latest, jumped, timedelta(seconds=watched), resumed, timedelta(seconds=steady)
         )

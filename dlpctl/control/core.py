@@ -19,7 +19,7 @@ from dlpctl.errors import NotFoundError, TamperedError, UnauthorizedError
 
 _T = TypeVar("_T")
 OVERLAP = timedelta(days=30)
-"""For how long after the key file was replaced tokens are known that were not used since."""
+"""The time after a rotation of the key file in which a token that was not used since is known."""
 
 
 class Core(NamedTuple):
@@ -51,8 +51,16 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(12)}"
 
 
+def key_columns(core: Core, key: str, owner: str) -> dict[str, bytes]:
+    """Return what the row of an owner keeps of a key: a keyed hash, and a ciphertext to show."""
+    return {
+        "key_lookup": core.ring.lookup(key),
+        "key_sealed": core.ring.seal(key.encode(), owner),
+    }
+
+
 def find_organization(connection: sqlite3.Connection, access: Access, org: str) -> Row:
-    """By id or slug; one that the access does not see is not found."""
+    """Return an organization by id or slug; one that the access does not see is not found."""
     if org.isprintable():
         row: Row | None = connection.execute(
             "SELECT * FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
@@ -64,7 +72,7 @@ def find_organization(connection: sqlite3.Connection, access: Access, org: str) 
 
 
 def find(connection: sqlite3.Connection, sql: str, org_id: str, given: str, what: str) -> Row:
-    """A row of an organization; `sql` asks with `:org_id` and `:given`."""
+    """Return a row of an organization; `sql` asks with `:org_id` and `:given`."""
     if given.isprintable():
         row: Row | None = connection.execute(sql, {"org_id": org_id, "given": given}).fetchone()
         if row is not None:

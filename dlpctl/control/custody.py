@@ -1,5 +1,5 @@
-"""Who keeps keys, seals and heads in step with the database: at each transaction, and when a
-database is opened.
+"""Keeps keys, seals and heads in step with the database: at each transaction, and when it is
+opened.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Which policy a key belongs to, and what stands behind that policy: remembered until anything of
-it changes, in whatever process.
+"""Looks up the policy of a key, with its organization and licenses.
+
+What was read is remembered until it changes, in whatever process.
 """
 
 from __future__ import annotations
@@ -20,28 +21,32 @@ _COVERS = (
     ("group_policies", "SELECT * FROM group_policies WHERE policy_id = ?"),
     (
         "license_groups",
-        "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE policy_id = ?",
+        (
+            "SELECT license_groups.* FROM group_policies JOIN license_groups USING (group_id) WHERE"
+            " policy_id = ?"
+        ),
     ),
 )
 """The rows that put a policy under a license."""
 _LICENSES = (
     "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
-    " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at, licenses.rowid"
+    " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at,"
+    " licenses.rowid"
 )
 
 
 class Terms(NamedTuple):
-    """A license, as far as a check asks."""
+    """The terms of a license that a check depends on."""
 
     license_id: str
     license_type: str
     max_checks: int
     expires_at: str
     refusal: str
-    """Why it was no good when it was read."""
+    """Why it was not valid when it was read."""
 
 
-class Standing(NamedTuple):
+class CoveredPolicy(NamedTuple):
     """A policy with its organization, and the licenses that cover it, the best first."""
 
     policy_id: str
@@ -60,11 +65,11 @@ class Standing(NamedTuple):
 class _Known(NamedTuple):
     generation: bytes
     policies: dict[bytes, str]
-    standings: dict[str, Standing]
+    covered: dict[str, CoveredPolicy]
     used: dict[tuple[str, str], int]
     """Checks of a license in a month when they were counted last: there may be more by now."""
     sealed: dict[tuple[str, str], tuple[int, bytes]]
-    """The same as this process has written it, with its seal."""
+    """The counters as this process has written them, with their seals."""
 
 
 class Directory:
@@ -72,11 +77,13 @@ class Directory:
         self._ring = ring
         self._known = _Known(b"", {}, {}, {}, {})
 
-    def remembered(self, generation: bytes, lookup: bytes) -> Standing | None:
-        """What stands behind a key, where that is known and holds for this generation of the store."""
+    def remembered(self, generation: bytes, lookup: bytes) -> CoveredPolicy | None:
+        """Return the policy of a key, if it is remembered and holds for this generation of the
+        store.
+        """
         known = self._known
         return (
-            known.standings.get(known.policies.get(lookup, ""))
+            known.covered.get(known.policies.get(lookup, ""))
             if known.generation == generation
             else None
         )
@@ -103,14 +110,14 @@ class Directory:
             policy_id = known.policies[lookup] = row["policy_id"]
         return policy_id
 
-    def standing(self, connection: sqlite3.Connection, policy_id: str) -> Standing | None:
+    def covered(self, connection: sqlite3.Connection, policy_id: str) -> CoveredPolicy | None:
         known = self._current(connection)
-        standing = known.standings.get(policy_id)
-        if standing is None:
-            standing = _read(connection, self._ring.current, policy_id)
-            if standing is not None:
-                known.standings[policy_id] = standing
-        return standing
+        covered = known.covered.get(policy_id)
+        if covered is None:
+            covered = _read(connection, self._ring.current, policy_id)
+            if covered is not None:
+                known.covered[policy_id] = covered
+        return covered
 
     def _current(self, connection: sqlite3.Connection) -> _Known:
         generation: bytes = connection.execute(
@@ -122,7 +129,7 @@ class Directory:
         return known
 
 
-def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> Standing | None:
+def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> CoveredPolicy | None:
     """Read what a decision depends on; raises `TamperedError` where any of it was not written by
     this program.
     """
@@ -143,17 +150,17 @@ def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> S
     check_rows(connection, secrets, "licenses", licenses)
     terms = [
         Terms(
-            one["license_id"],
-            one["license_type"],
-            one["max_checks_per_month"],
-            one["expires_at"],
-            not_usable(one, ""),
+            each["license_id"],
+            each["license_type"],
+            each["max_checks_per_month"],
+            each["expires_at"],
+            not_usable(each, ""),
         )
-        for one in licenses
+        for each in licenses
     ]
     best = list(reversed(PLANS))
-    terms.sort(key=lambda one: best.index(one.license_type))
-    return Standing(
+    terms.sort(key=lambda each: best.index(each.license_type))
+    return CoveredPolicy(
         policy_id,
         policy["name"],
         policy["version"],
@@ -166,27 +173,27 @@ def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> S
     )
 
 
-def deleted_policy(connection: sqlite3.Connection, policy_id: str, org_id: str) -> Standing:
-    """What the log says of a policy that an organization has no more."""
+def deleted_policy(connection: sqlite3.Connection, policy_id: str, org_id: str) -> CoveredPolicy:
+    """Return what the log has of a policy that was deleted."""
     row = connection.execute("SELECT * FROM organizations WHERE org_id = ?", (org_id,)).fetchone()
     keeps_samples = json.loads(row["settings"]).get("retention") != "NONE"
-    return Standing(
+    return CoveredPolicy(
         policy_id, "(deleted)", "", False, org_id, row["slug"], row["name"], keeps_samples, ()
     )
 
 
-def license_for(standing: Standing, now: datetime, used: Callable[[str], int]) -> Terms:
-    """The license that a check counts against. `used` says how many checks of the month a license
-    has behind it.
+def license_for(covered: CoveredPolicy, now: datetime, used: Callable[[str], int]) -> Terms:
+    """Return the license that a check counts against. `used` returns the checks of a license in
+    this month.
     """
-    if not standing.is_active:
-        raise ForbiddenError(f"the policy {standing.policy_id} is not active")
-    if not standing.licenses:
+    if not covered.is_active:
+        raise ForbiddenError(f"the policy {covered.policy_id} is not active")
+    if not covered.licenses:
         raise ForbiddenError(
-            f"the policy {standing.policy_id} is in no policy group that a license covers"
+            f"the policy {covered.policy_id} is in no policy group that a license covers"
         )
     moment, refusal, spent = written(now), "", None
-    for terms in standing.licenses:
+    for terms in covered.licenses:
         if terms.refusal or terms.expires_at <= moment:
             refusal = (
                 terms.refusal or f"the license {terms.license_id} expired on {terms.expires_at}"
@@ -199,7 +206,8 @@ def license_for(standing: Standing, now: datetime, used: Callable[[str], int]) -
         raise ForbiddenError(refusal)
     begins = next_month(now)
     raise QuotaError(
-        f"the monthly quota of {spent.max_checks:,} checks is used up; it begins anew on {written(begins)}",
+        f"the monthly quota of {spent.max_checks:,} checks is used up; it begins anew on"
+        f" {written(begins)}",
         limit=spent.max_checks,
         retry_after=max(1, int((begins - now).total_seconds())),
     )

@@ -37,7 +37,7 @@ class Engine:
         self._detectors = PreparedDetectors(lambda: self.detector)
         self._checkers: OrderedDict[_Key, Checker] = OrderedDict()
         self._lock = threading.Lock()
-        """Of the checkers, for as long as one is looked up."""
+        """Guards the checkers while one is looked up."""
 
     def key(self) -> bytes:
         """Return the key for operators and exceptions that need one."""

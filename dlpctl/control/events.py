@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.control.links import Ends
 
 LOCAL_ACTOR = "local"
-"""Who can read the key file needs no token."""
+"""The actor for a user who can read the key file, and needs no token."""
 SERVICE_ACTOR = "service"
 KEY_USED = "key.used"
 """The first use of a key on a day, in UTC."""
@@ -33,7 +33,8 @@ _LAST_USE = (
 )
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _INSERT = (
-    "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link)"
+    "INSERT INTO events (number, after_seq, created_at, actor, action, org_id, subject, details,"
+    " sealed, link)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 

@@ -36,7 +36,7 @@ class MaskedFiles:
         self._folder = folder
 
     def put(self, preflight_id: str, name: str, data: bytes) -> None:
-        """On the disk before the check is recorded; what no check came of is swept away."""
+        """Write a masked copy before its check is recorded; `sweep` removes one without a check."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         named = name.encode("utf-8", "replace")[:_NAME_BYTES]
@@ -70,8 +70,8 @@ class MaskedFiles:
     def fetch(self, preflight_id: str, expires: str | None, signature: str | None) -> MaskedFile:
         given = (signature or "").encode("utf-8", "replace")
         if not any(
-            hmac.compare_digest(_signature(one, preflight_id, expires or "").encode(), given)
-            for one in self._secrets()
+            hmac.compare_digest(_signature(each, preflight_id, expires or "").encode(), given)
+            for each in self._secrets()
         ):
             raise ForbiddenError("the address of this file is not signed by this service")
         if int(expires or 0) <= self._core.clock().timestamp():

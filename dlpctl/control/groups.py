@@ -61,14 +61,13 @@ class Groups:
             row = _find(batch.connection, access, org, group)
             if given.name not in (None, row["name"]):
                 _refuse_taken(batch, row["org_id"], given.name)
-            batch.execute(
-                "UPDATE policy_groups SET name = ?, description = ?, updated_at = ? WHERE group_id = ?",
-                (
-                    given.name or row["name"],
-                    row["description"] if given.description is None else given.description,
-                    self._core.now(),
-                    row["group_id"],
-                ),
+            batch.update(
+                "policy_groups",
+                "group_id",
+                row["group_id"],
+                name=given.name or row["name"],
+                description=row["description"] if given.description is None else given.description,
+                updated_at=self._core.now(),
             )
             if given.policy_ids is not None:
                 batch.execute("DELETE FROM group_policies WHERE group_id = ?", (row["group_id"],))
@@ -98,10 +97,15 @@ def insert_group(
     batch: Batch, org_id: str, name: str, description: str, *, now: str, is_default: bool = False
 ) -> str:
     group_id = new_id("grp")
-    batch.execute(
-        "INSERT INTO policy_groups (group_id, org_id, name, description, is_default, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (group_id, org_id, name, description, is_default, now, now),
+    batch.insert(
+        "policy_groups",
+        group_id=group_id,
+        org_id=org_id,
+        name=name,
+        description=description,
+        is_default=is_default,
+        created_at=now,
+        updated_at=now,
     )
     return group_id
 
@@ -143,7 +147,8 @@ def _refuse_taken(batch: Batch, org_id: str, name: str | None) -> None:
 def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[str]) -> None:
     for policy_id in policies:
         added = policy_id.isprintable() and batch.execute(
-            "INSERT INTO group_policies SELECT ?, policy_id FROM policies WHERE org_id = ? AND policy_id = ?",
+            "INSERT INTO group_policies SELECT ?, policy_id FROM policies WHERE org_id = ? AND"
+            " policy_id = ?",
             (group_id, org_id, policy_id),
         )
         if not added or not added.rowcount:
@@ -156,13 +161,6 @@ def _group(connection: sqlite3.Connection, row: Row) -> Group:
         " ORDER BY created_at, policies.rowid",
         (row["group_id"],),
     )
-    return Group(
-        row["group_id"],
-        row["org_id"],
-        row["name"],
-        row["description"],
-        bool(row["is_default"]),
-        tuple(policy["policy_id"] for policy in policies),
-        row["created_at"],
-        row["updated_at"],
-    )
+    values = {name: row[name] for name in Group.fields if name != "policy_ids"}
+    values["is_default"] = bool(row["is_default"])
+    return Group(**values, policy_ids=tuple(policy["policy_id"] for policy in policies))

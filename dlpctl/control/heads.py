@@ -61,7 +61,7 @@ class SignedHead(NamedTuple):
     def is_signed_by(self, ring: KeyRing) -> bool:
         secrets = ring.linked_with(self.seq, self.event)
         return any(
-            hmac.compare_digest(self._mac(one), self.signature) for one in {secrets, ring.current}
+            hmac.compare_digest(self._mac(each), self.signature) for each in {secrets, ring.current}
         )
 
     def _mac(self, secrets: Secrets) -> bytes:
@@ -69,7 +69,7 @@ class SignedHead(NamedTuple):
 
 
 class NotedHead:
-    """The latest head, in a file beside the key file: what this machine has seen of the database."""
+    """The latest head that this machine has seen, in a file beside the key file."""
 
     def __init__(self, file: Path, ring: KeyRing, clock: Callable[[], datetime] = utc_now) -> None:
         self.file = file
@@ -78,7 +78,9 @@ class NotedHead:
         self.pending: tuple[Ends, Secrets] | None = None
         """The end of the chain as the current transaction leaves it."""
         self._latest: tuple[Ends, Secrets] | None = None
-        """The same of the last transaction; the head is signed when it is written to the file."""
+        """The end of the chain after the last transaction; the head is signed when it is written to
+        the file.
+        """
         self._known: SignedHead | None = None
         """The content of the file when it was last read."""
         self._kept_at = -_NOTE_SECONDS

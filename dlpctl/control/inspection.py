@@ -24,7 +24,7 @@ class StoredPolicy(NamedTuple):
     day: str
     """The day of the check, since exceptions end with their days."""
     key: bytes
-    """For operators and exceptions that need one."""
+    """The key for operators and exceptions."""
 
 
 class Inspector(Protocol):

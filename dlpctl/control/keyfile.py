@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dlpctl.errors import StoreError, VaultError
+from dlpctl.newfiles import replacing
 
 _KEY_BYTES = 32
 
@@ -43,13 +44,8 @@ class KeyFile:
         """Write the next key, without using it."""
         key = secrets.token_bytes(_KEY_BYTES)
         try:
-            self._next.unlink(missing_ok=True)
-            with os.fdopen(
-                os.open(self._next, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
-            ) as file:
-                file.write(f"{key.hex()}\n")
-                file.flush()
-                os.fsync(file.fileno())
+            with replacing(self._next) as file:
+                file.write(f"{key.hex()}\n".encode())
             _sync_folder(self.path.parent)
         except OSError as problem:
             raise StoreError(f"{self._next}: cannot be written: {problem.strerror}") from None

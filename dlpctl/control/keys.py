@@ -27,21 +27,21 @@ _NONCE_BYTES = 12
 _SHOWN_END = 4
 
 
-class Kind(StrEnum):
-    """What a key opens, which its first characters say."""
+class KeyKind(StrEnum):
+    """The purpose of a key, which its first characters tell."""
 
     POLICY = "dlp_pk_"
     LICENSE = "dlp_lk_"
     ADMIN = "dlp_at_"
 
 
-def mint(kind: Kind) -> str:
+def mint(kind: KeyKind) -> str:
     body = _base62(secrets.randbits(256), _RANDOM_LENGTH)
     return f"{kind}{body}{_checksum(body)}"
 
 
-def well_formed(kind: Kind, key: str) -> bool:
-    """Whether it can be one of ours at all."""
+def well_formed(kind: KeyKind, key: str) -> bool:
+    """Return whether a text has the form and checksum of such a key."""
     length = len(kind) + _RANDOM_LENGTH + _CHECKSUM_LENGTH
     return (
         len(key) == length
@@ -52,7 +52,7 @@ def well_formed(kind: Kind, key: str) -> bool:
 
 
 def shortened(key: str) -> str:
-    """Enough to tell keys apart, for those who may not see them."""
+    """Return what tells keys apart, for those who may not see them."""
     return f"{key[: key.rindex('_') + 1]}{SHORTENED}{key[-_SHOWN_END:]}"
 
 
@@ -75,7 +75,7 @@ class Secrets:
         self.key = key
         self._derived: dict[str, bytes] = {}
         self.check = self.key_for("check")
-        """Shows that two are the same, without telling either."""
+        """Shows that two secrets are the same, without disclosing either."""
 
     def __repr__(self) -> str:
         return "Secrets()"
@@ -109,7 +109,8 @@ class Secrets:
             return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], owner.encode())
         except (InvalidTag, ValueError):
             raise StoreError(
-                f"{owner}: what is stored of it cannot be decrypted: the database was changed or damaged; "
+                f"{owner}: what is stored of it cannot be decrypted: the database was changed or"
+                f" damaged; "
                 "restore a backup with 'dlpctl db restore'"
             ) from None
 
@@ -172,7 +173,7 @@ class KeyRing:
 
     def retired_since(self, moment: datetime) -> list[Secrets]:
         """Return the secrets that were replaced after a moment, the newest first."""
-        return [one.secrets for one in reversed(self.retired) if one.retired_at > moment]
+        return [each.secrets for each in reversed(self.retired) if each.retired_at > moment]
 
     def key_for(self, purpose: str) -> bytes:
         return self.current.key_for(purpose)

@@ -1,6 +1,4 @@
-"""Writes checks: the row, its link in the chain, the quota, and the sums that analytics reads, all
-in one transaction.
-"""
+"""Writes checks to the store: rows, links, quotas and sums, in one transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control import events
-from dlpctl.control.directory import Directory, Standing, deleted_policy, license_for
+from dlpctl.control.directory import CoveredPolicy, Directory, deleted_policy, license_for
 from dlpctl.control.seals import usage_mac
 from dlpctl.errors import ForbiddenError, TamperedError
 from dlpctl.types import LARGEST_NUMBER
@@ -23,6 +21,7 @@ from dlpctl.types import LARGEST_NUMBER
 if TYPE_CHECKING:
     from dlpctl.control.core import Core
     from dlpctl.control.keys import Secrets
+    from dlpctl.control.writer import Batch
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
@@ -41,7 +40,7 @@ _ADD_TO_TYPES = """
 
 
 class Entry(NamedTuple):
-    """A check that is to be recorded."""
+    """A check to record."""
 
     policy_id: str
     preflight_id: str
@@ -61,7 +60,7 @@ class Entry(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Checks of which nobody tells more than how many there were."""
+    """Checks that are reported as numbers alone."""
 
     allowed: int
     masked: int
@@ -77,7 +76,7 @@ class Sums(NamedTuple):
 
 
 class Ledger:
-    """The checks of one transaction: put together one by one, and written all at once."""
+    """The checks of one transaction: collected one by one, and written at once."""
 
     def __init__(self, connection: sqlite3.Connection, directory: Directory, core: Core) -> None:
         self._db = connection
@@ -85,10 +84,10 @@ class Ledger:
         self._core = core
         self._chain = core.chain
         self._ends = self._chain.read(connection)
-        self._standings: dict[str, Standing | None] = {}
+        self._covered_policies: dict[str, CoveredPolicy | None] = {}
         """Nothing changes them while this transaction lasts and these are its jobs."""
         self._rows: dict[str, tuple[Any, ...]] = {}
-        """By the ids of their checks."""
+        """Rows of checks, by the ids of the checks."""
         self._events: list[tuple[Any, ...]] = []
         self._uses: set[str] = set()
         """The keys whose use on this day is in the log."""
@@ -99,19 +98,24 @@ class Ledger:
         self._days: dict[tuple[str, str], list[int]] = {}
         self._types: Counter[tuple[str, str, str]] = Counter()
 
+    @classmethod
+    def of(cls, batch: Batch, directory: Directory, core: Core) -> Ledger:
+        """Return the ledger that the jobs of a transaction share."""
+        return batch.tally(Ledger, lambda connection: cls(connection, directory, core))
+
     def record(self, entry: Entry) -> None:
-        """Raises, before anything is written, where the policy or its license does not allow the
-        check any more.
+        """Record a check; raise, before anything is written, where policy or license do not allow
+        it.
         """
-        standing = self._standing(entry.policy_id)
-        if standing is None:
+        covered = self._covered(entry.policy_id)
+        if covered is None:
             raise ForbiddenError(f"the policy {entry.policy_id} was deleted")
         month = entry.created_at[:7]
         terms = license_for(
-            standing, entry.moment, lambda license_id: self.checks(license_id, month)
+            covered, entry.moment, lambda license_id: self.checks(license_id, month)
         )
-        self._use(entry.asked_by or entry.policy_id, standing.org_id, entry.created_at)
-        self._write(standing, terms.license_id, entry)
+        self._use(entry.asked_by or entry.policy_id, covered.org_id, entry.created_at)
+        self._write(covered, terms.license_id, entry)
 
     def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
         """Record a check that a client has made under a license, whatever became of policy and
@@ -123,11 +127,11 @@ class Ledger:
             or self._db.execute(known, (entry.preflight_id,)).fetchone()
         ):
             return False
-        standing = self._standing(entry.policy_id)
-        if standing is None or standing.org_id != org_id:
-            standing = deleted_policy(self._db, entry.policy_id, org_id)
+        covered = self._covered(entry.policy_id)
+        if covered is None or covered.org_id != org_id:
+            covered = deleted_policy(self._db, entry.policy_id, org_id)
         self._use(license_id, org_id, self._core.now())
-        self._write(standing, license_id, entry)
+        self._write(covered, license_id, entry)
         return True
 
     def _use(self, subject: str, org_id: str, moment: str) -> None:
@@ -168,59 +172,38 @@ class Ledger:
         row, self._ends = event.linked(self._chain, self._ends)
         self._events.append(row)
 
-    def _write(self, standing: Standing, license_id: str, entry: Entry) -> None:
+    def _write(self, covered: CoveredPolicy, license_id: str, entry: Entry) -> None:
         month = entry.created_at[:7]
         used = self.checks(license_id, month)
         detected = entry.detected
-        if not standing.keeps_samples:
+        if not covered.keeps_samples:
             detected = tuple((name, count, None) for name, count, _ in detected)
-        phrase_id = self._phrase(standing, entry)
+        phrase_id = self._phrase(covered, entry)
         seq = self._ends.last_seq + 1
         said = _json(detected)
         link = self._chain.link(
             self._ends.last_link,
             (
-                seq,
-                entry.preflight_id,
-                license_id,
-                entry.created_at,
-                entry.size,
-                int(entry.is_file),
-                said,
-                standing.org_id,
-                standing.org_name,
-                standing.policy_id,
-                standing.policy_name,
-                entry.policy_version,
-                entry.destination,
-                entry.decision,
-                entry.summary,
+                *(seq, entry.preflight_id, license_id, entry.created_at),
+                *(entry.size, int(entry.is_file), said, *_texts(covered, entry)),
                 *((entry.asked_by,) if entry.asked_by else ()),
             ),
         )
         self._rows[entry.preflight_id] = (
-            seq,
-            entry.preflight_id,
-            phrase_id,
-            license_id,
-            entry.created_at,
-            entry.size,
-            entry.is_file,
-            said,
-            link,
-            entry.asked_by,
+            *(seq, entry.preflight_id, phrase_id, license_id, entry.created_at),
+            *(entry.size, entry.is_file, said, link, entry.asked_by),
         )
         if entry.file_expires:
             self._files.append((entry.preflight_id, entry.file_expires))
         self._ends = self._ends._replace(last_seq=seq, last_link=link)
         self._used[license_id, month] = used + 1
         self._said[phrase_id] += 1
-        self._count(standing.org_id, entry)
+        self._count(covered.org_id, entry)
 
-    def _standing(self, policy_id: str) -> Standing | None:
-        if policy_id not in self._standings:
-            self._standings[policy_id] = self._directory.standing(self._db, policy_id)
-        return self._standings[policy_id]
+    def _covered(self, policy_id: str) -> CoveredPolicy | None:
+        if policy_id not in self._covered_policies:
+            self._covered_policies[policy_id] = self._directory.covered(self._db, policy_id)
+        return self._covered_policies[policy_id]
 
     def checks(self, license_id: str, month: str) -> int:
         if (license_id, month) not in self._used:
@@ -229,17 +212,8 @@ class Ledger:
             )
         return self._used[license_id, month]
 
-    def _phrase(self, standing: Standing, entry: Entry) -> int:
-        texts = (
-            standing.org_id,
-            standing.org_name,
-            standing.policy_id,
-            standing.policy_name,
-            entry.policy_version,
-            entry.destination,
-            entry.decision,
-            entry.summary,
-        )
+    def _phrase(self, covered: CoveredPolicy, entry: Entry) -> int:
+        texts = _texts(covered, entry)
         digest = blake2b("\0".join(texts).encode(), digest_size=16).digest()
         phrase_id = self._phrases.get(digest)
         if phrase_id is None:
@@ -248,14 +222,16 @@ class Ledger:
             ).fetchone()
             if row is None:
                 row = self._db.execute(
-                    "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name, policy_version,"
-                    " destination, decision, summary, org_slug) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    "INSERT INTO phrases (digest, org_id, org_name, policy_id, policy_name,"
+                    " policy_version,"
+                    " destination, decision, summary, org_slug) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+                    " ?, ?)"
                     " RETURNING phrase_id",
-                    (digest, *texts, standing.org_slug),
+                    (digest, *texts, covered.org_slug),
                 ).fetchone()
                 self._db.execute(
                     "INSERT INTO phrase_counts VALUES (?, ?, 0, 0)",
-                    (row["phrase_id"], standing.org_id),
+                    (row["phrase_id"], covered.org_id),
                 )
             phrase_id = self._phrases[digest] = row["phrase_id"]
         return phrase_id
@@ -314,6 +290,14 @@ class Ledger:
             "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
             ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
         )
+
+
+def _texts(covered: CoveredPolicy, entry: Entry) -> tuple[str, ...]:
+    """Return the texts of a check, which the log searches and links."""
+    return (
+        *(covered.org_id, covered.org_name, covered.policy_id, covered.policy_name),
+        *(entry.policy_version, entry.destination, entry.decision, entry.summary),
+    )
 
 
 def _saturated(number: int) -> int:

@@ -1,4 +1,4 @@
-"""Licenses: what an organization may check, how often, and until when."""
+"""Licenses of organizations: plans, quotas, expiry, and the tokens of their clients."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.clock import written
-from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.core import Core, find, find_organization, key_columns, new_id
 from dlpctl.control.events import note_use, record
 from dlpctl.control.groups import group_ids
-from dlpctl.control.keys import Kind, mint, shortened, well_formed
+from dlpctl.control.keys import KeyKind, mint, shortened, well_formed
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.licenses import (
     UNLIMITED,
@@ -94,25 +94,18 @@ class Licenses:
             if row["revoked_at"]:
                 raise ConflictError("the license is revoked; create another one")
             expires = given.expires_at or row["expires_at"]
-            batch.execute(
-                "UPDATE licenses SET license_type = ?, expires_at = ?, max_checks_per_month = ?, updated_at = ?"
-                " WHERE license_id = ?",
-                (
-                    given.license_type or row["license_type"],
-                    expires,
-                    row["max_checks_per_month"] if checks is None else checks,
-                    self._core.now(),
-                    license_id,
-                ),
-            )
-            record(
-                batch,
-                self._core,
-                access,
-                "license.updated",
+            batch.update(
+                "licenses",
+                "license_id",
                 license_id,
-                row["org_id"],
+                license_type=given.license_type or row["license_type"],
                 expires_at=expires,
+                max_checks_per_month=row["max_checks_per_month"] if checks is None else checks,
+                updated_at=self._core.now(),
+            )
+            details = {"expires_at": expires}
+            record(
+                batch, self._core, access, "license.updated", license_id, row["org_id"], **details
             )
             again = _find(batch.connection, access, org, license_id)
             return stored_license(batch.connection, self._core, access, again)
@@ -120,7 +113,7 @@ class Licenses:
         return self._core.store.run(job)
 
     def revoke(self, access: Access, org: str, license_id: str) -> None:
-        """Also deactivates the policies of its groups, from the very next check on."""
+        """Revoke a license, and deactivate the policies of its groups from the next check on."""
         access.require_everywhere(Role.ADMIN)
 
         def job(batch: Batch) -> None:
@@ -128,13 +121,12 @@ class Licenses:
             if row["revoked_at"]:
                 return
             now = self._core.now()
+            batch.update("licenses", "license_id", license_id, revoked_at=now, updated_at=now)
             batch.execute(
-                "UPDATE licenses SET revoked_at = ?, updated_at = ? WHERE license_id = ?",
-                (now, now, license_id),
-            )
-            batch.execute(
-                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id IN ("
-                " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?)",
+                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id"
+                " IN ("
+                " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE"
+                " license_id = ?)",
                 (now, license_id),
             )
             record(batch, self._core, access, "license.revoked", license_id, row["org_id"])
@@ -142,7 +134,7 @@ class Licenses:
         self._core.store.run(job)
 
     def identify(self, license_key: str | None) -> str:
-        """Return the id of the license that a key opens, be it of any use or not."""
+        """Return the id of the license of a key, even if it has expired or was revoked."""
         with self._core.store.reading() as connection:
             license_id: str = licensed(connection, self._core, license_key)["license_id"]
         return license_id
@@ -175,7 +167,7 @@ class Licenses:
         return self._signer.public_key(key_id)
 
     def rotate_keys(self, access: Access) -> PublicKey:
-        """Tokens are signed by a new key; those that are out stay good until they expire."""
+        """Sign tokens with a new key; those that were issued stay good until they expire."""
         access.require_everywhere(Role.ADMIN)
         return self._signer.rotate(access)
 
@@ -192,22 +184,18 @@ def insert_license(
     groups: Iterable[str],
     expires: str | None = None,
 ) -> License:
-    """The first of the groups is the license's default one."""
-    license_id, key, now = new_id("lic"), mint(Kind.LICENSE), core.now()
-    batch.execute(
-        "INSERT INTO licenses (license_id, org_id, license_type, key_lookup, key_sealed, expires_at,"
-        " max_checks_per_month, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            license_id,
-            org_id,
-            plan.license_type,
-            core.ring.lookup(key),
-            core.ring.seal(key.encode(), license_id),
-            expires or written(core.clock() + timedelta(days=plan.days)),
-            plan.checks,
-            now,
-            now,
-        ),
+    """Insert a license; the first of its groups is its default one."""
+    license_id, key, now = new_id("lic"), mint(KeyKind.LICENSE), core.now()
+    batch.insert(
+        "licenses",
+        license_id=license_id,
+        org_id=org_id,
+        license_type=plan.license_type,
+        **key_columns(core, key, license_id),
+        expires_at=expires or written(core.clock() + timedelta(days=plan.days)),
+        max_checks_per_month=plan.checks,
+        created_at=now,
+        updated_at=now,
     )
     for place, group_id in enumerate(groups):
         batch.execute(
@@ -218,11 +206,11 @@ def insert_license(
 
 
 def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None) -> Row:
-    """The license that a key opens, be it of any use or not."""
+    """Return the license of a key, even if it has expired or was revoked."""
     if not license_key:
         raise UnauthorizedError("send the license key as 'Authorization: Bearer <LICENSE_KEY>'")
     row: Row | None = None
-    if well_formed(Kind.LICENSE, license_key):
+    if well_formed(KeyKind.LICENSE, license_key):
         lookup = core.ring.lookup(license_key)
         row = connection.execute(
             "SELECT * FROM licenses WHERE key_lookup = ?", (lookup,)
@@ -234,7 +222,7 @@ def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None
 
 
 def not_usable(row: Row, now: str) -> str:
-    """Why a license is no good, or nothing."""
+    """Return why a license is not valid, or nothing."""
     if row["revoked_at"]:
         return f"the license {row['license_id']} was revoked on {row['revoked_at']}"
     if row["expires_at"] <= now:
@@ -245,7 +233,8 @@ def not_usable(row: Row, now: str) -> str:
 def stored_license(connection: sqlite3.Connection, core: Core, access: Access, row: Row) -> License:
     now = core.now()
     groups = connection.execute(
-        "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING (group_id)"
+        "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING"
+        " (group_id)"
         " WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
         (row["license_id"],),
     ).fetchall()

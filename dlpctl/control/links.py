@@ -18,7 +18,10 @@ from dlpctl.errors import StoreError
 START = bytes(32)
 """The link before the first."""
 _json = json.JSONEncoder(separators=(",", ":")).encode
-_READ = "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal FROM chain"
+_READ = (
+    "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal"
+    " FROM chain"
+)
 VERIFY = "see 'dlpctl audit verify', and restore a backup with 'dlpctl db restore'"
 Written = tuple[Secrets, tuple[Any, ...]]
 """A row of ends, and the secrets that it was signed with."""

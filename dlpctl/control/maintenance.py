@@ -1,4 +1,4 @@
-"""Looking after the database: whole, backed up, small, and without what is too old to be kept."""
+"""Maintenance of the database: checks, backups, pruning, and the rotation of the key file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Maintenance:
         self._key_file = key_file
 
     def ready(self) -> None:
-        """Raises `StoreError` where a check could not be recorded now."""
+        """Raise `StoreError` where a check could not be recorded now."""
         self._core.store.run(
             lambda batch: batch.execute(
                 "INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))"
@@ -38,13 +38,13 @@ class Maintenance:
         )
 
     def check(self) -> tuple[str, ...]:
-        """What is wrong with the database; nothing where it is whole."""
+        """Return the problems of the database."""
         with self._core.store.reading() as connection:
             return problems(connection)
 
     def backup(self, target: Path) -> None:
-        """A copy that is whole while others go on writing. The key file is not part of it: keep
-        that elsewhere.
+        """Write a consistent copy while others write. The key file is not part of it: keep that
+        elsewhere.
         """
         if target.exists():
             raise StoreError(f"{target}: exists already; name another file, or remove it")
@@ -57,9 +57,7 @@ class Maintenance:
             copy.execute("PRAGMA journal_mode = DELETE")
 
     def restore(self, source: Path) -> None:
-        """Put a backup in the place of what is there, through the database itself, so that other
-        processes see it whole.
-        """
+        """Replace the database by a backup, through SQLite, so that other processes see either."""
         if not source.is_file():
             raise StoreError(f"{source}: there is no such file")
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
@@ -138,7 +136,8 @@ class Maintenance:
         # Clients report checks later than they made them: the log is cut before the first check
         # that is kept.
         kept = connection.execute(
-            "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq LIMIT 1",
+            "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq"
+            " LIMIT 1",
             (ends.first_seq, ends.first_seq + _AT_ONCE, before),
         ).fetchone()
         last = connection.execute(
@@ -149,13 +148,15 @@ class Maintenance:
             return 0
         connection.execute(
             "UPDATE phrase_counts SET checks = phrase_counts.checks - gone.checks FROM"
-            " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY phrase_id) AS gone"
+            " (SELECT phrase_id, count(*) AS checks FROM checks WHERE seq <= ? GROUP BY"
+            " phrase_id) AS gone"
             " WHERE phrase_counts.phrase_id = gone.phrase_id",
             (last["seq"],),
         )
         removed = connection.execute("DELETE FROM checks WHERE seq <= ?", (last["seq"],)).rowcount
         connection.execute(
-            "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE checks = 0)"
+            "DELETE FROM phrases WHERE phrase_id IN (SELECT phrase_id FROM phrase_counts WHERE"
+            " checks = 0)"
         )
         first_event = connection.execute(
             "SELECT coalesce(max(number), ?) FROM events WHERE after_seq < ?",

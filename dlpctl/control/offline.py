@@ -62,7 +62,8 @@ class Evidence:
 def _require_sealed(database: Path, connection: sqlite3.Connection, ring: KeyRing) -> None:
     if not is_sealed(connection):
         raise StoreError(
-            f"{database}: was last written by a dlpctl that did not seal it; any command that opens it does"
+            f"{database}: was last written by a dlpctl that did not seal it; any command that"
+            f" opens it does"
         )
     row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
     if row is not None:
@@ -92,7 +93,8 @@ def _connect(database: Path) -> sqlite3.Connection:
         log = database.with_name(f"{database.name}-wal")
         if log.exists() and log.stat().st_size:
             raise StoreError(
-                f"{database}: cannot be read beside {log.name} ({problem}); copy both to a folder of your own"
+                f"{database}: cannot be read beside {log.name} ({problem}); copy both to a folder"
+                f" of your own"
             ) from None
         return _opened(f"{uri}&immutable=1")
 

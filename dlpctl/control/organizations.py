@@ -1,6 +1,4 @@
-"""Organizations. One comes with a trial license, and with a default policy in a default policy
-group.
-"""
+"""Organizations. A new one has a trial license, and a default policy in a default policy group."""
 
 from __future__ import annotations
 
@@ -41,7 +39,8 @@ class Organizations:
     def list(self, access: Access) -> tuple[Organization, ...]:
         with self._core.store.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at, rowid",
+                "SELECT * FROM organizations WHERE ? IS NULL OR org_id = ? ORDER BY created_at,"
+                " rowid",
                 (access.org_id, access.org_id),
             ).fetchall()
         return tuple(_organization(row) for row in rows)
@@ -57,10 +56,14 @@ class Organizations:
                 raise ConflictError(f"slug: {slug!r} is taken; choose another one")
             now = self._core.now()
             org_id = new_id("org")
-            batch.execute(
-                "INSERT INTO organizations (org_id, name, slug, settings, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (org_id, given.name, slug, json.dumps(settings), now, now),
+            batch.insert(
+                "organizations",
+                org_id=org_id,
+                name=given.name,
+                slug=slug,
+                settings=json.dumps(settings),
+                created_at=now,
+                updated_at=now,
             )
             group_id = insert_group(batch, org_id, "default", "", is_default=True, now=now)
             policy = Policy.builtin()
@@ -88,18 +91,19 @@ class Organizations:
             settings = json.loads(row["settings"])
             if given.settings is not None:
                 settings = _settings(given.settings, settings)
-            now = self._core.now()
-            batch.execute(
-                "UPDATE organizations SET name = ?, settings = ?, updated_at = ? WHERE org_id = ?",
-                (given.name or row["name"], json.dumps(settings), now, row["org_id"]),
-            )
-            record(batch, self._core, access, "organization.updated", row["org_id"], row["org_id"])
-            return _organization(find_organization(batch.connection, access, row["org_id"]))
+            org_id = row["org_id"]
+            name, now = given.name or row["name"], self._core.now()
+            stored = {"name": name, "settings": json.dumps(settings), "updated_at": now}
+            batch.update("organizations", "org_id", org_id, **stored)
+            record(batch, self._core, access, "organization.updated", org_id, org_id)
+            return _organization(find_organization(batch.connection, access, org_id))
 
         return self._core.store.run(job)
 
     def delete(self, access: Access, org: str) -> None:
-        """Its policies, groups, licenses, tokens and analytics go with it; the audit log stays."""
+        """Delete an organization with its policies, groups, licenses, tokens and analytics; the
+        audit log stays.
+        """
         access.require_everywhere(Role.ADMIN)
 
         def job(batch: Batch) -> None:
@@ -111,14 +115,8 @@ class Organizations:
 
 
 def _organization(row: Row) -> Organization:
-    return Organization(
-        row["org_id"],
-        row["name"],
-        row["slug"],
-        json.loads(row["settings"]),
-        row["created_at"],
-        row["updated_at"],
-    )
+    values = {name: row[name] for name in Organization.fields}
+    return Organization(**values | {"settings": json.loads(row["settings"])})
 
 
 def _slug_from(name: str) -> str:

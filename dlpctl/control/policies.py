@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dlpctl.control.access import Access, Role
-from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.core import Core, find, find_organization, key_columns, new_id
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
 from dlpctl.control.groups import group_ids
-from dlpctl.control.keys import Kind, mint, shortened
+from dlpctl.control.keys import KeyKind, mint, shortened
 from dlpctl.control.resources.fields import MAX_NAME, fail
 from dlpctl.control.resources.policies import (
     PolicyChange,
@@ -38,7 +38,8 @@ _CONTENT = (
 _DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
 """The fields that a new policy without rules inherits from its organization's default policy."""
 _DEFAULT = """
-    SELECT policies.body FROM policy_groups JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
+    SELECT policies.body FROM policy_groups
+    JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
     WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
@@ -77,15 +78,8 @@ class Policies:
             policy_id = insert_policy(
                 batch, self._core, org_id, policy, members, is_active=is_active
             )
-            record(
-                batch,
-                self._core,
-                access,
-                "policy.created",
-                policy_id,
-                org_id,
-                version=policy.version,
-            )
+            details = {"version": policy.version}
+            record(batch, self._core, access, "policy.created", policy_id, org_id, **details)
             return _find(batch.connection, access, org_id, policy_id)
 
         return self._answer(access, self._core.store.run(job))
@@ -119,10 +113,8 @@ class Policies:
                 return row
             now = self._core.now()
             text = json.dumps(after.to_dict())
-            batch.execute(
-                "UPDATE policies SET body = ?, is_active = ?, updated_at = ? WHERE policy_id = ?",
-                (text, is_active, now, policy_id),
-            )
+            stored = {"body": text, "is_active": is_active, "updated_at": now}
+            batch.update("policies", "policy_id", policy_id, **stored)
             if after != before:
                 batch.execute(
                     "INSERT INTO policy_versions VALUES (?, ?, ?, ?)",
@@ -149,19 +141,12 @@ class Policies:
     def regenerate_key(self, access: Access, org: str, policy_id: str) -> PolicyKey:
         """The old key opens nothing from now on."""
         access.require(Role.EDITOR)
-        key = mint(Kind.POLICY)
+        key = mint(KeyKind.POLICY)
 
         def job(batch: Batch) -> None:
             row = _find(batch.connection, access, org, policy_id)
-            batch.execute(
-                "UPDATE policies SET key_lookup = ?, key_sealed = ?, updated_at = ? WHERE policy_id = ?",
-                (
-                    self._core.ring.lookup(key),
-                    self._core.ring.seal(key.encode(), policy_id),
-                    self._core.now(),
-                    policy_id,
-                ),
-            )
+            columns = key_columns(self._core, key, policy_id)
+            batch.update("policies", "policy_id", policy_id, **columns, updated_at=self._core.now())
             record(batch, self._core, access, "policy.key-regenerated", policy_id, row["org_id"])
 
         self._core.store.run(job)
@@ -203,21 +188,17 @@ class Policies:
 def insert_policy(
     batch: Batch, core: Core, org_id: str, policy: Policy, groups: Iterable[str], *, is_active: bool
 ) -> str:
-    policy_id, key, now = new_id("pol"), mint(Kind.POLICY), core.now()
+    policy_id, key, now = new_id("pol"), mint(KeyKind.POLICY), core.now()
     text = json.dumps(policy.to_dict())
-    batch.execute(
-        "INSERT INTO policies (policy_id, org_id, body, is_active, key_lookup, key_sealed, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            policy_id,
-            org_id,
-            text,
-            is_active,
-            core.ring.lookup(key),
-            core.ring.seal(key.encode(), policy_id),
-            now,
-            now,
-        ),
+    batch.insert(
+        "policies",
+        policy_id=policy_id,
+        org_id=org_id,
+        body=text,
+        is_active=is_active,
+        **key_columns(core, key, policy_id),
+        created_at=now,
+        updated_at=now,
     )
     batch.execute(
         "INSERT INTO policy_versions VALUES (?, ?, ?, ?)", (policy_id, policy.version, text, now)

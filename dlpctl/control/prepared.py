@@ -1,8 +1,8 @@
-"""Detectors for policies that bring patterns of their own, compiled when the policy is saved.
+"""Detectors for policies with custom patterns, which are compiled when the policy is saved.
 
-A check reads what was compiled: from memory, or from the cache. Only where neither has it, on a
-new machine or for a new version of the engine, it is compiled again, once, while other checks of
-that organization wait.
+A check reads what was compiled, from memory or from the cache. Only where neither has it, on a new
+machine or for a new version of the engine, the patterns are compiled again, once, while other
+checks of that organization wait.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class PreparedDetectors:
 
     def forget_refusal(self, policy: Policy) -> None:
         """Let patterns that were refused be tried again."""
+        key = tuple(_patterns(policy))  # reading them takes long: not under the lock of all checks
         with self._lock:
-            key = tuple(_patterns(policy))
             if isinstance(self._known.get(key), PatternError):
                 del self._known[key]
 

@@ -34,7 +34,7 @@ class KeyRotation(NamedTuple):
 
 
 def rotate(core: Core, path: Path) -> KeyRotation:
-    """Make another key file, seal the database with it, and put it in the place of the one before."""
+    """Replace the key file by a new one, and seal the database with it."""
     file = KeyFile(path)
 
     def job(batch: Batch) -> tuple[bytes, KeyRotation]:
@@ -59,7 +59,8 @@ def _reseal(batch: Batch, core: Core, new: Secrets, path: Path) -> KeyRotation:
     for table, column in (("signing_keys", "private_sealed"), ("retired_keys", "sealed")):
         _redo_ciphertexts(connection, old, new, table, column)
     connection.execute(
-        "INSERT INTO retired_keys (key_id, sealed, last_seq, last_event, retired_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO retired_keys (key_id, sealed, last_seq, last_event, retired_at) VALUES (?,"
+        " ?, ?, ?, ?)",
         (retired_id, new.seal(old.key, retired_id), ends.last_seq, ends.last_event, moment),
     )
     connection.execute("UPDATE state SET value = ? WHERE name = 'key'", (new.check,))

@@ -172,25 +172,47 @@ def all_rows(connection: sqlite3.Connection, table: str) -> list[sqlite3.Row]:
     return connection.execute(" ".join(("SELECT * FROM", table))).fetchall()
 
 
+def altered_rows(
+    connection: sqlite3.Connection, secrets: Secrets
+) -> Iterator[tuple[str, str, str]]:
+    """Yield table, key and change of each row that another program has altered."""
+    rows = connection.execute("SELECT * FROM seals")
+    seals = {(row["tbl"], row["key"]): row["mac"] for row in rows}
+    for table in SEALED:
+        for row in all_rows(connection, table):
+            key = row_key(table, row)
+            sealed = seals.pop((table, key), None)
+            if sealed is None:
+                yield table, key, "added"
+            elif not hmac.compare_digest(sealed, row_mac(secrets, table, row)):
+                yield table, key, "changed"
+    for table, key in seals:
+        yield table, key, "removed"
+    for row in connection.execute("SELECT * FROM usage"):
+        license_id, month, checks, mac = row["license_id"], row["month"], row["checks"], row["mac"]
+        if not hmac.compare_digest(usage_mac(secrets, license_id, month, checks), mac):
+            yield "usage", f"{license_id} {month}", "changed"
+
+
+def sum_of_seals(connection: sqlite3.Connection) -> bytes:
+    root = bytes(32)
+    for row in connection.execute("SELECT mac FROM seals"):
+        root = moved_root(root, None, row["mac"])
+    return root
+
+
 def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> None:
     """Raise if any row is not as it was written, before all of them are sealed with another key."""
-    total = bytes(32)
-    for table in SEALED:
-        check_rows(connection, secrets, table, all_rows(connection, table))
-    for row in connection.execute("SELECT mac FROM seals"):
-        total = moved_root(total, None, row["mac"])
-    if total != root:
+    for table, key, _ in altered_rows(connection, secrets):
+        raise TamperedError.of(table, key)
+    if sum_of_seals(connection) != root:
         raise StoreError(
             "rows of the database are missing or older than the log; see 'dlpctl audit verify'"
         )
-    for row in connection.execute("SELECT * FROM usage"):
-        made = usage_mac(secrets, row["license_id"], row["month"], row["checks"])
-        if not hmac.compare_digest(made, row["mac"]):
-            raise TamperedError.of("usage", f"{row['license_id']} {row['month']}")
 
 
 def seal_all(connection: sqlite3.Connection, secrets: Secrets) -> tuple[bytes, list[Mention]]:
-    """Seal every row as it is: of a database that was not sealed before, or whose key is replaced."""
+    """Seal every row as it is: the database was not sealed before, or its key is replaced."""
     connection.execute("DELETE FROM temp.touched")
     connection.execute("DELETE FROM seals")
     root = bytes(32)

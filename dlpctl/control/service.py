@@ -1,9 +1,9 @@
 """The control plane: all services on one folder.
 
 Errors are those of `dlpctl.errors`, each with its `http_status`. `org` is an id or a slug. A `body`
-is a request's JSON object; what is wrong with it is a `RequestError` or `PolicyError` that begins
-with the field. Answers are those of `records`, whose `to_dict` is the JSON of the interface. All
-methods may be called from any thread, and by several processes on one database.
+is the JSON object of a request; what is wrong with it is a `RequestError` or `PolicyError` that
+starts with the field. Answers are those of `resources`, whose `to_dict` is the JSON of the
+interface. All methods may be called from any thread, and by several processes on one database.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dlpctl.control.analytics import Analytics
 from dlpctl.control.audit import Audit
 from dlpctl.control.chain import Chain
 from dlpctl.control.checks import Checks, Limits
-from dlpctl.control.client_metrics import ClientMetrics
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.custody import Custody, settle
@@ -73,7 +72,6 @@ class ControlPlane:
         directory = Directory(core.ring)
         self.checks = Checks(core, engine, directory, files, limits, inspector)
         self.usage = Usage(core, directory)
-        self.client_metrics = ClientMetrics(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
         self.maintenance = Maintenance(core, files, folder / KEY_FILE)
@@ -134,7 +132,7 @@ class ControlPlane:
 
 
 def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
-    """Return the key that the command line masks with, so that fingerprints and pseudonyms agree."""
+    """Return the key of the command line, so that fingerprints and pseudonyms agree."""
     from dlpctl.masking.vault import vault_key
 
     return vault_key(folder / "mask.key", environ, create=True)

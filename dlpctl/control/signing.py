@@ -1,5 +1,6 @@
-"""Signed tokens for licenses: RS256, each key with an id, old keys kept so that what they signed
-can be verified.
+"""Signs tokens for licenses with RS256.
+
+Replaced keys are kept until what they signed has expired.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
 ALGORITHM = "RS256"
 ISSUER = "dlpctl"
 TOKEN_LIFETIME = timedelta(hours=24)
-"""How long a client may work on without asking again."""
+"""The time for which a client may work without asking again."""
 _KEY_BITS = 3072
 _OVERLAP = TOKEN_LIFETIME + timedelta(hours=1)
-"""For how long the public key of a replaced key is still given: until all that it signed has
-expired, and clocks may differ.
+"""The time for which the public key of a replaced key is still given: until all that it signed has
+expired, with a tolerance for clocks.
 """
 _NEWEST = "SELECT * FROM signing_keys WHERE retired_at IS NULL ORDER BY rowid DESC LIMIT 1"
 
@@ -42,11 +43,17 @@ _COVERED = (
     ("license_groups", "SELECT * FROM license_groups WHERE license_id = ?"),
     (
         "policy_groups",
-        "SELECT policy_groups.* FROM license_groups JOIN policy_groups USING (group_id) WHERE license_id = ?",
+        (
+            "SELECT policy_groups.* FROM license_groups JOIN policy_groups USING (group_id) WHERE"
+            " license_id = ?"
+        ),
     ),
     (
         "group_policies",
-        "SELECT group_policies.* FROM license_groups JOIN group_policies USING (group_id) WHERE license_id = ?",
+        (
+            "SELECT group_policies.* FROM license_groups JOIN group_policies USING (group_id) WHERE"
+            " license_id = ?"
+        ),
     ),
     (
         "policies",
@@ -98,11 +105,13 @@ def policy_config(
         check_rows(connection, secrets, table, connection.execute(sql, (license_id,)).fetchall())
     for group in connection.execute(
         "SELECT group_id, name, license_groups.is_default FROM license_groups"
-        " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY license_groups.is_default DESC, name",
+        " JOIN policy_groups USING (group_id) WHERE license_id = ? ORDER BY"
+        " license_groups.is_default DESC, name",
         (license_id,),
     ).fetchall():
         rows = connection.execute(
-            "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
+            "SELECT policies.* FROM group_policies JOIN policies USING (policy_id) WHERE group_id"
+            " = ?"
             " ORDER BY created_at, policies.rowid",
             (group["group_id"],),
         ).fetchall()
@@ -166,14 +175,16 @@ class Signer:
         return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
 
     def rotate(self, access: Access) -> PublicKey:
-        """Sign with a new key; the private part of the one before is destroyed, the public one is
+        """Sign with a new key. The private part of the key before is destroyed, the public one is
         given for a while.
         """
         insert = self._new_key(access)
         return self.public_key(self._core.store.run(insert))
 
     def _private_key(self) -> tuple[str, RSAPrivateKey]:
-        """Of the newest key; another process may have rotated it, so the store is asked each time."""
+        """Return the newest key; another process may have rotated it, so the store is asked each
+        time.
+        """
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_der_private_key
 
@@ -224,12 +235,14 @@ class Signer:
         def insert(batch: Batch) -> str:
             now = self._core.now()
             batch.execute(
-                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS NULL",
+                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS"
+                " NULL",
                 (now,),
             )
             sealed = self._core.ring.seal(private, key_id)
             batch.execute(
-                "INSERT INTO signing_keys (key_id, public_key, private_sealed, created_at) VALUES (?, ?, ?, ?)",
+                "INSERT INTO signing_keys (key_id, public_key, private_sealed, created_at) VALUES"
+                " (?, ?, ?, ?)",
                 (key_id, public.decode(), sealed, now),
             )
             record(batch, self._core, access, "license.signing-key-rotated", key_id, None)

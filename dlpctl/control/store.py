@@ -1,4 +1,4 @@
-"""The database: who reads has a connection for the time, and one connection writes."""
+"""The database: each reader has a connection for the time of a read, and one connection writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dlpctl.control.writer import Batch, Observer, Ticket, Writer
 from dlpctl.errors import StoreError
 
 BUSY_SECONDS = 15.0
-"""How long to wait for another process that writes."""
+"""The time to wait for another process that writes."""
 _IDLE_READERS = 16
 _OLDEST_SQLITE = (3, 37, 0)
 _PRAGMAS = (
@@ -32,7 +32,7 @@ Row = sqlite3.Row
 
 class Store:
     def __init__(self, file: Path) -> None:
-        """Opens the database, makes it where there is none, and brings an older one up to date."""
+        """Open the database; create it or bring it up to date where needed."""
         self.file = file
         self._readers: deque[sqlite3.Connection] = deque()
         _create_privately(file)
@@ -82,7 +82,7 @@ class Store:
         return self._writer.run_alone(job)
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
-        """The same, left to wait until the ticket is asked."""
+        """Queue a job, which waits until its ticket is asked."""
         return self._writer.submit(job)
 
     @contextmanager
@@ -113,8 +113,8 @@ class Store:
                 connection.close()
 
     def generation(self) -> bytes:
-        """Changes whenever what may be remembered does, in whatever process: one read, since every
-        check asks.
+        """Return a value that changes, in whatever process, when remembered data become invalid;
+        every check asks for it.
         """
         with self._reported(), self._reader() as connection:
             row: tuple[bytes] = connection.execute(_GENERATION).fetchone()
@@ -192,6 +192,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(STEPS):
         raise StoreError(
-            f"{file}: a newer dlpctl has written it (schema {version}, this one knows {len(STEPS)}); upgrade dlpctl"
+            f"{file}: a newer dlpctl has written it (schema {version}, this one knows"
+            f" {len(STEPS)}); upgrade dlpctl"
         )
     return version

@@ -9,7 +9,7 @@ from typing import Any
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.core import OVERLAP, Core, find_organization, new_id
 from dlpctl.control.events import note_use, record
-from dlpctl.control.keys import Kind, mint, well_formed
+from dlpctl.control.keys import KeyKind, mint, well_formed
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
@@ -40,7 +40,7 @@ class Tokens:
         with core.store.reading() as connection:
             known = [core.ring.current, *core.ring.retired_since(core.clock() - OVERLAP)]
             lookups = (
-                [keys.lookup(token) for keys in known] if well_formed(Kind.ADMIN, token) else []
+                [keys.lookup(token) for keys in known] if well_formed(KeyKind.ADMIN, token) else []
             )
             found = (connection.execute(_BY_LOOKUP, (lookup,)).fetchone() for lookup in lookups)
             row: Row | None = next((row for row in found if row is not None), None)
@@ -70,7 +70,9 @@ class Tokens:
         return tuple(_token(row) for row in rows)
 
     def create(self, access: Access, body: Mapping[str, Any]) -> Token:
-        """An administrator of one organization makes tokens for that one."""
+        """Create a token; an administrator of one organization creates tokens for that
+        organization.
+        """
         access.require(Role.ADMIN)
         given = TokenRequest.read(body)
         if given.org_id is None and access.org_id is not None:
@@ -86,7 +88,8 @@ class Tokens:
 
         def job(batch: Batch) -> None:
             found = token_id.isprintable() and batch.execute(
-                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?) RETURNING org_id",
+                "DELETE FROM tokens WHERE token_id = ? AND (? IS NULL OR org_id = ?) RETURNING"
+                " org_id",
                 (token_id, access.org_id, access.org_id),
             )
             rows = found.fetchall() if found else []
@@ -97,8 +100,8 @@ class Tokens:
         self._core.store.run(job)
 
     def first(self) -> Path:
-        """The file with the first token, for the command line of this user; made where it or its
-        token is missing.
+        """Return the file with the first token, for the command line of this user; create it where
+        the file or its token is missing.
         """
         file = self._first_file
         try:
@@ -111,7 +114,7 @@ class Tokens:
     def _make(
         self, access: Access, role: str, org: str | None, name: str, expires: str | None
     ) -> Token:
-        key, token_id, now = mint(Kind.ADMIN), new_id("tok"), self._core.now()
+        key, token_id, now = mint(KeyKind.ADMIN), new_id("tok"), self._core.now()
 
         def job(batch: Batch) -> Token:
             org_id = (

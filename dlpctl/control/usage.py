@@ -1,9 +1,10 @@
-"""Checks that clients have made by themselves under a license, told afterwards: what was decided,
-and never what was checked.
+"""Checks that clients make under a license and report afterwards: what was decided, never what was
+checked.
 """
 
 from __future__ import annotations
 
+import hmac
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,10 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
 from dlpctl.control.directory import Directory
-from dlpctl.control.ledger import Entry, Ledger
+from dlpctl.control.ledger import Entry, Ledger, Sums
 from dlpctl.control.licenses import licensed
-from dlpctl.control.resources.fields import fail
-from dlpctl.control.resources.usage import ReportedCheck, UsageReceipt, UsageReport
+from dlpctl.control.resources.fields import fail, read_moment
+from dlpctl.control.resources.usage import (
+    MetricsBatch,
+    MetricsReceipt,
+    MetricsSums,
+    ReportedCheck,
+    UsageReceipt,
+    UsageReport,
+)
 from dlpctl.control.signing import TOKEN_LIFETIME
 from dlpctl.control.store import Row
 from dlpctl.policy.summary import counted
@@ -50,16 +58,14 @@ class Usage:
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
         now = self._core.clock()
-        life = life_of(row, now)
+        life = _life_of(row, now)
         checks = UsageReport.read(body).checks
         entries = [_entry(f"checks[{index}]", check, life) for index, check in enumerate(checks)]
 
         def job(batch: Batch) -> UsageReceipt:
             row = licensed(batch.connection, self._core, license_key)
             _refuse_unknown(batch.connection, row["org_id"], entries)
-            ledger = batch.tally(
-                Ledger, lambda connection: Ledger(connection, self._directory, self._core)
-            )
+            ledger = Ledger.of(batch, self._directory, self._core)
             recorded = sum(
                 ledger.report(row["license_id"], row["org_id"], entry) for entry in entries
             )
@@ -70,9 +76,39 @@ class Usage:
 
         return self._core.store.run(job)
 
+    def report_sums(self, license_key: str | None, body: Mapping[str, Any]) -> MetricsReceipt:
+        """Count checks that a client library reports as numbers alone.
+
+        They count in analytics, on the day on which their period ends, and against the license's
+        month. The audit log lists single checks, and so none of these.
+        """
+        with self._core.store.reading() as connection:
+            row = licensed(connection, self._core, license_key)
+            groups = connection.execute(
+                "SELECT name FROM license_groups JOIN policy_groups USING (group_id) WHERE"
+                " license_id = ?",
+                (row["license_id"],),
+            ).fetchall()
+        given = MetricsBatch.read(body)
+        _require_same_key(given.license_key, license_key or "")
+        if given.policy_group not in (None, *(group["name"] for group in groups)):
+            fail("policy_group", "the license covers no such policy group")
+        end = _period_end(given.period, _life_of(row, self._core.clock()))
+        sums = _sums(given.aggregated)
+
+        def job(batch: Batch) -> MetricsReceipt:
+            row = licensed(batch.connection, self._core, license_key)
+            ledger = Ledger.of(batch, self._directory, self._core)
+            day = written(end)[:10]
+            ledger.add_sums(row["license_id"], row["org_id"], day, sums)
+            used = ledger.checks(row["license_id"], written(self._core.clock())[:7])
+            return MetricsReceipt(sums.checks, used, row["max_checks_per_month"])
+
+        return self._core.store.run(job)
+
 
 class Life(NamedTuple):
-    """When a license could be used."""
+    """The time in which a license could be used."""
 
     first: datetime
     last: datetime
@@ -85,13 +121,14 @@ class Life(NamedTuple):
             hours = int(CLOCK_TOLERANCE.total_seconds()) // 3600
             fail(
                 path,
-                f"must be between {written(self.first)} and {written(self.last)}, when the license could be used,"
+                f"must be between {written(self.first)} and {written(self.last)}, when the"
+                f" license could be used,"
                 f" with a tolerance of {hours} hours; see to the clock of the client",
             )
         return moment
 
 
-def life_of(license_row: Row, now: datetime) -> Life:
+def _life_of(license_row: Row, now: datetime) -> Life:
     first, *ends = (
         datetime.fromisoformat(license_row[name])
         for name in ("created_at", "expires_at", "revoked_at")
@@ -101,7 +138,7 @@ def life_of(license_row: Row, now: datetime) -> Life:
 
 
 def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequence[Entry]) -> None:
-    """Before anything is recorded: a report is taken whole or not at all."""
+    """Refuse a report that names unknown policies, before anything of it is recorded."""
     owned: dict[str, bool] = {}
     for place, entry in enumerate(entries):
         if entry.policy_id not in owned:
@@ -143,3 +180,37 @@ def _summary(decision: str, to: str, detected: tuple[tuple[str, int, None], ...]
         parts.append(f"{len(detected) - _LISTED_TYPES} other types")
     found = f"found {', '.join(parts)}" if parts else "nothing sensitive found"
     return f"{_WORDS[Decision(decision)]} for {to} by a client; {found}"
+
+
+def _require_same_key(given: object, license_key: str) -> None:
+    """Compare the key, which the library repeats in the body; it is kept nowhere."""
+    if given is None:
+        return
+    if not isinstance(given, str) or not hmac.compare_digest(
+        given.encode("utf-8", "replace"), license_key.encode("utf-8", "replace")
+    ):
+        fail("license_key", "is not the key that the request is sent with")
+
+
+def _period_end(period: str, life: Life) -> datetime:
+    """Return when a period ended; now for one that a fast clock has put into the future."""
+    first, last = (
+        life.checked("period", read_moment(half, "period")) for half in period.split("/")
+    )
+    if first > last:
+        fail("period", "ends before it starts")
+    return min(last, life.now)
+
+
+def _sums(given: MetricsSums) -> Sums:
+    total, decisions = given.total_checks, given.decisions
+    for field, counts in (("decisions", decisions), ("destinations", given.destinations)):
+        if sum(counts.values()) != total:
+            fail(f"aggregated.{field}", f"must add up to total_checks, which is {total:,}")
+    return Sums(
+        decisions.get(Decision.ALLOWED, 0),
+        decisions.get(Decision.ALLOWED_WITH_MASKING, 0),
+        decisions.get(Decision.BLOCKED, 0),
+        given.bytes_scanned,
+        {name: count for name, count in given.detections.items() if count},
+    )

@@ -1,5 +1,4 @@
-"""Verifies the evidence: every link of the chain, every sealed row, and every sum that must agree
-with the log.
+"""Verifies the evidence: every link of the chain, every sealed row, and every sum of the log.
 
 It reads one state of a database and writes nothing, so it works on a backup and beside a service
 that writes.
@@ -18,7 +17,7 @@ from dlpctl.control.heads import SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import Ends, link, read_ends
 from dlpctl.control.resources.audit import ChainReport
-from dlpctl.control.seals import SEALED, all_rows, moved_root, row_key, row_mac, usage_mac
+from dlpctl.control.seals import altered_rows, stored_seal, sum_of_seals
 from dlpctl.errors import StoreError
 
 MOST_PROBLEMS = 100
@@ -39,7 +38,8 @@ _COUNTED = {
             SELECT license_id || ' ' || substr(created_at, 1, 7) AS key, 1 AS found FROM checks
             WHERE license_id IN (SELECT license_id FROM licenses)
             UNION ALL
-            SELECT subject || ' ' || substr(json_extract(details, '$.day'), 1, 7), json_extract(details, '$.checks') FROM events
+            SELECT subject || ' ' || substr(json_extract(details, '$.day'), 1, 7),
+                json_extract(details, '$.checks') FROM events
             WHERE action = 'sums.reported' AND subject IN (SELECT license_id FROM licenses)
         ) GROUP BY key""",
     ),
@@ -51,7 +51,8 @@ _COUNTED = {
             FROM checks JOIN phrases USING (phrase_id)
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
-            SELECT org_id || ' ' || json_extract(details, '$.day'), json_extract(details, '$.checks') FROM events
+            SELECT org_id || ' ' || json_extract(details, '$.day'),
+                json_extract(details, '$.checks') FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
         ) GROUP BY key""",
     ),
@@ -59,11 +60,13 @@ _COUNTED = {
         "SELECT org_id || ' ' || day AS key, sum(found) AS found FROM daily_types GROUP BY 1",
         """
         SELECT key, sum(found) AS found FROM (
-            SELECT org_id || ' ' || substr(created_at, 1, 10) AS key, json_extract(value, '$[1]') AS found
+            SELECT org_id || ' ' || substr(created_at, 1, 10) AS key,
+                json_extract(value, '$[1]') AS found
             FROM checks JOIN phrases USING (phrase_id), json_each(detected)
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
-            SELECT org_id || ' ' || json_extract(details, '$.day'), json_extract(details, '$.findings') FROM events
+            SELECT org_id || ' ' || json_extract(details, '$.day'),
+                json_extract(details, '$.findings') FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
         ) GROUP BY key HAVING sum(found) > 0""",
     ),
@@ -217,38 +220,18 @@ class Verifier:
                 del self._heads[where]
 
     def _check_rows(self, ends: Ends | None) -> None:
-        seals = {
-            (row["tbl"], row["key"]): row["mac"] for row in self._db.execute("SELECT * FROM seals")
-        }
-        root = bytes(32)
-        for seal in seals.values():
-            root = moved_root(root, None, seal)
-        if ends is not None and root != ends.root:
+        if ends is not None and sum_of_seals(self._db) != ends.root:
             self._problem(
                 "the seals of the rows are not those that were signed: rows are older, or missing"
             )
-        for place, mentioned in self._mentions.items():
-            found = seals[place].hex() if place in seals else None
-            if found != mentioned:
-                self._problem(f"{place[1]} in {place[0]}: is not as the last event about it says")
-        for table in SEALED:
-            for row in all_rows(self._db, table):
-                key = row_key(table, row)
-                sealed = seals.pop((table, key), None)
-                if sealed is None:
-                    self._problem(f"{key} in {table}: was added by another program")
-                elif not hmac.compare_digest(sealed, row_mac(self._ring.current, table, row)):
-                    self._problem(f"{key} in {table}: was changed by another program")
-        for table, key in seals:
-            self._problem(f"{key} in {table}: was removed by another program")
+        for (table, key), mentioned in self._mentions.items():
+            seal = stored_seal(self._db, table, key)
+            if (seal and seal.hex()) != mentioned:
+                self._problem(f"{key} in {table}: is not as the last event about it says")
+        for table, key, change in altered_rows(self._db, self._ring.current):
+            self._problem(f"{key} in {table}: was {change} by another program")
 
     def _check_sums(self, ends: Ends) -> None:
-        for row in self._db.execute("SELECT * FROM usage"):
-            made = usage_mac(self._ring.current, row["license_id"], row["month"], row["checks"])
-            if not hmac.compare_digest(made, row["mac"]):
-                self._problem(
-                    f"{row['license_id']} {row['month']} in usage: was changed by another program"
-                )
         is_pruned = ends.first_seq > 0
         for table, (kept, counted) in _COUNTED.items():
             found = {row["key"]: row["found"] for row in self._db.execute(kept)}

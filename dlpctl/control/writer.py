@@ -1,13 +1,13 @@
-"""Whoever writes shares a transaction with all who wait to write.
+"""Writes with group commit: threads that wait to write share one transaction.
 
-A job is put in a queue, and its ticket says what came of it. Whoever asks a ticket while nobody
-writes does all jobs of the queue, its own and others', in one transaction, and commits once; then
-it wakes those who wait for one of these, and hands the writing on to one whose job came
+A job is queued, and its ticket has the outcome. The first thread that asks for the outcome while
+nobody writes runs all jobs of the queue in one transaction and commits once. Then it wakes the
+threads that wait for one of these jobs, and hands the writing on to a thread whose job arrived
 meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for
 nobody.
 
-Where a transaction fails, each half of its jobs gets one of its own, and so on: whatever a job
-does, it fails alone.
+Where a transaction fails, each half of its jobs gets a transaction, and so on: a job that fails,
+fails alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 class Tally(Protocol):
-    """What the jobs of a transaction sum up, to be written once."""
+    """Values that the jobs of a transaction collect, to be written once."""
 
     def flush(self) -> None: ...
 
@@ -44,7 +44,7 @@ class Batch:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """Sees all that the jobs before have done."""
+        """The connection, which sees all that the jobs before have done."""
         if self._tallies:
             self.flush()
         return self._connection
@@ -52,11 +52,23 @@ class Batch:
     def execute(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> sqlite3.Cursor:
         return self.connection.execute(sql, values)
 
+    def insert(self, table: str, **values: Any) -> None:
+        """Insert a row, by the names of its columns."""
+        marks = ", ".join("?" * len(values))
+        sql = " ".join(("INSERT INTO", table, f"({', '.join(values)}) VALUES ({marks})"))
+        self.execute(sql, tuple(values.values()))
+
+    def update(self, table: str, key: str, identifier: str, **values: Any) -> None:
+        """Change columns of the row whose column `key` holds an identifier."""
+        changes = ", ".join(f"{column} = ?" for column in values)
+        sql = " ".join(("UPDATE", table, "SET", changes, "WHERE", key, "= ?"))
+        self.execute(sql, (*values.values(), identifier))
+
     def tally(
         self, kind: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]
     ) -> _TallyType:
-        """The one that this job shares with those before. What it holds must not be touched by a
-        job that then fails.
+        """Return the tally that this job shares with those before. A job that then fails must not
+        touch its content.
         """
         if kind not in self._tallies:
             self._tallies[kind] = make(self._connection)
@@ -87,15 +99,14 @@ class Ticket(Generic[_T]):
         self.value: _T | None = None
         self.error: Exception | None = None
         self.awaited = False
-        """Whether a thread sleeps until it is woken, since the job is done or since it is to do
-        what waits.
+        """Whether a thread sleeps until the job is done, or until the thread is to run the queue.
         """
         self.woken = threading.Lock()
         self.woken.acquire()
 
     def result(self) -> _T:
-        """Once the job is on the disk; raises where it has left nothing. One thread may ask, and
-        must: until then the job may be left to wait.
+        """Return the result once the job is on the disk; raise where it has left nothing. One
+        thread must ask: until then the job may wait.
         """
         self._writer.settle(self)
         if self.error is not None:
@@ -120,10 +131,10 @@ class Writer:
         self.observer: Observer | None = None
         self._queue: deque[Ticket[Any]] = deque()
         self._guard = threading.Lock()
-        """Of the queue and of who writes."""
+        """Guards the queue and the flag of the thread that writes."""
         self._is_writing = False
         self._writing = threading.Lock()
-        """Of the connection."""
+        """Guards the connection."""
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -132,8 +143,8 @@ class Writer:
             yield self._connection
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
-        """Leave a job to be done when its ticket is asked, or earlier with others; it may be done
-        more than once, each time as if it were the first.
+        """Queue a job, which runs when its ticket is asked, or earlier with others. It may run more
+        than once, each time as if it were the first.
         """
         ticket = Ticket(self, job)
         with self._guard:
@@ -186,7 +197,7 @@ class Writer:
                     ticket.woken.release()
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
-        """Commit all jobs together; where that fails, split them until the guilty ones are alone."""
+        """Commit all jobs together; where that fails, split them until each fails alone."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as problem:  # no job is guilty
@@ -243,10 +254,10 @@ def _do(ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
 
 
 def changed(batch: Batch) -> None:
-    """What was remembered of organizations, policies, licenses and their keys holds no longer, in
-    any process.
+    """Invalidate in every process what was remembered of organizations, policies, licenses and
+    keys.
 
-    A random value, since a counter could come to the same number twice after a transaction that was
-    rolled back.
+    The generation is a random value, since a counter could come to the same number again after a
+    rollback.
     """
     batch.execute("UPDATE state SET value = randomblob(8) WHERE name = 'generation'")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.analytics import label, percentages
-from dlpctl.control.keys import Kind, mint, well_formed
+from dlpctl.control.keys import KeyKind, mint, well_formed
 from dlpctl.errors import NotFoundError, RequestError, StoreError, UnauthorizedError
 
 EMAIL = "write to jane.doe@corp.example.net"
@@ -240,7 +240,7 @@ def test_any_search_is_answered(control, acme, some_checks, search):
     assert control.audit.search(LOCAL, search=search).total <= 4
 
 
-@given(st.sampled_from(Kind), st.integers(0, 55), st.sampled_from("0aZ_"))
+@given(st.sampled_from(KeyKind), st.integers(0, 55), st.sampled_from("0aZ_"))
 def test_a_key_with_a_wrong_character_is_no_key(kind, place, character):
     key = mint(kind)
     assert well_formed(kind, key)

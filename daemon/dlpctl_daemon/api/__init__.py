@@ -1,4 +1,4 @@
-"""Functions for the operations whose requests or answers are more than JSON: files, streams, health.
+"""Functions for operations whose request or answer is more than JSON: files, streams, health.
 
 All others call a method of the control plane, which their declaration names.
 """

@@ -92,7 +92,8 @@ _OF_ORG = {"org_id": fields.text("of this organization alone, by id or slug")}
 _FILTER = {
     **_OF_ORG,
     "search": fields.text(
-        "words, or parts of them, in summary, policy, organization and destination; or the start of an id",
+        "words, or parts of them, in summary, policy, organization and destination; or the start"
+        " of an id",
         longest=MAX_SEARCH,
     ),
 }

@@ -46,7 +46,7 @@ def as_given(value: Any, path: str) -> Any:
 
 
 class Field:
-    """A field: its schema, its reader, and the value that stands for a missing one."""
+    """A field: its schema, its reader, and the value of a missing one."""
 
     __slots__ = ("default", "is_omitted", "read", "schema")
 
@@ -108,7 +108,7 @@ def described(field: Any) -> Any:
 def text(
     description: str = "", *, longest: int | None = None, read: Reader | None = None, **schema: Any
 ) -> Any:
-    """Return a text of printable characters; without `longest`, of any length and any characters."""
+    """Return a text; with `longest`, of at most so many printable characters."""
 
     def read_text(value: Any, path: str) -> str:
         if not isinstance(value, str):

@@ -12,7 +12,7 @@ from dlpctl.types import LARGEST_NUMBER
 
 LICENSE_TYPES = ("trial", "standard", "enterprise")
 UNLIMITED = LARGEST_NUMBER
-"""Stands for no limit, so that a client that compares needs no special case."""
+"""Means no limit, so that a client that compares needs no special case."""
 MAX_CHECKS = fields.integer(f"{UNLIMITED} is no limit")
 _FUTURE = fields.given_moment("a day or a moment in the future, ISO 8601")
 
@@ -61,7 +61,8 @@ class Validation(Answer):
     policy_config: Mapping[str, Any] = fields.any_value(
         {
             "type": "object",
-            "description": "the policies of the license's groups: default_policy_id, groups, policies",
+            "description": "the policies of the license's groups:"
+            " default_policy_id, groups, policies",
         }
     )
     policy_groups: Sequence[str] = fields.array(fields.text())

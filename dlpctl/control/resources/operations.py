@@ -54,7 +54,7 @@ class Operation(NamedTuple):
     fails: tuple[int, ...]
     """Statuses of errors that this operation has and others like it do not."""
     is_direct: bool
-    """Asked so often that Flask is spared: its path has no parameters, and its answer is JSON."""
+    """Whether Flask is spared, for speed: its path has no parameters, and its answer is JSON."""
 
     @property
     def parameters(self) -> list[str]:

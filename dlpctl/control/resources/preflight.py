@@ -61,7 +61,8 @@ class CheckResult(Answer, name="PreflightResult"):
         fields.any_value(
             {
                 "type": ["string", "null"],
-                "description": "of a text: the masked copy, where it may go; not stored, so null later on",
+                "description": "of a text: the masked copy, where it may go;"
+                " not stored, so null later on",
             }
         )
     )

@@ -13,6 +13,8 @@ from dlpctl.errors import RequestError, did_you_mean
 
 Json = dict[str, Any]
 SHAPES: dict[str, type[Shape]] = {}
+_ATOMIC = frozenset(("string", "integer", "number", "boolean"))
+_ATOMS = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass_transform(frozen_default=True)
@@ -21,22 +23,36 @@ class Shape:
 
     schema_name: ClassVar[str]
     fields: ClassVar[dict[str, Field]] = {}
+    _shown: ClassVar[tuple[str, ...]] = ()
+    """The names of the fields that are part of the interface."""
+    _omitted: ClassVar[frozenset[str]] = frozenset()
+    _is_flat: ClassVar[bool] = False
+    """Whether its attributes are JSON without conversion."""
 
     def __init_subclass__(cls, name: str = "") -> None:
         own = {key: field for key, field in vars(cls).items() if isinstance(field, Field)}
         cls.fields = {**cls.fields, **own}
         cls.schema_name = name or cls.__name__
+        cls._shown = tuple(cls.properties())
+        cls._omitted = frozenset(key for key in cls._shown if cls.fields[key].is_omitted)
+        types = (schema.get("type") for schema in cls.properties().values())
+        cls._is_flat = (
+            len(cls._shown) == len(cls.fields)
+            and not cls._omitted
+            and _ATOMIC.issuperset(map(str, types))
+        )
         if cls.fields:
             SHAPES[cls.schema_name] = cls
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        given = dict(zip(self.fields, values, strict=False)) | named
-        for name, field in self.fields.items():
-            if name not in given:
-                if field.default is REQUIRED:
-                    raise TypeError(f"{type(self).__name__} needs {name}")
-                given[name] = field.default
-        self.__dict__.update(given)
+        given = self.__dict__
+        given.update(zip(self.fields, values, strict=False))
+        if len(given) != len(self.fields):
+            for name, field in self.fields.items():
+                if name not in given:  # and so in the order of the fields
+                    given[name] = named.get(name, field.default)
+                    if given[name] is REQUIRED:
+                        raise TypeError(f"{type(self).__name__} needs {name}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} is read-only")
@@ -75,11 +91,13 @@ class Answer(Shape):
 
     def to_dict(self) -> Json:
         """Return the JSON of the interface, key for key and in its order."""
+        values = self.__dict__
+        if self._is_flat:
+            return values.copy()
         return {
-            name: plain(value)
-            for name, field in self.fields.items()
-            if field.schema is not None
-            and not ((value := self.__dict__[name]) is None and field.is_omitted)
+            name: value if value.__class__ in _ATOMS else plain(value)
+            for name in self._shown
+            if (value := values[name]) is not None or name not in self._omitted
         }
 
     def replaced(self, **changes: Any) -> Self:
@@ -112,8 +130,9 @@ class Request(Shape):
             if path:
                 fail(path, "must be an object")
             raise RequestError("the request must be a JSON object")
-        for key in body:
-            if key not in cls.fields and not cls.is_open:
+        unknown = () if cls.is_open or body.keys() <= cls.fields.keys() else body
+        for key in unknown:
+            if key not in cls.fields:
                 problem = f"is not a field here{did_you_mean(str(key), cls.fields)}"
                 fail(inside(path, shown(str(key))), problem)
         return cls(
@@ -128,11 +147,11 @@ class Request(Shape):
 
 def plain(value: Any) -> Any:
     """Return an answer as JSON has it."""
-    if isinstance(value, tuple | list) and not hasattr(value, "to_dict"):
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, (tuple, list)):
         return [plain(each) for each in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value.to_dict() if hasattr(value, "to_dict") else value
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _default(field: Field, path: str) -> Any:

@@ -37,7 +37,8 @@ class TokenRequest(Request):
 
 resource = Resource(
     "Admin tokens",
-    "For all endpoints but checks: `admin` may do everything, `editor` changes policies, `auditor` reads all but keys."
+    "For all endpoints but checks: `admin` may do everything, `editor` changes policies,"
+    " `auditor` reads all but keys."
     " One for an organization sees no other.",
 )
 

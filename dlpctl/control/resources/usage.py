@@ -129,7 +129,7 @@ resource.operation(
 resource.operation(
     "report_metrics",
     "POST /v1/metrics/batch",
-    "client_metrics.report",
+    "usage.report_sums",
     MetricsReceipt,
     "Count checks that a client library reports as sums: in analytics, not in the log",
     body=MetricsBatch,
