@@ -24,17 +24,18 @@ _FEWEST = 3
 def merged(
     data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> list[Candidate]:
-    """What patterns have found, and of what was tagged that which lies outside of it.
+    """Return the findings of patterns, and of the tagged those parts outside of them.
 
-    A tagger guesses where a pattern knows, so the pattern's finding stands. Only a postal code is a
-    part of the address around it, and nobody is called as a medicine is.
+    A tagger guesses where a pattern knows, so the pattern's finding is kept. Only a postal code is part
+    of the address around it, and no person has the name of a medicine.
+
     """
     if not tagged:
         return found
     found = _without_guesses(data, found, tagged, type_of)
     kept: list[Candidate] = []
     place = 0
-    for one in _apart(_widened(found, tagged, type_of)):
+    for one in _without_overlaps(_joined(found, tagged, type_of)):
         while place < len(found) and found[place].end <= one.start:
             kept.append(found[place])
             place += 1
@@ -50,13 +51,13 @@ def merged(
                 place += 1
                 continue
             medicine = one.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
-            kept += [] if medicine else _rest(data, one, start, other.start)
+            kept += [] if medicine else _remainder(data, one, start, other.start)
             start = one.end if medicine else other.end
             if other.end > one.end:
                 break
             kept.append(other)
             place += 1
-        kept += _rest(data, one, start, one.end) if start > one.start else [one]
+        kept += _remainder(data, one, start, one.end) if start > one.start else [one]
     kept += found[place:]
     return kept
 
@@ -64,10 +65,10 @@ def merged(
 def _without_guesses(
     data: bytes, found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> list[Candidate]:
-    """Without what a broad pattern took for an address where the tagger is sure of one that begins
-    behind everyday words and ends with it.
+    """Return the findings without addresses that a broad pattern found around a tagged one.
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
+
     """
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     sure = (
@@ -94,10 +95,10 @@ def _without_guesses(
     return [kept for one in found if (kept := changed.get(one, one)) is not None]
 
 
-def _widened(
+def _joined(
     found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> Iterator[Candidate]:
-    """What was tagged, addresses with what patterns found of them."""
+    """Yield what was tagged, each address joined with the patterns' findings of it."""
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     place = 0
     for one in tagged:
@@ -118,8 +119,8 @@ def _widened(
         )
 
 
-def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Without overlaps: an address takes in a name within it, and else the surer one stands."""
+def _without_overlaps(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the tagged without overlaps: an address includes a name, else the higher score wins."""
     previous: Candidate | None = None
     for one in sorted(tagged):
         if previous is None or one.start >= previous.end:
@@ -133,22 +134,22 @@ def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
 
 
 def _weight(one: Candidate) -> tuple[bool, float, int]:
-    return one.pattern == ADDRESS and one.score >= _EVEN, one.score, one.end - one.start
+    return one.pattern == ADDRESS and one.score >= _LIKELY, one.score, one.end - one.start
 
 
-_EVEN = 0.5
+_LIKELY = 0.5
 _SURE = 0.7
 _VERY_SURE = 0.9
-_EDGES = b" \t\r\n,;:-/|()[]<>\"'"
+_MARKS = b" \t\r\n,;:-/|()[]<>\"'"
 
 
-def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
-    """The part of a tagged span between two findings, if enough is left to be one."""
+def _remainder(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
+    """Return the part of a tagged span between two findings, if enough is left."""
     if start >= end:
         return []
     part = data[start:end]
-    start += len(part) - len(part.lstrip(_EDGES))
-    part = part.strip(_EDGES)
+    start += len(part) - len(part.lstrip(_MARKS))
+    part = part.strip(_MARKS)
     if one.pattern == ADDRESS:
         part = _next_label().sub(b"", part)
         # What is left without a number or with a word alone was beside what a pattern found.
