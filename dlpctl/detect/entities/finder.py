@@ -84,9 +84,8 @@ class NameTagger:
     ) -> list[Finding]:
         """Return findings with a score of at least `LOWEST`, in the order of their positions.
 
-        `known` contains parts of names from the preceding text of the document, and takes those of this
-        text.
-
+        `known` contains parts of names from the preceding text of the document, and takes those of
+        this text.
         """
         tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []

@@ -13,7 +13,8 @@ from dlpctl.detect.overlap import Candidate
 from dlpctl.regex import lazy
 
 _TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
-"""What a pattern finds by itself and an address contains; of two addresses the joint one is kept."""
+"""What a pattern finds by itself and an address contains; of two addresses the joint one is kept.
+"""
 _FEWEST_WORDS = 2
 _DIGIT = lazy(rb"[0-9]")
 _WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
@@ -26,9 +27,8 @@ def merged(
 ) -> list[Candidate]:
     """Return the findings of patterns, and of the tagged those parts outside of them.
 
-    A tagger guesses where a pattern knows, so the pattern's finding is kept. Only a postal code is part
-    of the address around it, and no person has the name of a medicine.
-
+    A tagger guesses where a pattern knows, so the pattern's finding is kept. Only a postal code is
+    part of the address around it, and no person has the name of a medicine.
     """
     if not tagged:
         return found
@@ -68,7 +68,6 @@ def _without_guesses(
     """Return the findings without addresses that a broad pattern found around a tagged one.
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
-
     """
     known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
     sure = (

@@ -2,7 +2,6 @@
 
 Most words with a capital are no names. A text without names should cost little more than the scan
 that happens anyway; source code, markup and logs are checked more strictly than prose.
-
 """
 
 from __future__ import annotations
@@ -112,23 +111,7 @@ class RegionFinder:
     def _context_of(self, kind: str, text: str, end: int, code: list[bool]) -> _Extent | None:
         """Return how much of the text around a hit to tag, if any."""
         if kind == "capital":
-            place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
-            match = _WORD.match(text, place)
-            verdict = self._verdict(match[0]) if match else 0
-            if not match or not verdict:
-                return None
-            if (
-                verdict == 1
-                and _STARTS.search(text, max(0, place - 4), place)
-                and self._is_common(match[0])
-            ):
-                return _LINES if self._is_paired(text, match.end()) else None
-            strict = verdict < 3 and code[place // BLOCK]
-            return (
-                None
-                if strict and not (verdict == 2 and self._is_paired(text, match.end()))
-                else _LINES
-            )
+            return self._context_of_capital(text, end, code)
         if kind == "pair":
             pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
@@ -173,6 +156,23 @@ class RegionFinder:
             )
         return _LINES
 
+    def _context_of_capital(self, text: str, end: int, code: list[bool]) -> _Extent | None:
+        place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
+        match = _WORD.match(text, place)
+        verdict = self._verdict(match[0]) if match else 0
+        if not match or not verdict:
+            return None
+        if (
+            verdict == 1
+            and _STARTS.search(text, max(0, place - 4), place)
+            and self._is_common(match[0])
+        ):
+            return _LINES if self._is_paired(text, match.end()) else None
+        strict = verdict < 3 and code[place // BLOCK]
+        return (
+            None if strict and not (verdict == 2 and self._is_paired(text, match.end())) else _LINES
+        )
+
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
         """Yield hits for given names in lower case, which no pattern distinguishes; not in source
         code.
@@ -201,7 +201,6 @@ class RegionFinder:
         """Return what to do with a capitalized word.
 
         0: not a name; 1: tag it in prose; 2: also in code, if another one follows; 3: tag it.
-
         """
         known_verdict = self._verdicts.get(token)
         if known_verdict is not None:
@@ -268,9 +267,8 @@ class RegionFinder:
     def _is_likely_name(self, token: str, least: int) -> bool:
         """Return whether a word in lower case may be a name where one is expected.
 
-        It is no more common as another word; in source code it is also known as a name, at `least` a
-        little.
-
+        It is no more common as another word; in source code it is also known as a name, at `least`
+        a little.
         """
         flags = self._flags(token)
         named = max(flags.given, flags.surname)

@@ -294,7 +294,7 @@ _LEGAL_FORM = lazy(
 _FORM_STARTS = frozenset(
     (",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *lexicon_words("legal_forms"))
 )
-"""How what `_LEGAL_FORM` matches begins: words are put together stop these alone."""
+"""The first words of what `_LEGAL_FORM` matches; only there the text is put together."""
 _LANDMARKS = lexicon_words("landmarks")
 _LOCATIVES = lexicon_words("locatives")
 _POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as keys of tokens

@@ -1,7 +1,6 @@
 """Names and addresses in the engine: triggers over all of the text, the tagger around them.
 
 Nothing of the tagger is imported or read before a text contains a trigger.
-
 """
 
 from __future__ import annotations

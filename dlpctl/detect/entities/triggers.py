@@ -3,7 +3,6 @@
 Hyperscan compiles them with its flag for UTF-8 and without a start of match, so only the end of a
 match counts: after the second letter of a capitalized word, or within or after the word that gives
 an address away.
-
 """
 
 from __future__ import annotations
