@@ -31,13 +31,11 @@ class Literals:
             self._lengths[gram] = lengths_with(self._lengths.get(gram, ()), len(literal))
 
     def within(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Return each string that the data holds with its place, not in the order of places; they
-        may overlap.
-        """
+        """Yield each string that occurs with its position, unordered; they may overlap."""
         known, every = self._lengths, self._literals
         for shift in range(GRAM) if known else ():
             grams = memoryview(data)[shift : shift + (len(data) - shift) // GRAM * GRAM].cast("Q")
-            # Most data holds none, and this is twice as fast.
+            # Most data contains none, and this is twice as fast.
             if known.keys().isdisjoint(grams):
                 continue
             for number, gram in enumerate(grams):
@@ -49,9 +47,7 @@ class Literals:
 
 
 def lengths_with(lengths: tuple[int, ...], length: int) -> tuple[int, ...]:
-    """Return lengths with one more, as a tuple that is shared: a table has a hundred thousand
-    values of few lengths.
-    """
+    """Return lengths with one more as a shared tuple: there are many tables of few lengths."""
     return lengths if length in lengths else _shared(*lengths, length)
 
 

@@ -1,6 +1,4 @@
-"""Where some words stand in long texts: thousands of them are looked for at once, among millions
-that are none of them.
-"""
+"""Finds thousands of words in long texts at once."""
 
 from __future__ import annotations
 
@@ -17,11 +15,11 @@ _BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")
 
 
 class Words:
-    """Words to look for, in their normal form. `token` matches a word, `normal` gives the normal
-    form of one.
+    """Words to search for, in their normal form.
 
-    A text is not matched word by word: it is cut as bytes at all that is in no word. Only where
-    characters beyond ASCII stand does the expression decide.
+    `token` matches a word and `normal` returns its normal form. A text is cut as bytes at all that is in
+    no word; only near characters beyond ASCII does the expression decide.
+
     """
 
     def __init__(
@@ -34,7 +32,7 @@ class Words:
         self._table = _table(token)
 
     def within(self, text: str) -> Iterator[tuple[int, str]]:
-        """Where each of the words begins, and which it is."""
+        """Yield the start of each word that occurs, and the word."""
         # A question mark stands for each character beyond ASCII; those of the text itself are in no
         # word.
         data = text.replace("?", " ").encode("ascii", "replace").translate(self._table)
@@ -44,7 +42,7 @@ class Words:
             end = data.find(b" ", start + _STRETCH)
             stretch = data[start:] if end < 0 else data[start:end]
             found = stretch.split(b" ")
-            foreign = b"?" in stretch and self._stands_in(
+            foreign = b"?" in stretch and self._occurs_in(
                 text[start : start + len(stretch)], stretch
             )
             if foreign or not words.keys().isdisjoint(found):
@@ -58,19 +56,15 @@ class Words:
                                 yield match.start(), other
             start += len(stretch) + 1
 
-    def _stands_in(self, text: str, data: bytes) -> bool:
-        """Whether a word that characters beyond ASCII are part of, or stand beside, is one of the
-        words.
-        """
+    def _occurs_in(self, text: str, data: bytes) -> bool:
+        """Return whether a word with characters beyond ASCII, or beside them, is one of the words."""
         beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
         found = self._token.findall(beyond)
         return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))
 
 
 def folded(text: str) -> str:
-    """The text in lower case, each character where it was: a few become two characters, and stay as
-    they are.
-    """
+    """Return the text in lower case, each character at its position: a few that would grow stay."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -79,6 +73,6 @@ def folded(text: str) -> str:
 
 @cache
 def _table(token: re.Pattern[str]) -> bytes:
-    """What becomes of each byte: small letters, and blanks for all that is in no word."""
+    """Return what becomes of each byte: small letters, and blanks for all that is in no word."""
     kept = (char if char == "?" or token.fullmatch(char) else " " for char in map(chr, range(128)))
     return "".join(kept).lower().encode().ljust(256)

@@ -1,7 +1,6 @@
-"""Findings that are known and accepted: values, regexes, paths, and a marker on the line itself.
+"""Accepted findings: values, regexes, paths, and a marker on the line itself.
 
-Only `scan` asks here. A check never does, since content that is about to leave must not be able to
-clear itself.
+Only `scan` uses them, never a check: content that is about to leave must not clear itself.
 """
 
 from __future__ import annotations
@@ -34,15 +33,13 @@ class AllowList:
         self._paths = tuple(paths)
 
     def skips(self, path: str) -> bool:
-        """Whether nothing in this file counts; globs match the whole path, any part of it, or the
-        file's name.
-        """
+        """Return whether a file is accepted; globs match its path, a folder of it, or its name."""
         pure = PurePath(path)
         names = (pure.as_posix(), pure.name, *(parent.as_posix() for parent in pure.parents))
         return any(fnmatchcase(name, glob.rstrip("/")) for glob in self._paths for name in names)
 
     def remaining(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings that count."""
+        """Return the findings that are not accepted."""
         marked = _marked_lines(text)
         if not (marked or self._values or self._regexes):
             return list(findings)
@@ -58,12 +55,12 @@ class AllowList:
 
 
 def _marked_lines(text: str) -> dict[int, frozenset[str]]:
-    """Where a line with a marker begins, and the types that it names; none means all."""
+    """Return the starts of lines with a marker, and the types that it names; none means all."""
     lines: dict[int, frozenset[str]] = {}
     for found in _MARKER.finditer(text):
-        begin = text.rfind("\n", 0, found.start()) + 1
+        start = text.rfind("\n", 0, found.start()) + 1
         names = frozenset(name.upper() for name in (found[1] or "").split(",") if name)
-        lines[begin] = lines[begin] | names if names and lines.get(begin) else names
+        lines[start] = lines[start] | names if names and lines.get(start) else names
     return lines
 
 

@@ -1,8 +1,7 @@
-"""Compiles patterns in a process of their own: an expression of a few characters can take minutes
-and gigabytes.
+"""Compiles patterns in a process of their own: a short expression can take minutes and gigabytes.
 
-The process is started afresh, never forked from this one, and says what it made as plain data,
-which is looked at before it is used.
+The process is started afresh, never forked from this one. It replies with plain data, which is
+checked before it is used.
 """
 
 from __future__ import annotations

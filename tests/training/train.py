@@ -84,11 +84,11 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
                 if slot in REACH.get(name[0], ()) and name[1] == ":"
             ]
         farther_before, before, token, behind, farther_behind = codes[here : here + 5]
-        left, right = before.before ^ token.here, token.here ^ behind.behind
+        left, right = before.before ^ token.here, token.here ^ behind.after
         crossed = (
             *triple_codes(mood, left, right, token.here),
             left ^ farther_before.far_before,
-            right ^ farther_behind.far_behind,
+            right ^ farther_behind.far_after,
             words[here + 1][0] ^ token.here,
             words[here + 3][1] ^ token.here,
         )

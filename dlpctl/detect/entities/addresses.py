@@ -1,6 +1,4 @@
-"""Postal addresses: the tagger's spans, judged by the structure that addresses have in most
-countries.
-"""
+"""Postal addresses: spans of the tagger, adjusted and scored by the structure of addresses."""
 
 from __future__ import annotations
 
@@ -17,20 +15,20 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
-_ODD = 0.3  # the most that a span without the structure of an address is worth
+_UNSHAPED = 0.3  # the most that a span without the structure of an address scores
 _LONGEST = 250
 _MOST_LINES = 8
 _MOST_NUMBERS = 8
 _LONGEST_NUMBER = 7  # digits: of a postal code
 
-# Street words that are glued to a name: Lindenstraße, Keizersgracht, Storgatan.
-_GLUED = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
+# Street words at the end of a name: Lindenstraße, Keizersgracht, Storgatan.
+_STREET_COMPOUND = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
 _POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
-_BESIDE = lexicon_words("river_prepositions")
+_RIVER_PREPOSITIONS = lexicon_words("river_prepositions")
 _NEXT_VALUES = lexicon_words("next_values")
 STATES = lexicon_words("states")
 _UNITS = lexicon_words("units")
@@ -42,10 +40,10 @@ _MOST_PLACES = 3
 _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES = lexicon_words("premises")
-_ELSEWHERE = lexicon_words("not_addresses")
-"""What occurs beside numbers that are no address."""
-_ELSEWHERE_SMALL = lexicon_words("not_addresses_lower")
-_KINDS = lexicon_words("address_kinds")
+_NOT_ADDRESSES = lexicon_words("not_addresses")
+"""What occurs beside numbers that are no addresses."""
+_NOT_ADDRESSES_LOWER = lexicon_words("not_addresses_lower")
+_ADDRESS_KINDS = lexicon_words("address_kinds")
 _LIVES = lexicon_words("lives")
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
@@ -55,7 +53,7 @@ _FILE = lazy(
     re.IGNORECASE,
 )
 _BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
-# Behind a postal code: another field of a form or of a message.
+# Another field of a form or a message after a postal code.
 _NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
@@ -65,26 +63,30 @@ _HOUSE = lazy(
 
 
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
-    """The addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
+    """Return the addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
     for opening, last, score in spans:
-        ended = _unlabelled(region.words, opening, _ended(region.words, opening, last))
-        behind = _lengthened(region, opening, _shortened(region, opening, ended))
-        behind = _before_label(region.words, opening, behind)
-        first = _begun(region.words, opening, behind)
-        start, end = _edges(text, region.places[first].start(), region.places[behind - 1].end())
+        ended = _before_label_line(
+            region.words, opening, _before_next_sentence(region.words, opening, last)
+        )
+        stop = _with_place(region, opening, _without_common_words(region, opening, ended))
+        stop = _before_label(region.words, opening, stop)
+        first = _start(region.words, opening, stop)
+        start, end = _trim(text, region.places[first].start(), region.places[stop - 1].end())
         if end - start < 6 or end - start > _LONGEST:
             continue
         kept = (
-            (1 + score) / 2 if _shaped(text[start:end], region, first, behind) else min(score, _ODD)
+            (1 + score) / 2
+            if _is_shaped(text[start:end], region, first, stop)
+            else min(score, _UNSHAPED)
         )
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
 
 
-def _begun(words: Sequence[Word], first: int, behind: int) -> int:
-    """The start behind what the address is that of: die Wohnung Hauptstr. 5."""
-    if first + 2 < behind and words[first].key in _PREMISES and words[first + 1].outline == "Xx":
+def _start(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the start after words for the premises: die Wohnung | Hauptstr. 5."""
+    if first + 2 < stop and words[first].key in _PREMISES and words[first + 1].outline == "Xx":
         return first + 1
     if (
         first > 2 and words[first - 1].key == ", " and words[first - 3].key in _UNITS
@@ -94,39 +96,35 @@ def _begun(words: Sequence[Word], first: int, behind: int) -> int:
         first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
     ):  # 12/45 Main Road
         return first - 2
-    while first + 2 < behind and words[first].key in _KINDS and words[first].outline == "x":
+    while first + 2 < stop and words[first].key in _ADDRESS_KINDS and words[first].outline == "x":
         first += 1
     return (
-        _from_number(words, first) if words[first].flags.street else _spoken(words, first, behind)
+        _from_number(words, first) if words[first].flags.street else _after_verb(words, first, stop)
     )
 
 
-def _spoken(words: Sequence[Word], first: int, behind: int) -> int:
-    """The start behind "I live at" of some languages."""
-    said = (place for place in range(behind - 2, first - 1, -1) if words[place].key in _LIVES)
+def _after_verb(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the start after "I live at" of some languages."""
+    said = (place for place in range(stop - 2, first - 1, -1) if words[place].key in _LIVES)
     return next(said, first - 1) + 1
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
-    """The house number before the name of a street of which the tagger has the last word alone:
-    1600 PENNSYLVANIA | AVE.
-    """
+    """Return the start at the house number before a street: 1600 PENNSYLVANIA | AVE."""
     place = first
     while place and first - place < _LONGEST_STREET and words[place - 1].outline[0] == "X":
         place -= 1
     return place - 1 if 0 < place < first and words[place - 1].outline[0] in "d0" else first
 
 
-def _ended(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end before what follows the postal code and its place: a sentence, a remark, the label of
-    another value.
-    """
-    codes = [place for place in range(first + 1, behind - 1) if _is_code(words, place)]
+def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before what follows the postal code and its place."""
+    codes = [place for place in range(first + 1, stop - 1) if _is_code(words, place)]
     if not codes or not any(word.outline == "Xx" for word in words[first : codes[0]]):
-        return behind
+        return stop
     # A long house number looks like a code, but then a code with its place follows.
     code = max((place for place in codes if words[place + 1].outline[0] == "X"), default=codes[0])
-    for place in range(code + 1, behind - 1):
+    for place in range(code + 1, stop - 1):
         before, mark, following = words[place - 1 : place + 2]
         sentence = mark.key == ". " and following.kind == 1
         if sentence and (before.kind != 1 or len(before.key) > _ABBREVIATED):
@@ -138,28 +136,28 @@ def _ended(words: Sequence[Word], first: int, behind: int) -> int:
         ):
             return place
         if mark.kind == 2 and following.outline == "XX" and not following.flags.place:
-            return behind if following.key in STATES else place
-    return behind
+            return stop if following.key in STATES else place
+    return stop
 
 
-def _unlabelled(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end before a last line of which the first words are a label: Berlin | Steuer-ID: 65 929."""
-    line = next((place for place in range(behind - 1, first, -1) if words[place].kind == 2), 0)
-    if not line or behind - line > _LONGEST_LABEL:
-        return behind
-    for word in words[behind : line + _LONGEST_LABEL + 1]:
+def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before a last line that starts with a label: Berlin | Steuer-ID: 65."""
+    line = next((place for place in range(stop - 1, first, -1) if words[place].kind == 2), 0)
+    if not line or stop - line > _LONGEST_LABEL:
+        return stop
+    for word in words[stop : line + _LONGEST_LABEL + 1]:
         if word.key.strip() == ":":
             return line
         if word.kind == 2:
             break
-    return behind
+    return stop
 
 
-def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end before the name of a value that follows: Sparkasse Leipzig | , IBAN DE02."""
-    last = behind - 1
+def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before the label of a next value: Sparkasse Leipzig | , IBAN DE02."""
+    last = stop - 1
     if last <= first or words[last].key not in _NEXT_VALUES:
-        return behind
+        return stop
     while (
         last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A"
     ):
@@ -168,102 +166,101 @@ def _before_label(words: Sequence[Word], first: int, behind: int) -> int:
 
 
 def _is_code(words: Sequence[Word], place: int) -> bool:
-    """Whether the postal code, or its last part, stands here: it is long, or the place follows it."""
+    """Return whether a postal code ends at a token: it is long, or a place follows it."""
     outline = words[place].outline
     return outline in _CODES or (outline in ("d3", "d4") and words[place + 1].outline[0] == "X")
 
 
-def _shortened(region: Tagged, first: int, behind: int) -> int:
-    """The end without everyday words in lower case, where the address itself has capitals."""
+def _without_common_words(region: Tagged, first: int, stop: int) -> int:
+    """Return the end without common words in lower case, if the address has capitals."""
     words = region.words
-    if not any(word.outline[0] == "X" for word in words[first:behind]):
-        return behind
-    last = behind
+    if not any(word.outline[0] == "X" for word in words[first:stop]):
+        return stop
+    last = stop
     while last > first + 1 and words[last - 1].kind != 0:
         word = words[last - 1]
         if word.kind == 1 and (word.outline != "x" or word.flags.street or not word.flags.common):
             break
         last -= 1
-        behind = last
+        stop = last
         while last > first + 1 and words[last - 1].outline == "p":
             last -= 1
-    return behind
+    return stop
 
 
-def _lengthened(region: Tagged, first: int, behind: int) -> int:
-    """The end behind what still belongs to the place: its state, its district, its postal code."""
+def _with_place(region: Tagged, first: int, stop: int) -> int:
+    """Return the end after what belongs to the place: state, district, postal code."""
     words = region.words
-    behind = _placed(words, first, _coded(words, first, behind))
-    if behind == len(words) or words[behind - 1].outline != "Xx":
-        return behind
-    following = words[behind]
-    if _coded_place(words, behind):
-        return behind + 3
-    coded = sum(word.outline[0] in "d0" for word in words[first:behind]) > 1
+    stop = _with_further_places(words, first, _with_postcode(words, first, stop))
+    if stop == len(words) or words[stop - 1].outline != "Xx":
+        return stop
+    following = words[stop]
+    if _coded_place(words, stop):
+        return stop + 3
+    coded = sum(word.outline[0] in "d0" for word in words[first:stop]) > 1
     if following.outline == "XX" and following.key in STATES:
-        zipped = behind + 1 < len(words) and words[behind + 1].outline == "d5"
-        return behind + 2 if zipped else behind + 1
-    last = behind + 1 == len(words) or words[behind + 1].kind != 1
+        zipped = stop + 1 < len(words) and words[stop + 1].outline == "d5"
+        return stop + 2 if zipped else stop + 1
+    last = stop + 1 == len(words) or words[stop + 1].kind != 1
     if (
-        coded and not last and following.key in _BESIDE and words[behind + 1].outline == "Xx"
+        coded
+        and not last
+        and following.key in _RIVER_PREPOSITIONS
+        and words[stop + 1].outline == "Xx"
     ):  # am Main
-        return behind + 2
+        return stop + 2
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
-        return behind + 1
-    return behind if coded or following.outline != "d6" else behind + 1  # Karnataka 560001
+        return stop + 1
+    return stop if coded or following.outline != "d6" else stop + 1  # Karnataka 560001
 
 
-def _placed(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end behind the places that follow, and a postal code of four digits: Victoria Island | ,
-    Lagos; Cape Town | , 8001.
-    """
+def _with_further_places(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end after places and a code of four digits: Victoria Island | , Lagos."""
     for _ in range(_MOST_PLACES):
-        if behind + 1 >= len(words) or words[behind].key.strip() not in _BEFORE_PLACE:
+        if stop + 1 >= len(words) or words[stop].key.strip() not in _BEFORE_PLACE:
             break
-        town = behind + 1
+        town = stop + 1
         while town < len(words) and words[town].outline == "Xx" and words[town].flags.place > 1:
             town += 1
-        if town == behind + 1 or (town < len(words) and words[town].outline[0] == "X"):
+        if town == stop + 1 or (town < len(words) and words[town].outline[0] == "X"):
             break
-        behind = town
-    if behind + 1 >= len(words) or words[behind + 1].outline != "d4":
-        return behind
-    parted = words[behind].kind == 2 or words[behind].key == ", "
-    last = behind + 2 == len(words) or words[behind + 2].kind == 2
-    coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : behind])
+        stop = town
+    if stop + 1 >= len(words) or words[stop + 1].outline != "d4":
+        return stop
+    parted = words[stop].kind == 2 or words[stop].key == ", "
+    last = stop + 2 == len(words) or words[stop + 2].kind == 2
+    coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : stop])
     return (
-        behind + 2
-        if parted and last and not coded and not _YEAR.fullmatch(words[behind + 1].key)
-        else behind
+        stop + 2
+        if parted and last and not coded and not _YEAR.fullmatch(words[stop + 1].key)
+        else stop
     )
 
 
-def _coded(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end behind the places and the postal code that follow an address without one: Drive | ,
-    Chicago, Illinois 60606.
-    """
-    if any(word.outline in _CODES for word in words[first + 1 : behind]):
-        return behind
-    placed = words[behind - 1].flags.place > 0
-    for at in range(behind, min(behind + _FARTHEST, len(words))):
+def _with_postcode(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end after places and a postal code: Drive | , Chicago, Illinois 60606."""
+    if any(word.outline in _CODES for word in words[first + 1 : stop]):
+        return stop
+    placed = words[stop - 1].flags.place > 0
+    for at in range(stop, min(stop + _FARTHEST, len(words))):
         word = words[at]
         if word.outline in _CODES:
-            return at + 1 if placed else behind
+            return at + 1 if placed else stop
         if word.outline not in ("Xx", "XX") and word.key != ", " and word.outline != "NL":
-            return behind
+            return stop
         placed = placed or word.flags.place > 0
-    return behind
+    return stop
 
 
 def _coded_place(words: Sequence[Word], place: int) -> bool:
-    """Whether a comma or a line break, a postal code and a place stand here."""
+    """Return whether a comma or a line break, a postal code and a place follow."""
     if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
         return False
     code, city = words[place + 1], words[place + 2]
     return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags.place > 0
 
 
-def _edges(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     column = _NEXT_COLUMN.search(text[start:end])
     if column:
         end = start + column.start()
@@ -282,13 +279,13 @@ def _edges(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _elsewhere(word: Word) -> bool:
+def _is_not_address(word: Word) -> bool:
     if word.key.endswith("nummer"):
         return word.key != "hausnummer"
-    return word.key in _ELSEWHERE or (word.outline == "x" and word.key in _ELSEWHERE_SMALL)
+    return word.key in _NOT_ADDRESSES or (word.outline == "x" and word.key in _NOT_ADDRESSES_LOWER)
 
 
-def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
+def _is_shaped(value: str, region: Tagged, first: int, stop: int) -> bool:
     numbers = _NUMBER.findall(value)
     if value.count("\n") > _MOST_LINES or "\t" in value or not numbers:
         return False
@@ -298,17 +295,17 @@ def _shaped(value: str, region: Tagged, first: int, behind: int) -> bool:
         or max(map(len, numbers)) > _LONGEST_NUMBER
     ):
         return False
-    made = first + 1 < behind and bool(region.words[first + 1].flags.company)
+    made = first + 1 < stop and bool(region.words[first + 1].flags.company)
     if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
         return False
-    if any(map(_elsewhere, region.words[first:behind])):
+    if any(map(_is_not_address, region.words[first:stop])):
         return False
     if _BOX.search(value):
         return True
-    words = [word for word in region.words[first:behind] if word.kind == 1]
+    words = [word for word in region.words[first:stop] if word.kind == 1]
     if not any(len(word.key) > 2 for word in words):
         return False
-    street = any(word.flags.street for word in words) or bool(_GLUED.search(value))
+    street = any(word.flags.street for word in words) or bool(_STREET_COMPOUND.search(value))
     house = bool(_HOUSE.search(value))
     if house and street:
         return True

@@ -1,4 +1,4 @@
-"""Where a name begins and ends, which the tagger does not always see."""
+"""Boundaries of names: completes and trims the spans that the tagger has found."""
 
 from __future__ import annotations
 
@@ -13,63 +13,53 @@ if TYPE_CHECKING:
     from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
 
-def lines(words: Sequence[Word], first: int, behind: int) -> Iterable[tuple[int, int]]:
-    """A name does not run over a line break."""
+def split_lines(words: Sequence[Word], first: int, stop: int) -> Iterable[tuple[int, int]]:
+    """Yield the parts of a span between line breaks: no name runs over one."""
     start = first
-    for place in range(first, behind):
+    for place in range(first, stop):
         if words[place].kind == 2:
             if place > start:
                 yield start, place
             start = place + 1
-    if behind > start:
-        yield start, behind
+    if stop > start:
+        yield start, stop
 
 
-def completed(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end of a name where the tagger stopped too early: at initials, in lower case, in "Last,
-    First", at a hyphen.
-    """
-    behind = _hyphenated(words, first, _extended(words, first, _hyphenated(words, first, behind)))
-    if _nicknamed(words, behind):
-        behind = _hyphenated(words, first, behind + 4)
-    while (
-        behind + 1 < len(words)
-        and words[behind].key in _FATHERS
-        and words[behind + 1].outline == "Xx"
-    ):
-        behind = _hyphenated(words, first, behind + 2)
-        while behind < len(words) and _is_rare(words[behind]):
-            behind = _hyphenated(words, first, behind + 1)
-    if behind + 2 < len(words) and words[behind].key in _ARTICLES and words[behind + 1].key == "-":
-        return behind + 3 if words[behind + 2].outline == "Xx" else behind  # Khalid Al-Farsi
-    return _past_particles(words, first, behind)
+def complete(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end of a name with what the tagger left out: surnames, initials, "Last, First"."""
+    stop = _past_hyphen(words, first, _past_surname(words, first, _past_hyphen(words, first, stop)))
+    if _is_nickname(words, stop):
+        stop = _past_hyphen(words, first, stop + 4)
+    while stop + 1 < len(words) and words[stop].key in _DESCENT and words[stop + 1].outline == "Xx":
+        stop = _past_hyphen(words, first, stop + 2)
+        while stop < len(words) and _is_rare(words[stop]):
+            stop = _past_hyphen(words, first, stop + 1)
+    if stop + 2 < len(words) and words[stop].key in _ARTICLES and words[stop + 1].key == "-":
+        return stop + 3 if words[stop + 2].outline == "Xx" else stop  # Khalid Al-Farsi
+    return _past_particles(words, first, stop)
 
 
-def _past_particles(words: Sequence[Word], first: int, behind: int) -> int:
-    """The end behind the name that a particle belongs to: Apolline de | La Rochefordière."""
-    if (
-        behind - first < 2
-        or words[behind - 1].outline != "x"
-        or not words[behind - 1].flags.particle
-    ):
-        return behind
-    place = behind
+def _past_particles(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end after the name that follows a particle: Apolline de | La Rochefordière."""
+    if stop - first < 2 or words[stop - 1].outline != "x" or not words[stop - 1].flags.particle:
+        return stop
+    place = stop
     while (
         place < len(words) and words[place].flags.particle and words[place].outline in ("x", "Xx")
     ):
         place += 1
-    return place + 1 if place < len(words) and words[place].outline == "Xx" else behind
+    return place + 1 if place < len(words) and words[place].outline == "Xx" else stop
 
 
-def _nicknamed(words: Sequence[Word], behind: int) -> bool:
-    """Whether a short name in quotes and another name follow: Mohammed "Mo" Siddiqui."""
+def _is_nickname(words: Sequence[Word], stop: int) -> bool:
+    """Return whether a nickname and another name follow: Mohammed "Mo" Siddiqui."""
     if (
-        behind + 3 >= len(words)
-        or words[behind].key not in _OPENING
-        or words[behind + 2].key not in _CLOSING
+        stop + 3 >= len(words)
+        or words[stop].key not in _OPENING
+        or words[stop + 2].key not in _CLOSING
     ):
         return False
-    return words[behind + 1].outline == words[behind + 3].outline == "Xx"
+    return words[stop + 1].outline == words[stop + 3].outline == "Xx"
 
 
 def _is_rare(word: Word) -> bool:
@@ -80,10 +70,10 @@ def _is_rare(word: Word) -> bool:
     )
 
 
-def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
-    hyphen = behind - 1 if words[behind - 1].key == "-" else behind
+def _past_hyphen(words: Sequence[Word], first: int, stop: int) -> int:
+    hyphen = stop - 1 if words[stop - 1].key == "-" else stop
     if hyphen + 1 >= len(words) or words[hyphen].key != "-":
-        return behind
+        return stop
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
     rare = turned or part.flags.common < 2
@@ -98,59 +88,49 @@ def _hyphenated(words: Sequence[Word], first: int, behind: int) -> int:
     syllable = (
         part.outline == "x" and len(part.key) < 6 and (rare or part.key in _SYLLABLES)
     )  # Kim Jong-un
-    return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else behind
+    return hyphen + 2 if part.outline[0] == "X" or (syllable and hyphen - first > 1) else stop
 
 
-def _extended(words: Sequence[Word], first: int, behind: int) -> int:
-    last = words[behind - 1]
-    if behind < len(words) and behind - first > 1 and words[behind].key in _GENERATIONS:
-        return behind + 1
-    if behind < len(words) and last.outline == "x" and words[behind].outline == "x":
-        flags = words[behind].flags
+def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
+    last = words[stop - 1]
+    if stop < len(words) and stop - first > 1 and words[stop].key in _GENERATIONS:
+        return stop + 1
+    if stop < len(words) and last.outline == "x" and words[stop].outline == "x":
+        flags = words[stop].flags
         if flags.surname >= 2 and flags.common < 3:
-            return behind + 1
-    if last.key == "-" or behind == len(words):
-        return behind
-    if behind - first == 1 and last.flags.given >= 2 and _surname_ends(words, first, behind):
-        return behind + 1
-    if _surname_follows(words, first, behind):
-        return behind + 1
-    place = behind
-    if all(word.outline == "X1" or word.key in _STOPS for word in words[first:behind]):
+            return stop + 1
+    if last.key == "-" or stop == len(words):
+        return stop
+    if stop - first == 1 and last.flags.given >= 2 and _surname_ends(words, first, stop):
+        return stop + 1
+    if _surname_follows(words, first, stop):
+        return stop + 1
+    place = stop
+    if all(word.outline == "X1" or word.key in _STOPS for word in words[first:stop]):
         while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
             place += 1
         if place < len(words) and words[place].outline == "Xx" and words[place].flags.common < 3:
             return place + 1
     if (
-        behind + 1 < len(words)
-        and words[behind].key == ", "
-        and behind - first == 1
-        and _opens(words, first)
+        stop + 1 < len(words)
+        and words[stop].key == ", "
+        and stop - first == 1
+        and _starts_field(words, first)
     ):
-        given = words[behind + 1]
-        listed = (
-            behind + 3 < len(words)
-            and words[behind + 2].key == ", "
-            and words[behind + 3].kind == 1
-        )
+        given = words[stop + 1]
+        listed = stop + 3 < len(words) and words[stop + 2].key == ", " and words[stop + 3].kind == 1
         if given.outline != last.outline or listed:
-            return behind
-        if (
-            behind + 3 < len(words)
-            and words[behind + 2].key == "-"
-            and words[behind + 3].outline == "x"
-        ):
-            return behind + 4 if len(words[behind + 3].key) < 6 else behind  # Lee, Min-ho
+            return stop
+        if stop + 3 < len(words) and words[stop + 2].key == "-" and words[stop + 3].outline == "x":
+            return stop + 4 if len(words[stop + 3].key) < 6 else stop  # Lee, Min-ho
         if given.flags.given >= 2 and last.flags.given != 3:
-            initial = behind + 2 < len(words) and words[behind + 2].outline == "X1"
-            return behind + 3 if initial else behind + 2
-    return behind
+            initial = stop + 2 < len(words) and words[stop + 2].outline == "X1"
+            return stop + 3 if initial else stop + 2
+    return stop
 
 
 def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
-    """Whether a surname that is an everyday word, too, follows a given name and ends the line or
-    the value: Tom Hall, jane doe.
-    """
+    """Return whether a surname that is a common word ends the line or value: Tom Hall, jane doe."""
     word, before = words[place], words[place - 1]
     if word.kind != 1 or word.outline != before.outline or word.flags.surname < 2:
         return False
@@ -167,13 +147,11 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
         or words[place + 1].kind == 2
         or words[place + 1].key.strip() in _CLOSERS
     )
-    return ends and (word.outline[0] == "X" or _opens(words, first))
+    return ends and (word.outline[0] == "X" or _starts_field(words, first))
 
 
 def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
-    """Whether a surname that means nothing else follows a given name, and nothing that it could
-    belong to follows it.
-    """
+    """Return whether an unambiguous surname follows that belongs to nothing after it."""
     word = words[place]
     if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags.surname:
         return False
@@ -190,8 +168,8 @@ def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
     return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
 
 
-def _opens(words: Sequence[Word], first: int) -> bool:
-    """Whether a line, a value or what follows a label begins here."""
+def _starts_field(words: Sequence[Word], first: int) -> bool:
+    """Return whether a line, a value or what follows a label starts at this token."""
     return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
 
 
@@ -199,7 +177,7 @@ CLOSINGS = lexicon_words("closings")
 _GENERATIONS = lexicon_words("generations")
 _PARTIES = lexicon_words("parties")
 _ARTICLES = lexicon_words("articles")
-_FATHERS = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
+_DESCENT = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
 _SYLLABLES = lexicon_words("syllables")
 _STOPS = (".", ". ")
@@ -207,29 +185,27 @@ _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
-def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] | None:
-    """A name without titles, common words, quotes and stops around it, or None where no name is
-    left.
-    """
+def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | None:
+    """Return a name without titles, common words, quotes and stops, or None where nothing is left."""
     words = region.words
-    cased = any(word.outline[0] == "X" for word in words[first:behind])
-    while first < behind and _precedes(words, first, behind, cased):
+    cased = any(word.outline[0] == "X" for word in words[first:stop])
+    while first < stop and _is_before_name(words, first, stop, cased):
         first += 1
-    while first < behind and (
-        words[behind - 1].kind != 1
-        or (cased and _everyday(words[behind - 1]) and words[behind - 2].key != "-")
+    while first < stop and (
+        words[stop - 1].kind != 1
+        or (cased and _is_everyday(words[stop - 1]) and words[stop - 2].key != "-")
     ):
-        behind -= 1
+        stop -= 1
     if (
-        first == behind
-        or _abbreviated(words[first:behind])
-        or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:behind])
+        first == stop
+        or _is_abbreviation(words[first:stop])
+        or any(word.outline[0] in "id0a" or word.outline == "xX" for word in words[first:stop])
     ):
         return None
-    if behind - first > 2 and race_and_sex(words, behind - 1):
-        behind -= 1
-    end = region.places[behind - 1].end()
-    if (words[behind - 1].outline == "X1" or words[behind - 1].flags.suffix) and text[
+    if stop - first > 2 and is_race_and_sex(words, stop - 1):
+        stop -= 1
+    end = region.places[stop - 1].end()
+    if (words[stop - 1].outline == "X1" or words[stop - 1].flags.suffix) and text[
         end : end + 1
     ] == ".":
         end += 1
@@ -244,17 +220,15 @@ def trim(text: str, region: Tagged, first: int, behind: int) -> tuple[int, int] 
     return (start, end) if end - start > 1 else None
 
 
-def race_and_sex(words: Sequence[Word], place: int) -> bool:
-    """Whether a letter behind a name is no initial: KOWALSKI, PIOTR  W/M."""
+def is_race_and_sex(words: Sequence[Word], place: int) -> bool:
+    """Return whether a letter after a name is no initial: KOWALSKI, PIOTR  W/M."""
     if place + 2 >= len(words) or words[place + 1].key != "/":
         return False
     return words[place].outline == words[place + 2].outline == "X1"
 
 
-def _abbreviated(words: Sequence[Word]) -> bool:
-    """Codes of countries, keywords in capitals, letters of the alphabet: nothing in it is as long
-    as a name.
-    """
+def _is_abbreviation(words: Sequence[Word]) -> bool:
+    """Return whether no word is as long as a name: codes of countries, keywords, letters."""
     named = [word for word in words if word.kind == 1]
     codes = all(
         word.outline == "XX" and len(word.key) == 3 and not word.flags.named for word in named
@@ -271,24 +245,24 @@ def _abbreviated(words: Sequence[Word]) -> bool:
     )
 
 
-def _precedes(words: Sequence[Word], first: int, behind: int, cased: bool) -> bool:
-    """Whether the first word is no part of the name: a mark, a title, a word in lower case."""
+def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -> bool:
+    """Return whether the first word is no part of the name: a mark, a title, in lower case."""
     word = words[first]
     if word.kind != 1:
         return True
-    if behind - first == 1:
+    if stop - first == 1:
         return False
     if word.key in CLOSINGS and words[first + 1].key == ", ":
         return True
     if cased and word.outline == "x" and word.flags.particle:
-        return behind - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)
+        return stop - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)
     if word.key in _PARTIES and not word.flags.named:
         return True
     lower = cased and word.outline in ("x", "x1") and not word.flags.particle
-    return lower or (bool(word.flags.title or word.flags.label) and not _named(word))
+    return lower or (bool(word.flags.title or word.flags.label) and not _is_usual_name(word))
 
 
-def _everyday(word: Word) -> bool:
+def _is_everyday(word: Word) -> bool:
     if word.outline == "x1":
         return True
     return word.outline == "x" and word.flags.common > 0 and not word.flags.particle
@@ -297,5 +271,5 @@ def _everyday(word: Word) -> bool:
 _INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
 
 
-def _named(word: Word) -> bool:
+def _is_usual_name(word: Word) -> bool:
     return word.flags.given >= 2 or word.flags.surname >= 2

@@ -1,6 +1,4 @@
-"""Finds names of persons and postal addresses: the regions that the gate marked go through the
-tagger.
-"""
+"""Finds names and addresses in a text: tags its regions, then completes, rejects and scores spans."""
 
 from __future__ import annotations
 
@@ -10,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
 from dlpctl.detect.entities import addresses, labelled, shapes
-from dlpctl.detect.entities.boundaries import completed, lines, trim
+from dlpctl.detect.entities.boundaries import complete, split_lines, trim
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.known import Known
-from dlpctl.detect.entities.regions import Gate, Hit, Region
-from dlpctl.detect.entities.rejections import bare, doubtful, unheard
+from dlpctl.detect.entities.regions import Hit, Region, RegionFinder
+from dlpctl.detect.entities.rejections import is_bare, is_rejected, is_unknown
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.resolve import Overlaps
 from dlpctl.regex import lazy
@@ -27,27 +25,27 @@ if TYPE_CHECKING:
 
 DATA = Path("names") / "tagger.bin"
 _MOST_WORDS = 1 << 14
-LOWEST = 0.2  # spans that are less likely are not reported at all
-_EVEN = 0.5
-# the most that a single word without a cue is worth in source code, or with the cue of a place
-_DOUBTED = 0.3
-_UNHEARD = 0.55  # what remains of the score of a single word that no list has
-_DOUBTFUL = 0.25  # where an address may go on: its structure decides whether it is one
-_LINKED = 0.75  # the score of a part of a name that the same text has in full elsewhere
+LOWEST = 0.2  # the lowest score that is reported
+_LIKELY = 0.5
+# the most that a single word without a cue is adjusted in source code, or with the cue of a place
+_REJECTED = 0.3
+_UNKNOWN = 0.55  # the factor for a single word that is in no list
+_ADDRESS_FLOOR = 0.25  # of the tokens of an address: its structure decides
+_REPEATED = 0.75  # the score of a part of a name that the text has in full elsewhere
 _SURE = 0.7
-_BEGIN, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
+_FIRST, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
 _ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
 
 
 class NameTagger:
-    """Built once from the packed file and shared: `tag` keeps nothing but caches."""
+    """The tagger for names and addresses: built once from the packed file and shared by threads."""
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
         self._flags = lru_cache(_MOST_WORDS)(
             lambda token: word_flags(model.flags(look_up_keys(token)))
         )
-        self._gate = Gate(self._flags)
+        self._regions = RegionFinder(self._flags)
 
     @classmethod
     def load(cls, path: Path) -> NameTagger:
@@ -56,10 +54,10 @@ class NameTagger:
     def regions(
         self, text: str, hits: Iterable[Hit], code: list[bool] | None = None
     ) -> list[Region]:
-        """The parts of a text worth tagging. A hit: index of a pattern in `PATTERNS`, end in
+        """Return the parts of a text to tag. A hit is an index in `PATTERNS` and an end in
         characters.
         """
-        return self._gate.regions(text, hits, code)
+        return self._regions.regions(text, hits, code)
 
     def find(
         self,
@@ -68,23 +66,24 @@ class NameTagger:
         code: list[bool] | None = None,
         known: Known | None = None,
     ) -> list[Finding]:
-        """What `tag` finds in the regions of a text, and what the labels of its tables say."""
+        """Return what `tag` finds in the regions of a text, and the cells of its tables by their
+        labels.
+        """
         known = known or Known()
         headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
         cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
         for cell in labelled.cells_found(cells):
-            self._know(text, cell, known.names)
-        regions = self._gate.regions(text, hits, code, cells.settled())
+            self._remember(text, cell, known.names)
+        regions = self._regions.regions(text, hits, code, cells.settled())
         found = self.tag(text, regions, known.names) if regions else []
         return labelled.joined(found, cells)
 
     def tag(
         self, text: str, regions: Iterable[Region], known: set[str] | None = None
     ) -> list[Finding]:
-        """PERSON_NAME and ADDRESS findings with a score of at least `LOWEST`, in order of their
-        places.
+        """Return findings with a score of at least `LOWEST`, in the order of their positions.
 
-        `known` holds parts of names from what came before in the same document, and takes those of
+        `known` contains parts of names from the preceding text of the document, and takes those of
         this text.
         """
         tagged = self._sequencer.tag(text, regions)
@@ -94,13 +93,13 @@ class NameTagger:
                 continue
             here = [
                 *self._names(text, region),
-                *addresses.find(text, region, self._spans(region, _ADDRESS, (_DOUBTFUL,))),
+                *addresses.find(text, region, self._spans(region, _ADDRESS, (_ADDRESS_FLOOR,))),
             ]
-            found += self._formed(region, here)
+            found += self._with_shapes(region, here)
         fields = [one for region in tagged for one in self._fields(text, region)]
         if fields:
             found = _with_fields(text, fields, found)
-        found += self._linked(text, tagged, found, set() if known is None else known)
+        found += self._repeats(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
 
@@ -108,11 +107,13 @@ class NameTagger:
     def _spans(
         region: Tagged, labels: tuple[int, int], floors: tuple[float, ...]
     ) -> Iterable[tuple[int, int, float]]:
-        """Runs of tokens (first, behind the last, score) from one floor upwards, each token once."""
-        begin, inside = labels
+        """Yield runs of tokens (first, end, score) above one floor after the other, each token
+        once.
+        """
+        first, inside = labels
         chance = {}
         for place, votes in region.chances.items():
-            both = votes[begin] + votes[inside]
+            both = votes[first] + votes[inside]
             if both >= LOWEST:
                 chance[place] = both
         places = list(chance)
@@ -122,8 +123,8 @@ class NameTagger:
                 fits = place >= 0 and chance[place] >= floor
                 starts = (
                     fits
-                    and region.chances[place][begin] > region.chances[place][inside]
-                    and region.chances[place][begin] > _EVEN
+                    and region.chances[place][first] > region.chances[place][inside]
+                    and region.chances[place][first] > _LIKELY
                 )
                 if run and (not fits or place != run[-1] + 1 or starts):
                     values = [chance[token] for token in run]
@@ -136,54 +137,54 @@ class NameTagger:
     def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
         code = len(text) > SHORT and dense(text[region.places[0].start() : region.places[-1].end()])
         done: set[int] = set()
-        for first, end, score in self._spans(region, (_BEGIN, _INSIDE), (_EVEN, LOWEST)):
-            behind = completed(region.words, first, end)
+        for first, end, score in self._spans(region, (_FIRST, _INSIDE), (_LIKELY, LOWEST)):
+            stop = complete(region.words, first, end)
             if first in done:
                 continue
-            done.update(range(first, behind))
-            for left, right in lines(region.words, first, behind):
+            done.update(range(first, stop))
+            for left, right in split_lines(region.words, first, stop):
                 span = trim(text, region, left, right)
                 if span:
-                    doubted = (code and bare(region.words, left, right)) or doubtful(
+                    rejected = (code and is_bare(region.words, left, right)) or is_rejected(
                         region.words, left, right
                     )
-                    worth = score * _UNHEARD if unheard(region.words, left, right) else score
-                    yield _finding(*span, min(worth, _DOUBTED) if doubted else worth)
+                    adjusted = score * _UNKNOWN if is_unknown(region.words, left, right) else score
+                    yield _finding(*span, min(adjusted, _REJECTED) if rejected else adjusted)
 
     @staticmethod
-    def _formed(region: Tagged, found: list[Finding]) -> list[Finding]:
-        """The findings of a region with those that their form gives away, which take in what is a
-        part of them.
-        """
+    def _with_shapes(region: Tagged, found: list[Finding]) -> list[Finding]:
+        """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
-        for first, behind, score in shapes.find(region):
-            one = _finding(region.places[first].start(), region.places[behind - 1].end(), score)
+        for first, stop, score in shapes.find(region):
+            one = _finding(region.places[first].start(), region.places[stop - 1].end(), score)
             rivals = kept.overlapping(one)
-            if all(_holds(one, other) for other in rivals.values() if other.score >= _EVEN):
+            if all(_contains(one, other) for other in rivals.values() if other.score >= _LIKELY):
                 kept.replace(rivals, one)
         return kept.findings()
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
         if not region.places:
             return
-        first, behind = region.places[0].start(), region.places[-1].end()
-        if text.find(":", first, behind) < 0 and text.find("=", first, behind) < 0:
+        first, stop = region.places[0].start(), region.places[-1].end()
+        if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
             return
-        for match in labelled.LABEL.finditer(text, first, behind):
+        for match in labelled.LABEL.finditer(text, first, stop):
             if labelled.is_key(match[1]):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
 
-    def _linked(
+    def _repeats(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
     ) -> list[Finding]:
-        """Once "Amara Okafor" is found, "Okafor" elsewhere in the text is a name as well."""
+        """Return parts of found names elsewhere: once "Amara Okafor" is found, "Okafor" is a name."""
         for finding in found:
-            self._know(text, finding, known)
+            self._remember(text, finding, known)
         if not known:
             return []
-        taken = sorted((finding.start, finding.end) for finding in found if finding.score >= _EVEN)
+        taken = sorted(
+            (finding.start, finding.end) for finding in found if finding.score >= _LIKELY
+        )
         linked: list[Finding] = []
         next_taken = 0
         for region in tagged:
@@ -197,30 +198,32 @@ class NameTagger:
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                told_apart = _elsewhere(region.chances.get(place)) or doubtful(
+                other = _is_other_entity(region.chances.get(place)) or is_rejected(
                     region.words, place, place + 1
                 )
-                if covered or told_apart:
+                if covered or other:
                     continue
                 if previous == place - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
                 else:
-                    linked.append(_finding(start, end, _LINKED))
+                    linked.append(_finding(start, end, _REPEATED))
                 previous = place
         starts = {finding.start for finding in linked}
         found[:] = [
-            finding for finding in found if finding.score >= _EVEN or finding.start not in starts
+            finding for finding in found if finding.score >= _LIKELY or finding.start not in starts
         ]
         return linked
 
-    def _know(self, text: str, finding: Finding, known: set[str]) -> None:
+    def _remember(self, text: str, finding: Finding, known: set[str]) -> None:
         """Remember the parts of a name that name a person by themselves."""
         if finding.type == "PERSON_NAME" and finding.score >= _SURE:
             parts = _PART.findall(text[finding.start : finding.end])
             if len(parts) > 1 or finding.score > 0.9:
-                known.update(part for part in parts if part not in known and self._links(part))
+                known.update(
+                    part for part in parts if part not in known and self._names_alone(part)
+                )
 
-    def _links(self, part: str) -> bool:
+    def _names_alone(self, part: str) -> bool:
         word = self._sequencer.word(part)
         return (
             len(part) > 2
@@ -234,30 +237,30 @@ _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
-    """The values of labels, and of what was found that which overlaps none of them."""
+    """Return the values of labels, and the findings that overlap none of them."""
     others = Overlaps(found)
-    whole = [one for one in fields if not _cut(text, one, others.overlapping(one).values())]
+    whole = [one for one in fields if not _is_cut_off(text, one, others.overlapping(one).values())]
     labelled_values = Overlaps(whole)
     return [*whole, *(one for one in found if not labelled_values.overlapping(one))]
 
 
-def _holds(one: Finding, other: Finding) -> bool:
+def _contains(one: Finding, other: Finding) -> bool:
     return one.start <= other.start and other.end <= one.end and one[2:4] != other[2:4]
 
 
-def _cut(text: str, field: Finding, found: Iterable[Finding]) -> bool:
-    """Whether a value that no quote ends goes on behind the comma that was taken for its end."""
+def _is_cut_off(text: str, field: Finding, found: Iterable[Finding]) -> bool:
+    """Return whether an unquoted value continues after the comma that was taken for its end."""
     return text[field.end : field.end + 1] in (",", ";") and any(
         one.type == field.type
-        and one.score >= _EVEN
+        and one.score >= _LIKELY
         and one.start <= field.start
         and one.end > field.end
         for one in found
     )
 
 
-def _elsewhere(chances: list[float] | None) -> bool:
-    return bool(chances) and chances is not None and max(chances[3:]) > _EVEN
+def _is_other_entity(chances: list[float] | None) -> bool:
+    return bool(chances) and chances is not None and max(chances[3:]) > _LIKELY
 
 
 def _finding(start: int, end: int, score: float) -> Finding:

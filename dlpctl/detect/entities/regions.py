@@ -1,9 +1,7 @@
-"""The gate in front of the tagger: a look at each word that a pattern hit decides what is worth
-tagging.
+"""Regions of a text that are worth tagging: a quick check of each trigger decides.
 
-Most words that begin with a capital are no names. A text without names should cost hardly more than
-the scan that happens anyway, and source code, markup and logs are looked at with a stricter eye
-than prose.
+Most words with a capital are no names. A text without names should cost little more than the scan
+that happens anyway; source code, markup and logs are checked more strictly than prose.
 """
 
 from __future__ import annotations
@@ -24,13 +22,12 @@ Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
 _MOST_VERDICTS = 25_000
-"""Words of each kind whose verdict is kept: more than a text has, and little memory in each worker.
-"""
+"""Words of which a verdict is kept: more than a text has, and little memory in each worker."""
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
 _HEADERS = frozenset(
     place for place, kind in enumerate(_KINDS) if kind == "header"
-)  # are not for the tagger
+)  # open no region
 
 _WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
 _NEXT = lazy(r"[ ,]{1,2}(?:[A-Z]\.? )?([A-ZÀ-Þ][^\W\d_]{0,40})|-([A-ZÀ-Þ])")
@@ -38,25 +35,25 @@ _PAIR = lazy(
     r"([A-ZÀ-Þ][^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?)(?:[ ,.-]{1,2}|[A-Z]\.? ){1,3}[^\W\d_]{1,2}$"
 )
 _POSTCODE = lazy(r"(?:\d{4,6}|\d{2,5}[- ]\d{2,3}),?\s?$|\d{4} ?[A-Z]{2} $")
-_STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not behind an initial
+_STARTS = lazy(r"(?:^|[^A-Z][.!?:\"“”]|\n)\s*$")  # not after an initial
 _DIGIT = lazy(r"\d")
 _LOWER = lazy(r"\b[a-z]{3,20}\b")
-_APART = bytes(
+_TO_WORDS = bytes(
     byte if bytes((byte,)).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
 )
 _TITLES = lexicon_words("capital_titles")
-_Reach = tuple[int, int, int]
-"""How far a region goes around a hit: line breaks before and behind it, of which the last one ends
+_Extent = tuple[int, int, int]
+"""How far a region goes around a hit: line breaks before and after it, of which the last one ends
 it, and characters at most.
 """
-_LINES: _Reach = (2, 2, 100)
-_LINES_OF_CODE: _Reach = (2, 1, 100)  # what follows says nothing
-_ADDRESS: _Reach = (4, 4, 220)
-_INSIDE = 40  # a hit so far inside of the last region needs no other
+_LINES: _Extent = (2, 2, 100)
+_LINES_OF_CODE: _Extent = (2, 1, 100)
+_ADDRESS: _Extent = (4, 4, 220)
+_INSIDE = 40  # characters: so far inside of the last region no hit is checked
 
 
-class Gate:
-    """Turns the hits of `PATTERNS` into the regions that the tagger should see."""
+class RegionFinder:
+    """Turns the hits of `PATTERNS` into the regions to tag."""
 
     def __init__(self, flags: Callable[[str], WordFlags]) -> None:
         self._flags = flags
@@ -72,10 +69,10 @@ class Gate:
         code: list[bool] | None = None,
         settled: Sequence[Region] = (),
     ) -> list[Region]:
-        """The parts of `text` to tag: for each hit that stands a closer look, the lines around it.
+        """Return the parts of `text` to tag: the lines around each hit that passes the check.
 
-        `code` says which blocks are source code, where the caller knows that. Hits in `settled`
-        parts, which ascend, open nothing.
+        `code` tells which blocks are source code, where the caller knows. Hits in `settled`
+        parts, which ascend, open no region.
         """
         found: list[Region] = []
         code = code_blocks(text) if code is None else code
@@ -95,11 +92,11 @@ class Gate:
                     word and verdicts.get(word[0]) == 0
                 ):  # by far the most frequent case, at least in source code
                     continue
-            around = self._reach(_KINDS[index], text, end, code)
+            around = self._context_of(_KINDS[index], text, end, code)
             if around:
                 if around is _LINES and code[(end - 1) // BLOCK]:
                     around = _LINES_OF_CODE
-                low, high = _around(text, max(end - 2, 0), around)
+                low, high = _region_around(text, max(end - 2, 0), around)
                 if low <= reach:
                     reach = max(reach, high)
                     start = min(start, low)
@@ -111,34 +108,18 @@ class Gate:
             found.append((start, reach))
         return found
 
-    def _reach(self, kind: str, text: str, end: int, code: list[bool]) -> _Reach | None:
-        """What the tagger should see around a hit, if anything."""
+    def _context_of(self, kind: str, text: str, end: int, code: list[bool]) -> _Extent | None:
+        """Return how much of the text around a hit to tag, if any."""
         if kind == "capital":
-            place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
-            match = _WORD.match(text, place)
-            verdict = self._judge(match[0]) if match else 0
-            if not match or not verdict:
-                return None
-            if (
-                verdict == 1
-                and _STARTS.search(text, max(0, place - 4), place)
-                and self._common(match[0])
-            ):
-                return _LINES if self._paired(text, match.end()) else None
-            strict = verdict < 3 and code[place // BLOCK]
-            return (
-                None
-                if strict and not (verdict == 2 and self._paired(text, match.end()))
-                else _LINES
-            )
+            return self._context_of_capital(text, end, code)
         if kind == "pair":
             pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
                 return None
-            verdict = self._judge(pair[1])
+            verdict = self._verdict(pair[1])
             return (
                 _LINES
-                if verdict == 3 or (verdict == 2 and self._paired(text, pair.end(1)))
+                if verdict == 3 or (verdict == 2 and self._is_paired(text, pair.end(1)))
                 else None
             )
         if kind == "street":
@@ -150,16 +131,16 @@ class Gate:
             sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
             return (
                 _ADDRESS
-                if sure and (not code[place // BLOCK] or self._place(text, place))
+                if sure and (not code[place // BLOCK] or self._is_before_place(text, place))
                 else None
             )
         if kind == "capitals":
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
-            return _LINES if any(self._known(word) for word in words) else None
+            return _LINES if any(self._is_name_or_title(word) for word in words) else None
         if kind == "cue":
             match = _WORD.match(text, end - 1)
-            return _LINES if match and self._told(match[0], 0) else None
+            return _LINES if match and self._is_likely_name(match[0], 0) else None
         if kind == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
@@ -167,16 +148,33 @@ class Gate:
                 _LINES
                 if word
                 and (
-                    len(word) == 1 or self._judge(word)
+                    len(word) == 1 or self._verdict(word)
                     if word[0].isupper()
-                    else self._told(word, code[(end - 1) // BLOCK])
+                    else self._is_likely_name(word, code[(end - 1) // BLOCK])
                 )
                 else None
             )
         return _LINES
 
+    def _context_of_capital(self, text: str, end: int, code: list[bool]) -> _Extent | None:
+        place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
+        match = _WORD.match(text, place)
+        verdict = self._verdict(match[0]) if match else 0
+        if not match or not verdict:
+            return None
+        if (
+            verdict == 1
+            and _STARTS.search(text, max(0, place - 4), place)
+            and self._is_common(match[0])
+        ):
+            return _LINES if self._is_paired(text, match.end()) else None
+        strict = verdict < 3 and code[place // BLOCK]
+        return (
+            None if strict and not (verdict == 2 and self._is_paired(text, match.end())) else _LINES
+        )
+
     def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
-        """Given names without a capital, which no pattern tells from other words; not in source
+        """Yield hits for given names in lower case, which no pattern distinguishes; not in source
         code.
         """
         ordinary = self._ordinary
@@ -185,10 +183,10 @@ class Gate:
                 continue
             piece = text[block * BLOCK : (block + 1) * BLOCK]
             # Splitting bytes is ten times as fast as finding words by a regex.
-            words = set(piece.encode("ascii", "replace").translate(_APART).split())
+            words = set(piece.encode("ascii", "replace").translate(_TO_WORDS).split())
             wanted: set[str] = set()
             for word in words - ordinary:
-                if word.islower() and 2 < len(word) <= 20 and self._lower(word.decode()):
+                if word.islower() and 2 < len(word) <= 20 and self._is_given_name(word.decode()):
                     wanted.add(word.decode())
                 else:
                     ordinary.add(word)
@@ -199,11 +197,10 @@ class Gate:
                     if match[0] in wanted:
                         yield len(PATTERNS), block * BLOCK + match.start() + 2
 
-    def _judge(self, token: str) -> int:
-        """What to do with a capitalized word.
+    def _verdict(self, token: str) -> int:
+        """Return what to do with a capitalized word.
 
-        0: it gives no name away; 1: tag it in prose; 2: and in code if another one follows; 3: tag
-        it.
+        0: not a name; 1: tag it in prose; 2: also in code, if another one follows; 3: tag it.
         """
         known_verdict = self._verdicts.get(token)
         if known_verdict is not None:
@@ -234,12 +231,12 @@ class Gate:
         self._verdicts[token] = verdict
         return verdict
 
-    def _place(self, text: str, at: int) -> bool:
+    def _is_before_place(self, text: str, at: int) -> bool:
         match = _WORD.search(text, at, at + 30)
         return bool(match and self._flags(match[0]).place)
 
-    def _known(self, token: str) -> bool:
-        """Whether a word in capitals is a name or the title of one."""
+    def _is_name_or_title(self, token: str) -> bool:
+        """Return whether a word in capitals is a name or the title before one."""
         verdict = self._known_verdicts.get(token)
         if verdict is None:
             if len(self._known_verdicts) > _MOST_VERDICTS:
@@ -251,10 +248,10 @@ class Gate:
             verdict = self._known_verdicts[token] = (named and len(token) > 2) or titled
         return verdict
 
-    def _common(self, token: str) -> bool:
+    def _is_common(self, token: str) -> bool:
         return bool(self._flags(token).common)
 
-    def _paired(self, text: str, end: int) -> bool:
+    def _is_paired(self, text: str, end: int) -> bool:
         match = _NEXT.match(text, end)
         if not match:
             return False
@@ -267,11 +264,11 @@ class Gate:
             and not (flags.company or flags.calendar or flags.street)
         )
 
-    def _told(self, token: str, least: int) -> bool:
-        """Whether a word without a capital may be a name where one is expected: it is no commoner
-        as anything else.
+    def _is_likely_name(self, token: str, least: int) -> bool:
+        """Return whether a word in lower case may be a name where one is expected.
 
-        In source code it must also be known as one, at `least` a little.
+        It is no more common as another word; in source code it is also known as a name, at `least`
+        a little.
         """
         flags = self._flags(token)
         named = max(flags.given, flags.surname)
@@ -279,7 +276,7 @@ class Gate:
             flags.calendar or flags.company or flags.street or flags.label
         )
 
-    def _lower(self, token: str) -> bool:
+    def _is_given_name(self, token: str) -> bool:
         verdict = self._lower_verdicts.get(token)
         if verdict is None:
             if len(self._lower_verdicts) > _MOST_VERDICTS:
@@ -297,33 +294,31 @@ def _digit_near(text: str, end: int) -> bool:
     return _DIGIT.search(text, max(0, end - 60), end + 40) is not None
 
 
-def _around(text: str, at: int, around: _Reach) -> Region:
-    """The lines around a place, bounded and cut at a blank, or else between words: minified data
-    has no blanks.
-    """
-    before, behind, most = around
+def _region_around(text: str, at: int, around: _Extent) -> Region:
+    """Return the lines around a position, bounded, and cut at a blank or between words."""
+    before, after, most = around
     low, high = max(0, at - most), min(len(text), at + most)
     start = at
     for _ in range(before):
         found = text.rfind("\n", low, start)
         if found < 0:
-            start = _cut(text, range(low, at)) if low else 0
+            start = _boundary(text, range(low, at)) if low else 0
             break
         start = found
     else:
         start += 1
     end = at
-    for _ in range(behind):
+    for _ in range(after):
         found = text.find("\n", end, high)
         if found < 0:
-            end = _cut(text, range(high - 1, at, -1)) if high < len(text) else high
+            end = _boundary(text, range(high - 1, at, -1)) if high < len(text) else high
             break
         end = found + 1
     return (start, end) if start < end else (low, high)
 
 
-def _cut(text: str, places: range) -> int:
-    """The first of the places where a blank stands, or else what is neither letter nor digit."""
+def _boundary(text: str, places: range) -> int:
+    """Return the first position of a blank, or else of what is neither letter nor digit."""
     for place in places:
         if text[place].isspace():
             return place

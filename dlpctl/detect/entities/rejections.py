@@ -1,5 +1,6 @@
-"""What speaks against a name that the tagger has found: places, institutions, diseases and methods
-that are called after persons.
+"""Rejection rules: a name that the tagger has found is a place, an institution, a method, a thing.
+
+Add a rule as a predicate and call it in `is_rejected`; words belong in the lexicons.
 """
 
 from __future__ import annotations
@@ -17,37 +18,38 @@ if TYPE_CHECKING:
     from dlpctl.detect.entities.crf.sequence import Word
 
 
-def doubtful(words: Sequence[Word], left: int, right: int) -> bool:
-    where = words, left, right
-    if _incorporated(*where) or _joined(*where):
+def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether one of the rules rejects the words as a name."""
+    span = words, left, right
+    if _has_legal_form(*span) or _is_identifier(*span):
         return True
     if right - left > 1:
         return (
-            _institution(*where)
-            or _firm(*where)
-            or _small(*where)
-            or _shouted(*where)
-            or _insured(*where)
-            or _city(*where)
-            or _labels(*where)
+            _is_institution(*span)
+            or _is_firm(*span)
+            or _is_lower_case_phrase(*span)
+            or _is_headline(*span)
+            or _is_health_plan(*span)
+            or _is_city(*span)
+            or _is_compound_label(*span)
         )
     return (
-        _product(*where)
-        or _noun(*where)
-        or _plain(*where)
-        or _column(*where)
-        or _located(*where)
-        or _city(*where)
-        or _institution(*where)
-        or _eponym(*where)
-        or _particle(*where)
-        or _shortened(*where)
+        _is_product(*span)
+        or _is_noun(*span)
+        or _is_plain_word(*span)
+        or _is_cell(*span)
+        or _is_after_locative(*span)
+        or _is_city(*span)
+        or _is_institution(*span)
+        or _is_eponym(*span)
+        or _is_lone_particle(*span)
+        or _is_part_of_title(*span)
     )
 
 
-def bare(words: Sequence[Word], first: int, behind: int) -> bool:
-    """A single word, or words without a capital, and no title or label in front of them."""
-    named = [word for word in words[first:behind] if word.kind == 1]
+def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
+    """Return whether the words are one, or have no capital, and follow no title or label."""
+    named = [word for word in words[first:stop] if word.kind == 1]
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
     return not any(
@@ -55,8 +57,8 @@ def bare(words: Sequence[Word], first: int, behind: int) -> bool:
     )
 
 
-def unheard(words: Sequence[Word], left: int, right: int) -> bool:
-    """A single word that no list of names has, and nothing in front that says what it is."""
+def is_unknown(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a single word is in no list of names and follows no title or label."""
     if right - left != 1 or words[left].flags.named:
         return False
     return not any(
@@ -64,28 +66,28 @@ def unheard(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _product(words: Sequence[Word], left: int, right: int) -> bool:
-    """What every browser says of itself, and every payslip: Mozilla/5.0."""
+def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
+    """Mozilla/5.0, which every browser sends, and words of payslips."""
     if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
         return True
     return words[left].key in _NOT_NAMES
 
 
-def _noun(words: Sequence[Word], left: int, _right: int) -> bool:
-    """A long word that no list of names has and that ends as nouns do: Medikation, Versicherung."""
+def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
+    """A long word with the ending of a noun, in no list of names: Medikation, Versicherung."""
     word = words[left]
-    if len(word.key) < _LONG or word.flags.named or not word.key.endswith(_NOUN_ENDS):
+    if len(word.key) < _LONG_NOUN or word.flags.named or not word.key.endswith(_NOUN_ENDS):
         return False
     return not any(before.flags.title for before in words[max(0, left - 3) : left])
 
 
-def _insured(words: Sequence[Word], left: int, right: int) -> bool:
-    """What a health plan is called: BCBS MA PPO."""
+def _is_health_plan(words: Sequence[Word], left: int, right: int) -> bool:
+    """BCBS MA PPO."""
     return any(word.key in _PLANS for word in words[left:right])
 
 
-def _joined(words: Sequence[Word], left: int, right: int) -> bool:
-    """An identifier or a part of one, of which no word is a usual given name: frontend-service."""
+def _is_identifier(words: Sequence[Word], left: int, right: int) -> bool:
+    """frontend-service: an identifier without a usual given name in it."""
     for place in range(max(1, left), min(right + 1, len(words) - 1)):
         one, mark, other = words[place - 1 : place + 2]
         if mark.key in _JOINTS and one.outline == "x" and other.outline in ("x", "x1"):
@@ -93,13 +95,11 @@ def _joined(words: Sequence[Word], left: int, right: int) -> bool:
     return False
 
 
-def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
-    """Words in capitals that no list of names has, and nothing in front that says what they are: a
-    headline.
-    """
+def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
+    """Words in capitals that are in no list of names and follow no title or label."""
     if any(
         word.kind == 1
-        and ((word.outline != "XX" and not _joined_letter(words, place)) or word.flags.named)
+        and ((word.outline != "XX" and not _is_suffix_letter(words, place)) or word.flags.named)
         for place, word in enumerate(words[left:right], left)
     ):
         return False
@@ -108,15 +108,13 @@ def _shouted(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _joined_letter(words: Sequence[Word], place: int) -> bool:
-    """A single capital behind a hyphen, as the key of a substance ends."""
+def _is_suffix_letter(words: Sequence[Word], place: int) -> bool:
+    """A single capital after a hyphen, as at the end of the code of a substance."""
     return words[place].outline == "X1" and place > 0 and words[place - 1].key == "-"
 
 
-def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
-    """A word in lower case that is no usual given name, as the value of what is no label of a name,
-    or behind "for".
-    """
+def _is_plain_word(words: Sequence[Word], left: int, _right: int) -> bool:
+    """A word in lower case that is no usual given name, as a value or after "for"."""
     word = words[left]
     if not left or word.outline != "x" or word.flags.given >= 2:
         return False
@@ -124,15 +122,13 @@ def _plain(words: Sequence[Word], left: int, _right: int) -> bool:
         return True
     if words[left - 1].key.strip() not in _ASSIGNED:
         return False
-    if _of_anything(words, left) and not word.flags.named:
+    if _follows_bare_name(words, left) and not word.flags.named:
         return True
     return not any((one.flags.title or one.flags.label) for one in words[max(0, left - 3) : left])
 
 
-def _column(words: Sequence[Word], left: int, right: int) -> bool:
-    """A word in lower case that is no usual name, alone between the commas of a table without a
-    header.
-    """
+def _is_cell(words: Sequence[Word], left: int, right: int) -> bool:
+    """A word in lower case that is no usual name, alone in a cell of a table without a header."""
     if not left or right == len(words) or words[left].outline != "x":
         return False
     if words[left].flags.given >= 2 or words[left].flags.surname >= 2:
@@ -140,32 +136,32 @@ def _column(words: Sequence[Word], left: int, right: int) -> bool:
     return all(words[place].key in _SEPARATORS for place in (left - 1, right))
 
 
-def _of_anything(words: Sequence[Word], left: int) -> bool:
-    """Whether all that stands in front is "name", as in front of whatever a configuration is about."""
+def _follows_bare_name(words: Sequence[Word], left: int) -> bool:
+    """Return whether only "name" precedes, as before any value of a configuration."""
     return left > 1 and words[left - 2].key == "name" and (left < 3 or words[left - 3].kind != 1)
 
 
-def _incorporated(words: Sequence[Word], left: int, right: int) -> bool:
-    """A firm, by the form behind its name or at the end of it: Ortega S.L."""
+def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
+    """Ortega S.L.: the legal form of a firm is at the end of the name or after it."""
     return any(
-        words[first].key.strip() in _FORM_BEGINS
+        words[first].key.strip() in _FORM_STARTS
         and _LEGAL_FORM.match(_written(words[first : first + 7]))
         for first in range(left + 1, min(right + 1, len(words)))
     )
 
 
 def _written(words: Sequence[Word]) -> str:
-    """Tokens as they stand in the text, in lower case but for words in capitals."""
+    """Return tokens as in the text, in lower case but for words in capitals."""
     written = (word.key.upper() if word.outline == "XX" else word.key for word in words)
     return " " + " ".join(" ".join(written).split()).replace(" .", ".").replace(" ,", ",")
 
 
-def _located(words: Sequence[Word], left: int, right: int) -> bool:
-    """A single word behind "in", "Mount" and their like that is no usual given name."""
+def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
+    """A single word after "in", "Mount" and the like that is no usual given name."""
     if not left:
         return False
     word, before = words[left], words[left - 1]
-    if before.outline == "Xx" and before.key in _SIGHTS:
+    if before.outline == "Xx" and before.key in _LANDMARKS:
         return True
     place = word.flags.place
     if before.key in ("in", "of") and place == 3:
@@ -175,7 +171,7 @@ def _located(words: Sequence[Word], left: int, right: int) -> bool:
     return before.key in _LOCATIVES or (before.key == "in" and place > 0)
 
 
-def _labels(words: Sequence[Word], left: int, right: int) -> bool:
+def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
     """Steuer-ID: a compound that ends in an abbreviation, in ordinary writing."""
     return (
         right - left > 2
@@ -185,8 +181,8 @@ def _labels(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _city(words: Sequence[Word], left: int, right: int) -> bool:
-    """A place with its state or country behind a comma: "Florence, Italy", "Austin, TX"."""
+def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "Florence, Italy", "Austin, TX": a place before its state or country."""
     if right - left == 3:
         right -= 2
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
@@ -200,9 +196,9 @@ def _city(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _institution(words: Sequence[Word], left: int, right: int) -> bool:
-    """What a foundation, a hotel, a holiday or a church is called after: the Melinda Gates
-    Foundation, St. Patrick's Day.
+def _is_institution(words: Sequence[Word], left: int, right: int) -> bool:
+    """The Melinda Gates Foundation, St. Patrick's Day: an institution, a hotel, a church, a
+    holiday.
     """
     if (
         right < len(words)
@@ -218,7 +214,7 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     if (
         right + 1 < len(words)
         and words[right].key in (" & ", "and")
-        and words[right + 1].key in (words[left].key, *_FIRMS)
+        and words[right + 1].key in (words[left].key, *_PARTNERS)
     ):
         return True
     if left > 1 and words[left - 1].key == " & " and words[left - 2].key == words[left].key:
@@ -233,8 +229,8 @@ def _institution(words: Sequence[Word], left: int, right: int) -> bool:
     return left > 1 and words[left - 1].key == ". " and words[left - 2].key == "st"
 
 
-def _firm(words: Sequence[Word], left: int, right: int) -> bool:
-    """A firm that is called as its founder was."""
+def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
+    """A firm with the name of its founder."""
     if right - left != 2 or (words[left].key, words[left + 1].key) not in FIRMS:
         return False
     return not any(
@@ -242,10 +238,8 @@ def _firm(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _small(words: Sequence[Word], left: int, right: int) -> bool:
-    """Words in lower case of which none is a usual given name, and nothing in front that says what
-    they are: "fox brown".
-    """
+def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "fox brown": no usual given name, no capital, no title or label before it."""
     named = words[left:right]
     if any(
         word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named if word.kind == 1
@@ -256,18 +250,16 @@ def _small(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _eponym(words: Sequence[Word], left: int, right: int) -> bool:
-    """What a disease, a law or a method is called after: Parkinson's disease, Markov chains."""
+def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
+    """Parkinson's disease, Markov chains: a disease, a law or a method."""
     owned = right < len(words) and words[right].key in _POSSESSIVES
     place = right + 1 if owned else right
     of = words[place : place + 1 + owned]  # Heisenberg's uncertainty principle
     return any(word.key in _EPONYMS for word in of)
 
 
-def _particle(words: Sequence[Word], left: int, right: int) -> bool:
-    """A word that stands within names, alone: "Le" begins a sentence more often than it is a Mr.
-    Le.
-    """
+def _is_lone_particle(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "Le" alone, which starts a sentence more often than it is the name of Mr. Le."""
     if not words[left].flags.particle or words[left].flags.given >= 2:
         return False
     return not any(
@@ -277,8 +269,8 @@ def _particle(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
-    """A part of a title, as in "Dr. med. Ulrike Hahn"."""
+def _is_part_of_title(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "med." in "Dr. med. Ulrike Hahn"."""
     return (
         words[left].outline == "x"
         and right < len(words)
@@ -288,7 +280,7 @@ def _shortened(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-_LONG = 7
+_LONG_NOUN = 7
 _NOT_NAMES = lexicon_words("not_names")
 _PURPOSES = lexicon_words("purposes")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
@@ -299,16 +291,16 @@ _JOINTS = ("-", "_", "/", ".")
 _LEGAL_FORM = lazy(
     rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{alternatives('legal_forms')})\b)"
 )
-_FORM_BEGINS = frozenset(
+_FORM_STARTS = frozenset(
     (",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *lexicon_words("legal_forms"))
 )
-"""How what `_LEGAL_FORM` matches begins: words are put together behind these alone."""
-_SIGHTS = lexicon_words("landmarks")
+"""The first words of what `_LEGAL_FORM` matches; only there the text is put together."""
+_LANDMARKS = lexicon_words("landmarks")
 _LOCATIVES = lexicon_words("locatives")
-_POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as the keys of tokens are
+_POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as keys of tokens
 
 
 _INSTITUTIONS = lexicon_words("institutions")
-_FIRMS = lexicon_words("partners")
+_PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

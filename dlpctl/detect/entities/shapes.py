@@ -1,10 +1,13 @@
-"""Names that their form gives away where the tagger takes them for something else."""
+"""Names that their shape gives away, where the tagger labels them as something else.
+
+Add a shape as a generator of token spans and call it in `find`; words belong in the lexicons.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.entities.boundaries import CLOSINGS, race_and_sex
+from dlpctl.detect.entities.boundaries import CLOSINGS, is_race_and_sex
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.rejections import FIRMS
 
@@ -18,32 +21,32 @@ _PAIRED = 0.55
 _HONORIFICS = lexicon_words("honorifics")
 _TITLES = lexicon_words("titles")
 _STOPS = (". ", ".")
-_MOST_PARTS = 5  # words and hyphens behind a title
+_MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
 
 
 def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
-    """Runs of tokens (first, behind the last, score)."""
+    """Yield spans of tokens with a score."""
     if not _HONORIFICS.isdisjoint(region.tokens):
-        yield from _honoured(region.words)
+        yield from _before_honorific(region.words)
     if "/" in region.tokens:
-        yield from _ticketed(region.words)
+        yield from _on_ticket(region.words)
     if ", " in region.tokens:
-        yield from _inverted(region.words)
-    yield from _called(region.words)
-    yield from _signed(region.words)
+        yield from _in_register(region.words)
+    yield from _addressed(region.words)
+    yield from _in_signature(region.words)
     for place, word in enumerate(region.words):
         if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
-            yield from _titled(region.words, place)
+            yield from _after_title(region.words, place)
         if word.outline == "x" and word.key in _RELATIVES:
-            yield from _related(region.words, place)
-        if word.flags.given >= 2 and word.outline == "Xx" and _paired(region.words, place):
+            yield from _after_relative(region.words, place)
+        if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, place):
             yield place, place + 2, _PAIRED
 
 
-def _honoured(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Tanaka-san."""
     for place in range(len(words) - 2):
         word = words[place]
@@ -55,8 +58,8 @@ def _honoured(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield place, place + 1, _SURE
 
 
-def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """OKORO/GRACE, as airlines write it."""
+def _on_ticket(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """OKORO/GRACE."""
     for place in range(len(words) - 2):
         surname, mark, given = words[place : place + 3]
         if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags.given > 1:
@@ -67,10 +70,8 @@ def _ticketed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
                 yield place, place + 3, _SURE
 
 
-def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """DOE, JANE Q, as registers write it: no list of cities or countries, and not in the middle of
-    a list.
-    """
+def _in_register(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """DOE, JANE Q: not in a list of cities or countries, and not in the middle of a list."""
     for place in range(len(words) - 2):
         surname, mark, given = words[place : place + 3]
         if mark.key != ", " or not surname.outline == given.outline == "XX":
@@ -79,58 +80,56 @@ def _inverted(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             continue
         if surname.flags.other or given.flags.other or surname.flags.surname == 0:
             continue
-        behind = place + 3
-        while behind < min(len(words), place + 5) and words[behind].outline == "X1":
-            if race_and_sex(words, behind):
+        stop = place + 3
+        while stop < min(len(words), place + 5) and words[stop].outline == "X1":
+            if is_race_and_sex(words, stop):
                 break
-            behind += 1
+            stop += 1
         listed = (place > 0 and words[place - 1].key == ", ") or (
-            behind < len(words)
-            and words[behind].key == ", "
-            and behind + 1 < len(words)
-            and words[behind + 1].outline == "XX"
+            stop < len(words)
+            and words[stop].key == ", "
+            and stop + 1 < len(words)
+            and words[stop + 1].outline == "XX"
         )
         if not listed:
-            yield place, behind, _SURE
+            yield place, stop, _SURE
 
 
-def _titled(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
-    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: behind a title, a word that is hardly anything else."""
+def _after_title(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: a word that is hardly anything else."""
     first = name = (
         place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
     )
     while name + 1 < len(words) and words[name].outline == "X1":
         name += 2 if words[name + 1].key in _STOPS else 1
-    behind = name
-    while behind < len(words) and behind - name < _MOST_PARTS and _is_surname(words[behind]):
-        behind += 2 if behind + 2 < len(words) and words[behind + 1].key == "-" else 1
-    if behind > name and (behind == len(words) or words[behind].outline[0] != "X"):
-        yield first, behind, _PAIRED
+    stop = name
+    while stop < len(words) and stop - name < _MOST_PARTS and _is_surname(words[stop]):
+        stop += 2 if stop + 2 < len(words) and words[stop + 1].key == "-" else 1
+    if stop > name and (stop == len(words) or words[stop].outline[0] != "X"):
+        yield first, stop, _PAIRED
 
 
-def _related(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
-    """My brother Desmond, her supervisor Ed Marsh: a usual given name behind a relation, and the
-    word behind that if it is a name too.
-    """
+def _after_relative(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+    """My brother Desmond, her supervisor Ed Marsh."""
     first = place + 1
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     given = words[first].flags
     if given.given < 2 or given.common > 1:
         return
-    behind = first + 1
-    if behind < len(words) and words[behind].outline == "Xx" and words[behind].flags.common < 3:
-        behind += not words[behind].flags.other
-    if behind == len(words) or words[behind].outline[0] != "X":
-        yield first, behind, _PAIRED
+    stop = first + 1
+    if stop < len(words) and words[stop].outline == "Xx" and words[stop].flags.common < 3:
+        stop += not words[stop].flags.other
+    if stop == len(words) or words[stop].outline[0] != "X":
+        yield first, stop, _PAIRED
 
 
 def _is_surname(word: Word) -> bool:
     return word.outline == "Xx" and word.flags.common < 2 and not word.flags.other
 
 
-def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Kay, I spoke with him. A given name that opens a line and is set off by a comma or a colon."""
+def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Kay, I spoke with him: a given name at the start of a line, before a comma or a colon."""
     for place in range(len(words) - 2):
         word = words[place]
         if word.outline != "Xx" or words[place + 1].key not in (", ", ": "):
@@ -147,8 +146,8 @@ def _called(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield place, place + 1, _PAIRED
 
 
-def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Thx, Raj: a given name behind what closes a letter, at the end of its line."""
+def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Thx, Raj: a given name after the closing of a letter, at the end of its line."""
     for place in range(len(words) - 1):
         if words[place].key not in CLOSINGS:
             continue
@@ -166,10 +165,8 @@ def _signed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield name, name + 1, _PAIRED
 
 
-def _paired(words: list[Word], place: int) -> bool:
-    """A given name and a surname that mean nothing else, with nothing beside them that a place or a
-    company would have.
-    """
+def _is_pair(words: list[Word], place: int) -> bool:
+    """Return whether an unambiguous given name and surname occur alone."""
     if place + 1 >= len(words):
         return False
     given, surname = words[place], words[place + 1]
@@ -188,5 +185,5 @@ def _paired(words: list[Word], place: int) -> bool:
     if given.flags.place > 1 or surname.flags.place > 2:
         return False
     before = words[place - 1] if place else None
-    behind = words[place + 2] if place + 2 < len(words) else None
-    return not any(one is not None and one.outline[0] == "X" for one in (before, behind))
+    after = words[place + 2] if place + 2 < len(words) else None
+    return not any(word is not None and word.outline[0] == "X" for word in (before, after))

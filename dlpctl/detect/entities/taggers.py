@@ -1,8 +1,6 @@
-"""Names and addresses in the engine: a gate over the whole text, the tagger where it opens, and
-what patterns have found cut out.
+"""Names and addresses in the engine: triggers over all of the text, the tagger around them.
 
-Nothing of the tagger is imported, and nothing of its data read, before a text holds a word that
-could begin a name.
+Nothing of the tagger is imported or read before a text contains a trigger.
 """
 
 from __future__ import annotations
@@ -58,38 +56,36 @@ TAGGED = (
         source="names/tagger.bin",
     ),
 )
-"""What the taggers find, in the place that their indexes name."""
+"""The types that the taggers find, as patterns, by these indexes."""
 
 _WINDOW = 1 << 18
-"""Bytes that are tagged at once: what is remembered of a text while its names are linked grows with
-it.
-"""
+"""Bytes that are tagged at once; memory grows with them."""
 _MOST_KNOWN = 10_000
 
 
 class Taggers:
-    """Shared by threads, and by all detectors that come from one."""
+    """The taggers, shared by threads and by all detectors that come from one."""
 
     def __init__(self, cache: Cache | None) -> None:
         self._cache = cache
         self.problem = ""
-        """Why names and addresses were not looked for; empty where they were."""
+        """Why no names and addresses were searched; empty otherwise."""
 
-    def compile(self) -> tuple[_Gate, _Gate]:
+    def compile(self) -> tuple[_TriggerScanner, _TriggerScanner]:
         """Compile now what a first text would wait for."""
         return self._in_prose, self._in_code
 
     @cached_property
-    def _in_prose(self) -> _Gate:
+    def _in_prose(self) -> _TriggerScanner:
         from dlpctl.detect.entities.triggers import IN_PROSE
 
-        return _Gate(IN_PROSE, self._cache)
+        return _TriggerScanner(IN_PROSE, self._cache)
 
     @cached_property
-    def _in_code(self) -> _Gate:
+    def _in_code(self) -> _TriggerScanner:
         from dlpctl.detect.entities.triggers import IN_CODE
 
-        return _Gate(IN_CODE, self._cache)
+        return _TriggerScanner(IN_CODE, self._cache)
 
     @cached_property
     def _tagger(self) -> NameTagger | None:
@@ -110,13 +106,11 @@ class Taggers:
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None
     ) -> list[Candidate]:
-        """Names and addresses in valid UTF-8, in the order of their places; those of one type do
-        not overlap.
-        """
+        """Return names and addresses in valid UTF-8, in order; those of one type do not overlap."""
         found: list[Candidate] = []
         known = known or Known()
-        for begin, end in _windows(data):
-            part = data if end - begin == len(data) else data[begin:end]
+        for offset, end in _windows(data):
+            part = data if end - offset == len(data) else data[offset:end]
             code = code_blocks(part)
             hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
             if not hits or self._tagger is None:
@@ -140,12 +134,12 @@ class Taggers:
                         else (places(one.start), places(one.end))
                     )
                     index = PERSON_NAME if one.type == "PERSON_NAME" else ADDRESS
-                    found.append(Candidate(begin + start, begin + stop, one.score, False, index))
+                    found.append(Candidate(offset + start, offset + stop, one.score, False, index))
         return found
 
 
-class _Gate:
-    """Some of the gate's patterns, compiled."""
+class _TriggerScanner:
+    """Some of the triggers, compiled."""
 
     def __init__(self, places: Sequence[int], cache: Cache | None) -> None:
         from dlpctl.detect.entities.triggers import PATTERNS
@@ -166,7 +160,7 @@ class _Gate:
         self._local = threading.local()
 
     def hits(self, data: bytes) -> list[tuple[int, int]]:
-        """Pattern and end, in bytes."""
+        """Return triggers and their ends, in bytes."""
         found: list[tuple[int, int]] = []
         places = self._places
 
@@ -177,7 +171,7 @@ class _Gate:
         return found
 
     def _scratch(self) -> hyperscan.Scratch:
-        """Working memory, one for each thread."""
+        """Return working memory, one for each thread."""
         if not hasattr(self._local, "scratch"):
             import hyperscan
 
@@ -187,7 +181,7 @@ class _Gate:
 
 
 class _Bytes:
-    """From places in a text to places in its UTF-8, asked in almost ascending order."""
+    """Converts positions in a text to its UTF-8, asked for in almost ascending order."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -213,10 +207,10 @@ def _in_characters(data: bytes, hits: list[tuple[int, int]]) -> list[tuple[int, 
 
 
 def _windows(data: bytes) -> Iterator[tuple[int, int]]:
-    """Parts of a text, cut between paragraphs, lines or words where it has them."""
-    begin = 0
-    while len(data) - begin > _WINDOW:
-        latest = begin + _WINDOW
+    """Yield parts of a text, cut between paragraphs, lines or words where it has them."""
+    start = 0
+    while len(data) - start > _WINDOW:
+        latest = start + _WINDOW
         earliest = latest - _WINDOW // 8
         end = latest
         for border in (b"\n\n", b"\n", b" "):
@@ -226,6 +220,6 @@ def _windows(data: bytes) -> Iterator[tuple[int, int]]:
                 break
         while data[end] & 0xC0 == 0x80:
             end -= 1
-        yield begin, end
-        begin = end
-    yield begin, len(data)
+        yield start, end
+        start = end
+    yield start, len(data)

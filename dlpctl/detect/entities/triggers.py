@@ -1,9 +1,8 @@
-"""The gate's patterns: where a name or an address can be. Every one is cheap and ends once at each
-place.
+"""Triggers: patterns for what may be a name or an address, cheap to look for.
 
-They are what Hyperscan compiles with its flag for UTF-8 and without a start of match, so the place
-that counts is the end: behind the second letter of a capitalized word, or inside of or behind the
-word that gives an address away.
+Hyperscan compiles them with its flag for UTF-8 and without a start of match, so only the end of a
+match counts: after the second letter of a capitalized word, or within or after the word that gives
+an address away.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 from dlpctl.detect.entities.lexicon import alternatives
 
 
-class GatePattern(NamedTuple):
+class Trigger(NamedTuple):
     kind: str
     regex: str
 
@@ -32,7 +31,7 @@ _CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"
 _CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
 
 PATTERNS = tuple(
-    GatePattern(kind, regex)
+    Trigger(kind, regex)
     for kind, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),

@@ -1,6 +1,4 @@
-"""The catalogue of detection types: what each is called, whose law makes it sensitive, and how a
-report may show it.
-"""
+"""The catalogue of detection types: their names, the laws about them, and how reports show them."""
 
 from __future__ import annotations
 
@@ -23,16 +21,16 @@ class DetectionType(NamedTuple):
     label: str
     plural: str
     checksum: bool
-    """Whether some patterns of the type compute one."""
+    """True if some patterns of the type compute a checksum."""
     sample: bool
-    """Whether a report shows a masked sample; of some values even a part tells too much."""
+    """True if a report shows a masked sample; of some values even a part tells too much."""
     laws: tuple[str, ...]
-    """What makes it sensitive: `HIPAA-n` is the n-th identifier of 45 CFR 164.514(b)(2)."""
+    """The laws that make it sensitive: `HIPAA-n` is the n-th identifier of 45 CFR 164.514(b)(2)."""
     regions: tuple[str, ...] = ()
 
 
 def detection_types() -> list[DetectionType]:
-    """All types of the library, by category and in the order of its files."""
+    """Return all types of the library, by category and in the order of its files."""
     import tomllib
 
     types = []
@@ -55,7 +53,7 @@ def detection_types() -> list[DetectionType]:
 
 @cache
 def labels() -> dict[str, tuple[str, str]]:
-    """What a sentence calls one value of a type, and several.
+    """Return what a sentence calls one value of a type, and several.
 
     Taken from the files by an expression, since each check needs them and a TOML parser takes
     longer to import than most checks.

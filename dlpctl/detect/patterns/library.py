@@ -1,4 +1,4 @@
-"""Pattern files: found, read and checked."""
+"""Pattern files: finds, reads and checks them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlpctl.regular import read_regular
 
 
 def builtin_files() -> list[Path]:
-    """The files of the library, in a stable order."""
+    """Return the files of the library, in a stable order."""
     import dlpctl_patterns
 
     root = Path(dlpctl_patterns.__path__[0])
@@ -24,7 +24,7 @@ def builtin_files() -> list[Path]:
 
 
 def load_patterns(files: Iterable[Path]) -> list[Pattern]:
-    """The patterns of all files; an id stands once among them."""
+    """Return the patterns of all files; their ids are unique."""
     patterns: list[Pattern] = []
     for file in files:
         patterns += read_file(file)
@@ -61,7 +61,7 @@ def read_file(file: Path) -> list[Pattern]:
 
 
 def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
-    """The patterns of a file's content, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
+    """Return the patterns of a file, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
     from dlpctl.detect.patterns.parse import parse_pattern
 
     for key in content:

@@ -1,4 +1,4 @@
-"""Whether a pattern does what it says: its examples, how broad it is, and what it costs."""
+"""Checks of a pattern: its examples, its breadth and its cost."""
 
 from __future__ import annotations
 
@@ -28,16 +28,14 @@ _EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
 
 
 class Problem(NamedTuple):
-    """Something to say of a pattern; an error is a broken promise, a warning a reason to look
-    again.
-    """
+    """A problem of a pattern: an error is a broken promise, a warning a reason to look again."""
 
     message: str
     is_error: bool
 
 
 def examples(pattern: Pattern, kind: str) -> list[str]:
-    """The `match` or `skip` examples with their placeholders replaced."""
+    """Return the `match` or `skip` examples with their placeholders replaced."""
     texts: Sequence[str] = getattr(pattern, kind)
     return [
         expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)
@@ -46,7 +44,7 @@ def examples(pattern: Pattern, kind: str) -> list[str]:
 
 @cache
 def makers() -> Mapping[str, Callable[[Random], str]]:
-    """The functions behind `{{make:NAME}}`, which give values that pass a checksum."""
+    """Return the functions for `{{make:NAME}}`, whose values pass a checksum."""
     generators: Mapping[str, Callable[[Random], str]] = import_module(_EXAMPLE_MAKERS).GENERATORS
     return generators
 
@@ -108,7 +106,7 @@ def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
 
 
 def _nearly(traces: Sequence[Trace]) -> str:
-    """Why a match of the regex does not count."""
+    """Return why a match of the regex is no finding."""
     for trace in traces:
         if trace.refused_by:
             return f": validator '{trace.refused_by}' refuses it"

@@ -1,4 +1,4 @@
-"""One pattern, as the rest of the package knows it. Reading one from a file lies in `parsing`."""
+"""The model of a pattern, as the rest of the package knows it; `parse` reads it from a file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dlpctl.types import Category
 
 BEFORE, AFTER = 60, 30
 UNBOUNDED_WIDTH = 1024
-"""Bytes that a match of a pattern without a bound of its own may take, unless the pattern says
-`width`.
-"""
+"""The longest match in bytes of an unbounded pattern without `width`."""
 
 
 class Context(NamedTuple):
@@ -36,13 +34,9 @@ class Pattern(NamedTuple):
     context: Context | None = None
     width: int | None = None
     trigger: str | None = None
-    """A simpler regex that every match holds a match of: what the first pass looks for where the
-    regex itself is costly there.
-    """
+    """A simpler regex that every match contains a match of, for the first pass."""
     gated: bool = False
-    """Whether every match holds one of the marks in `gates`: the library looks for the pattern
-    around those alone.
-    """
+    """True if every match contains one of the marks in `gates`, around which it is searched."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

@@ -1,6 +1,4 @@
-"""From the TOML table of a pattern file to a pattern, everything checked and every error with its
-place.
-"""
+"""Parses the TOML table of a pattern file; every error names the file, the pattern and the key."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 def parse_pattern(
     table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]
 ) -> Pattern:
-    """A pattern from its table; `source` names the file in errors and `index` a pattern that has no
-    usable id.
-    """
+    """Return a pattern from its table; `source` and `index` name it in errors."""
     identifier = table.get("id")
     usable = isinstance(identifier, str) and ID.fullmatch(identifier)
     reader = _Reader(
@@ -45,9 +41,9 @@ def parse_pattern(
         validators=reader.strings("validators", _known_validator),
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
-        width=reader.whole("width", 1, WIDEST) if "width" in table else None,
+        width=reader.integer("width", 1, WIDEST) if "width" in table else None,
         trigger=_trigger(reader, fragments) if "trigger" in table else None,
-        gated=reader.truth("gated"),
+        gated=reader.boolean("gated"),
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
@@ -56,7 +52,7 @@ def parse_pattern(
     )
     for each in (reader, context, examples):
         if each:
-            each.nothing_else()
+            each.refuse_unknown_keys()
     return pattern
 
 
@@ -69,8 +65,8 @@ def _context(reader: _Reader) -> Context:
         score=reader.number("score", 0.0, 1.0) if words else 0.0,
         against=against,
         against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
-        before=reader.whole("before", 0, 1000, default=BEFORE),
-        after=reader.whole("after", 0, 1000, default=AFTER),
+        before=reader.integer("before", 0, 1000, default=BEFORE),
+        after=reader.integer("after", 0, 1000, default=AFTER),
     )
 
 
@@ -81,10 +77,11 @@ def _known_validator(name: str) -> str | None:
 
 
 def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
-    """Where `{{value}}` is the regex's value, `{{before:value}}` what the regex has before it, and
-    `{{before:gap}}` before its fragment `gap`.
+    """Return the trigger with its references to the regex replaced.
 
-    `{{loosely:value}}` is what stands before it, with no upper bound of a count.
+    `{{value}}` is the regex's value, `{{before:value}}` what precedes it, `{{before:gap}}` what
+    precedes the fragment `gap`, and `{{loosely:value}}` what precedes it, without upper bounds of
+    counts.
     """
     regex = reader.text("regex")
 
@@ -128,7 +125,7 @@ def _with_fragments(
 
 
 class _Reader:
-    """Takes typed values out of a TOML table; whatever is wrong is said with its place."""
+    """Reads typed values from a TOML table; errors name the key."""
 
     def __init__(self, table: Mapping[str, Any], where: str, prefix: str = "") -> None:
         self._table = table
@@ -152,12 +149,12 @@ class _Reader:
         value: str = self._value(key, str, "a text")
         if not value.strip():
             raise self.error(key, "is empty")
-        self._sound(key, value)
+        self._check_unicode(key, value)
         if form and not form.fullmatch(value):
             raise self.error(key, f"is not of the form: {described}")
         return value
 
-    def _sound(self, key: str, value: str) -> None:
+    def _check_unicode(self, key: str, value: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -177,13 +174,13 @@ class _Reader:
             raise self.error(key, f"is not between {low:g} and {high:g}")
         return value
 
-    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
+    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
         value: int = self._value(key, int, "a whole number", default)
         if not low <= value <= high:
             raise self.error(key, f"is not between {low} and {high}")
         return value
 
-    def truth(self, key: str) -> bool:
+    def boolean(self, key: str) -> bool:
         value = self._table.get(key, False)
         if not isinstance(value, bool):
             raise self.error(key, "is neither true nor false")
@@ -196,7 +193,7 @@ class _Reader:
         for at, value in enumerate(values):
             if not isinstance(value, str) or not value.strip():
                 raise self.error(f"{key}[{at}]", "is not a text")
-            self._sound(f"{key}[{at}]", value)
+            self._check_unicode(f"{key}[{at}]", value)
             if refuse and (problem := refuse(value)):
                 raise self.error(f"{key}[{at}]", problem)
         return tuple(values)
@@ -206,7 +203,7 @@ class _Reader:
             return None
         return _Reader(self._value(key, dict, "a table"), self._where, f"{key}.")
 
-    def nothing_else(self) -> None:
+    def refuse_unknown_keys(self) -> None:
         known = KEYS[self._prefix]
         for key in self._table:
             if key not in known:
@@ -240,4 +237,4 @@ KEYS = {
     "context.": ("words", "score", "against", "against_score", "before", "after"),
     "examples.": ("match", "skip"),
 }
-"""What each table may hold, by the prefix of its keys in errors."""
+"""The keys of each table, by the prefix of its keys in errors."""

@@ -1,8 +1,7 @@
-"""Examples without real-looking secrets in the repository: `{{random:[A-Z0-9]{16}}}` and
-`{{make:NAME}}` become values.
+"""Placeholders in examples, so that the repository contains no real-looking secrets.
 
-What stands there afterwards depends only on the pattern's id and on the place of the example, so
-that a failure repeats.
+`{{random:[A-Z0-9]{16}}}` and `{{make:NAME}}` become values that depend only on the pattern's id and
+the number of the example, so that a failure repeats.
 """
 
 from __future__ import annotations
@@ -21,9 +20,7 @@ _NAMED_CLASSES = {"\\d": "0-9", "\\w": "0-9A-Za-z_"}
 def expand(
     example: str, seed: str, makers: Callable[[], Mapping[str, Callable[[random.Random], str]]]
 ) -> str:
-    """The example with each placeholder replaced; `makers` gives the functions that `{{make:NAME}}`
-    calls by name.
-    """
+    """Return the example with each placeholder replaced; `makers` gives the functions by name."""
     if "{{" not in example:
         return example
     source = random.Random(seed)  # noqa: S311
@@ -41,7 +38,7 @@ def expand(
 
 
 def _random_text(described: str, source: random.Random) -> str:
-    """Characters for a run of classes with counts, such as `[A-Z]{4}[0-9]{2}`."""
+    """Return characters for a run of classes with counts, such as `[A-Z]{4}[0-9]{2}`."""
     text = []
     position = 0
     while position < len(described):

@@ -1,4 +1,4 @@
-"""How a regex is put together: what is its value, what stands before it, and how to loosen it."""
+"""The syntax of a regex: its value, what precedes it, and looser forms of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEPTHS = {"(": 1, ")": -1}
 
 
 def value_of(regex: str) -> str:
-    """What stands in the group `value`, or the whole regex without one."""
+    """Return the content of the group `value`, or all of the regex without one."""
     found = VALUE.search(regex)
     if not found:
         return regex
@@ -27,7 +27,7 @@ def value_of(regex: str) -> str:
 
 
 def prefix_of(regex: str) -> str:
-    """What every match has before its value; empty where there is none such."""
+    """Return what precedes the value in every match, or nothing."""
     found = VALUE.search(regex)
     if not found:
         return ""
@@ -42,9 +42,7 @@ def prefix_of(regex: str) -> str:
 
 
 def loosened(regex: str) -> str:
-    """The regex with no upper bound of a count, which makes a far smaller automaton and matches
-    more.
-    """
+    """Return the regex without upper bounds of counts: a far smaller automaton, and more matches."""
     return _COUNTED.sub(
         lambda found: _UNBOUNDED.get(found[1], f"{{{found[1]},}}") if found[1] else found[0], regex
     )

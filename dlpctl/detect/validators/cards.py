@@ -1,4 +1,4 @@
-"""Payment cards and accounts: cards, IBAN, BIC, routing numbers."""
+"""Payment cards and accounts: cards, IBAN, BIC."""
 
 from __future__ import annotations
 
@@ -83,9 +83,7 @@ def _network_takes(bare: str) -> bool:
 
 @validator("credit_card", proves=True)
 def credit_card(value: str) -> bool:
-    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all, not
-    of one digit only.
-    """
+    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all."""
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
     if not bare or len(set(bare)) < 2 or not luhn_checks(bare) or not _network_takes(bare):
         return False
@@ -95,7 +93,7 @@ def credit_card(value: str) -> bool:
 
 @validator("iban", proves=True)
 def iban(value: str) -> bool:
-    """The country's length, and ISO 7064 mod 97-10 with the first four characters moved to the end."""
+    """The country's length, and ISO 7064 mod 97-10."""
     bare = compact(value)
     if (
         not alphanumeric(bare)
@@ -108,7 +106,7 @@ def iban(value: str) -> bool:
 
 @validator("bic")
 def bic(value: str) -> bool:
-    """Bank, country, place and perhaps branch; words that happen to have that shape do not count."""
+    """Bank, country, place and perhaps branch; words of that form are excluded."""
     bare = compact(value)
     return len(bare) in {8, 11} and bare[4:6] in _COUNTRIES and bare not in _WORDS_LIKE_BIC
 

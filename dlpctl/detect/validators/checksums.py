@@ -1,6 +1,4 @@
-"""The algorithms that identifiers share: each takes characters without separators and says whether,
-or by what, they check.
-"""
+"""The algorithms that identifiers share, over characters without separators."""
 
 from __future__ import annotations
 
@@ -42,15 +40,13 @@ _VERHOEFF_PERMUTATION = (
 
 
 def compact(value: str) -> str:
-    """The characters of an identifier without what groups them, in upper case; "" where it is too
-    long to be one.
-    """
+    """Return an identifier in upper case without separators, or nothing if it is too long."""
     return value.translate(_SEPARATORS).upper() if len(value) <= _LONGEST else ""
 
 
 def digits(value: str, *lengths: int) -> str:
-    """The digits of an identifier without what groups them; "" where something else is in it or
-    their number is wrong.
+    """Return the digits of an identifier, or nothing if there is anything else or their number
+    differs.
     """
     bare = compact(value)
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
@@ -59,7 +55,7 @@ def digits(value: str, *lengths: int) -> str:
 
 
 def numbers(text: str) -> list[int]:
-    """What each character counts: digits as themselves, A as 10 to Z as 35."""
+    """Return the value of each character: digits as themselves, A as 10 to Z as 35."""
     return [int(char, 36) for char in text]
 
 
@@ -68,12 +64,12 @@ def alphanumeric(text: str) -> bool:
 
 
 def varied(bare: str) -> bool:
-    """Not one character over and over, as made-up numbers are that pass most checksums."""
+    """Return whether characters differ: made-up numbers of one digit pass most checksums."""
     return len(set(bare)) > 1
 
 
 def weighted(text: str, weights: Sequence[int]) -> int:
-    """The sum of what each character counts times its weight."""
+    """Return the sum of the characters' values times the weights."""
     return sum(number * weight for number, weight in zip(numbers(text), weights, strict=False))
 
 

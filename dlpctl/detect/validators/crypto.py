@@ -1,4 +1,4 @@
-"""Addresses of cryptocurrencies and the words that stand for a wallet's seed."""
+"""Addresses of cryptocurrencies and the words of a wallet's seed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 @cache
 def _values(alphabet: str) -> bytes:
-    """What each byte is worth as a digit in base 58; more than any digit where it is none."""
+    """Return the value of each byte as a digit in base 58; 255 where it is none."""
     return bytes(at if (at := alphabet.find(chr(code))) >= 0 else 255 for code in range(256))
 
 
@@ -72,7 +72,7 @@ def _from_base58(text: str, alphabet: str = _BASE58) -> bytes | None:
 
 
 def _payload(text: str, alphabet: str = _BASE58) -> bytes | None:
-    """What base58check carries, if its four bytes of checksum are right."""
+    """Return the content of base58check, if its four bytes of checksum are right."""
     raw = _from_base58(text, alphabet)
     if raw is None or len(raw) < 5 or _sha256(_sha256(raw[:-4]))[:4] != raw[-4:]:
         return None
@@ -140,7 +140,7 @@ def cashaddr(value: str) -> bool:
 
 @validator("ethereum_address", proves=True)
 def ethereum_address(value: str) -> bool:
-    """EIP-55: where both cases occur, they say what the hash of the lower-case address says."""
+    """EIP-55: in an address of both cases, they encode the hash of the lower-case address."""
     if not _ETHEREUM.fullmatch(value) or len(set(value[2:].lower())) < 5:
         return False
     address = value[2:]

@@ -37,7 +37,7 @@ _FILLERS = frozenset(
 
 
 def exists(year: int, month: int, day: int) -> bool:
-    """Whether the calendar has that day."""
+    """Return whether the calendar has that day."""
     try:
         date(year, month, day)
     except (ValueError, OverflowError):
@@ -46,13 +46,13 @@ def exists(year: int, month: int, day: int) -> bool:
 
 
 def short(text: str, *centuries: int) -> bool:
-    """Whether YYMMDD is a day in one of the centuries, which are given by their first year."""
+    """Return whether YYMMDD is a day in one of the centuries, given by their first year."""
     year, month, day = int(text[:2]), int(text[2:4]), int(text[4:6])
     return any(exists(century + year, month, day) for century in centuries or (1900, 2000))
 
 
 def short_reversed(text: str, *centuries: int) -> bool:
-    """Whether DDMMYY is a day in one of the centuries."""
+    """Return whether DDMMYY is a day in one of the centuries."""
     return short(text[4:6] + text[2:4] + text[:2], *centuries)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of devices and vehicles, and places on the map."""
+"""Numbers of vehicles and documents, and coordinates."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def has_digits(value: str) -> bool:
 
 @validator("varied_digits")
 def varied_digits(value: str) -> bool:
-    """Digits that are not one over and over."""
+    """Letters and digits that differ."""
     bare = compact(value)
     return alphanumeric(bare) and varied(bare)
 
@@ -97,5 +97,5 @@ def degrees(value: str) -> bool:
 
 @validator("zip_code")
 def zip_code(value: str) -> bool:
-    """Not that of the Free Software Foundation, which stands in the licence of every second file."""
+    """Not that of the Free Software Foundation, which is in the licence of every second file."""
     return value not in {"02111-1307", "02110-1301", "02110-1335"}

@@ -1,4 +1,6 @@
-"""National numbers that have a rule of their own; all others are tables in `dlpctl_patterns/numbers`."""
+"""National numbers that have a rule of their own; all others are tables in
+`dlpctl_patterns/numbers`.
+"""
 
 from __future__ import annotations
 

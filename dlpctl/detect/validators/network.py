@@ -82,14 +82,13 @@ def _octets(value: str) -> list[int]:
 
 @validator("ipv4")
 def ipv4(value: str) -> bool:
-    """An address of one machine, on whatever network: not this host itself, nor a mask, nor all."""
+    """An address of a machine on any network: not this host itself, a mask, or all hosts."""
     octets = _octets(value)
     return bool(octets) and octets[0] not in {0, 127, 255}
 
 
 _OBJECT_IDENTIFIERS = {(1, 3), (2, 5)}
-"""How object identifiers of certificates begin, which are met a thousand times as often as the
-hosts of these networks.
+"""The first numbers of object identifiers, which are far more common than hosts of these networks.
 """
 
 
@@ -121,9 +120,7 @@ def ipv4_public(value: str) -> bool:
 
 @validator("ipv6")
 def ipv6(value: str) -> bool:
-    """An address of one machine: neither `::` nor `::1`, and with a digit, since `a::b` is a scope
-    or a slice.
-    """
+    """An address of a machine: not `::` or `::1`, and with a digit, since `a::b` is a scope."""
     from ipaddress import AddressValueError, IPv6Address
 
     if (
@@ -153,9 +150,7 @@ def ipv6_public(value: str) -> bool:
 
 @validator("ipv6_whole")
 def ipv6_whole(value: str) -> bool:
-    """Eight groups that are no bytes nor counted: of one machine, outside documentation and the own
-    link.
-    """
+    """Eight groups of a machine's address, outside documentation and the local link."""
     groups = value[:64].lower().split(":")
     return (
         ipv6(value)

@@ -165,14 +165,11 @@ def _ranges(listed: str) -> tuple[tuple[int, int], ...]:
 
 
 def _range_test(part: slice, ranges: tuple[tuple[int, int], ...]) -> Accepts:
-    def test(bare: str) -> bool:
-        number = int(bare[part])
-        for low, high in ranges:
-            if low <= number <= high:
-                return True
-        return False
-
-    return test
+    if len(ranges) == 1:
+        low, high = ranges[0]
+        return lambda bare: low <= int(bare[part]) <= high
+    numbers = frozenset(number for low, high in ranges for number in range(low, high + 1))
+    return lambda bare: int(bare[part]) in numbers
 
 
 def _varied_test(part: slice) -> Accepts:

@@ -1,4 +1,4 @@
-"""Telephone numbers: which numbers a country's plan can hold."""
+"""Telephone numbers: those that a country's plan allows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _COORDINATES = re.compile(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
 
 
 def _bare(value: str) -> str:
-    """The digits of a number with its plus sign, without an extension; "" where something else is
-    in it.
-    """
+    """Return the digits of a number with its plus sign, without an extension, or nothing."""
     if len(value) > _LONGEST:
         return ""
     text = value.lower()
@@ -38,9 +36,7 @@ def _plausible(number: str) -> bool:
 
 @validator("phone_international")
 def phone_international(value: str) -> bool:
-    """A country's code behind a plus sign or 00 (011 in North America), and as many digits as its
-    plan has.
-    """
+    """A country's code after a plus sign, 00 or 011, and as many digits as its plan has."""
     if _COORDINATES.fullmatch(value):
         return False
     text = _bare(value)
@@ -64,7 +60,7 @@ def phone_international(value: str) -> bool:
 
 @validator("phone_nanp")
 def phone_nanp(value: str) -> bool:
-    """North America: an area code that begins with 2 to 9, seven more digits, perhaps a 1 before."""
+    """North America: an area code from 2 to 9, seven more digits, perhaps a 1 before."""
     text = _bare(value).removeprefix("+").removeprefix("001")
     text = text[1:] if len(text) == 11 and text[0] == "1" else text
     return len(text) == 10 and text[0] in "23456789" and text[1:3] != "11" and len(set(text)) > 2
@@ -72,7 +68,7 @@ def phone_nanp(value: str) -> bool:
 
 @validator("phone_national")
 def phone_national(value: str) -> bool:
-    """Seven to thirteen digits that are not one over and over, nor counted up."""
+    """Seven to thirteen digits that are neither all equal nor a sequence."""
     text = _bare(value).removeprefix("+")
     return 7 <= len(text) <= 13 and _plausible(text)
 
@@ -86,7 +82,7 @@ def phone_trunk(value: str) -> bool:
 
 @validator("phone_labelled")
 def phone_labelled(value: str) -> bool:
-    """What may stand behind the word for telephone: a number of any plan, not a date."""
+    """A number of any plan after a word for telephone, not a date."""
     text = _bare(value)
     if text.startswith(("+", "00")):
         return phone_international(value)

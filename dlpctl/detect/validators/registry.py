@@ -1,4 +1,6 @@
-"""The registry of validators that are functions: modules of this package add to it with a decorator."""
+"""The registry of validators that are functions: modules of this package add to it with a
+decorator.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ Accepts = Callable[[str], bool]
 
 
 class Validator(NamedTuple):
-    """A check of a value; `proves` tells that it computes a checksum, which chance hardly passes."""
+    """A check of a value; `proves` tells that it computes a checksum, which few values pass by
+    accident.
+    """
 
     name: str
     accepts: Accepts

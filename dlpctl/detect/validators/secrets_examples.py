@@ -1,6 +1,4 @@
-"""Valid values of the formats that hold a checksum or an encoding: what `{{make:NAME}}` in an
-example stands for.
-"""
+"""Valid values of formats with a checksum or an encoding, for `{{make:NAME}}` in examples."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Whether a token was drawn at random or written by somebody.
+"""Decides whether a token is random or was written by a person.
 
-Entropy alone cannot say it: `getUserAccessTokenById2` has more of it than many keys. What separates
-the two is how one character follows another: words have likely letter pairs and change case at word
-starts, generated values do neither. On top of that come the shapes of made-up values: runs of one
-character, sequences, repetition, keyboard rows and the vocabulary of placeholders.
+Entropy is not enough: `getUserAccessTokenById2` has more of it than many keys. Words have likely
+letter pairs and change case at word starts, generated values do neither. Made-up values have shapes
+of their own: runs, sequences, repetition, keyboard rows and the words of placeholders.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ JUDGED = 64
 WORDY = 0.25
 # A random value hardly reaches this mean. Between the two the words themselves are looked for:
 # names with many abbreviations lie there.
-_DOUBTFUL = -2.0
+_UNCERTAIN = -2.0
 _COVERED = 0.4
 
 _ZERO = ord("j")
@@ -33,7 +32,7 @@ _DIGIT, _JOINT, _OTHER = 52, 53, 54  # classes of characters after the letters
 _PROGRAM_WORDS = read_words("program")
 
 
-def _kind(code: int) -> int:
+def _character_class(code: int) -> int:
     char = chr(code)
     if "a" <= char <= "z":
         return code - ord("a")
@@ -44,12 +43,12 @@ def _kind(code: int) -> int:
     return _JOINT if char in "_-./:+=~ @" else _OTHER
 
 
-_KINDS = bytes(_kind(code) for code in range(256))
+_KINDS = bytes(_character_class(code) for code in range(256))
 
 
 @cache
 def _pair_weights() -> list[int]:
-    """The table by what two bytes, one behind the other, are as one number of this machine."""
+    """Return the table by pairs of bytes as numbers of this machine."""
     weights = [0] * (1 << 16)
     for before, row in enumerate(_LETTER_PAIRS):
         for after, cell in enumerate(row):
@@ -62,14 +61,14 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
-# The words of placeholders. Four letters or more, so that a random token holds one by chance in one
-# case of ten thousand.
+# The words of placeholders. Four letters or more, so that one random token in ten thousand contains
+# one.
 _PLACEHOLDER = re.compile(
     r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
     r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
-# Behind a provider's prefix fewer words speak against a value: `sk_test_` is a prefix, and so are
+# After a provider's prefix fewer words reject a value: `sk_test_` is a prefix, and so are
 # `token` and `secret`.
 _TAIL_PLACEHOLDER = re.compile(
     r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
@@ -77,11 +76,7 @@ _TAIL_PLACEHOLDER = re.compile(
 )
 # Four letters of each of these words: a set is asked in a tenth of the time that the expressions
 # take.
-_GRAMS_TEXT = (
-    "exam samp plac hang your here xxxx dumm fake reda todo nser repl ecre assw oken test ooba qwer sdfg xcvb dead cafe badc mykey ykey "
-    "pike 1234 abcd 0000 9876 mask enso anit bfus emov idde riva ubli ndef lore ipsu"
-)
-_GRAMS = frozenset(_GRAMS_TEXT.split())
+_GRAMS = read_words("placeholder_grams")
 
 
 def _has(words: re.Pattern[str], value: str) -> bool:
@@ -92,12 +87,12 @@ def _has(words: re.Pattern[str], value: str) -> bool:
 
 
 def wordiness(value: str) -> float:
-    """How much the value reads like words: random tokens lie below 0, names and words above 1."""
+    """Return how much a value reads like words: random tokens below 0, names and words above 1."""
     kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
     if not kinds:
         return 0.0
     framed = b"%c%b%c" % (_JOINT, kinds, _JOINT)
-    # The pairs as numbers of two bytes, first those that begin at even places: loops in C take a
+    # The pairs as numbers of two bytes, first those at even positions: loops in C take a
     # fifth of the time.
     even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
     weight = _pair_weights().__getitem__
@@ -108,18 +103,14 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def is_made_of_words(value: str) -> bool:
-    """Whether words of programs cover much of the value, parts of an identifier being told by case,
-    digits and joints.
-    """
+    """Return whether words of programs cover much of the value, by case, digits and joints."""
     value = value[:JUDGED]
     covered = sum([len(part) for part in _PART.findall(value) if part.lower() in _PROGRAM_WORDS])
     return covered >= _COVERED * len(value)
 
 
 def is_patterned(value: str) -> bool:
-    """Few characters, the same again, or counting up or down: what people type when they make a
-    value up.
-    """
+    """Return whether a value is made up: few characters, repetition, or a sequence."""
     value = value[:JUDGED]
     length = len(value)
     distinct = len(set(value))
@@ -144,9 +135,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """A generated value: not words, not a pattern, not a number. Hexadecimal digits count; whether
-    they are a digest, context says.
-    """
+    """Return whether a value is generated: not words, a pattern or a number; hexadecimal counts."""
     if len(value) < 8:
         return False
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
@@ -156,43 +145,52 @@ def is_random(value: str) -> bool:
     if _HEX.fullmatch(value):
         return True
     wordy = wordiness(value)
-    return wordy < WORDY and (wordy < _DOUBTFUL or not is_made_of_words(value))
+    return wordy < WORDY and (wordy < _UNCERTAIN or not is_made_of_words(value))
 
 
-# What everybody may have: keys that their makers publish for emulators, and how public keys and
-# certificates begin in DER and in SSH.
+# Public values: keys that their makers publish for emulators, and the first characters of public
+# keys and certificates in DER and in SSH.
 _PUBLISHED = (
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
     # Cosmos DB emulator
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",
-    "MFkwEwYHKoZIzj0", "MFYwEAYHKoZIzj0", "MHYwEAYHKoZIzj0", "MIGbMBAGByqGSM49", "MIIBIjANBgkqhkiG9w0", "MIICIjANBgkqhkiG9w0",
-    "MIGfMA0GCSqGSIb3DQEBAQUAA4GN", "MCowBQYDK2V", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM",
-)  # fmt: skip
+    "MFkwEwYHKoZIzj0",
+    "MFYwEAYHKoZIzj0",
+    "MHYwEAYHKoZIzj0",
+    "MIGbMBAGByqGSM49",
+    "MIIBIjANBgkqhkiG9w0",
+    "MIICIjANBgkqhkiG9w0",
+    "MIGfMA0GCSqGSIb3DQEBAQUAA4GN",
+    "MCowBQYDK2V",
+    "AAAAB3NzaC1",
+    "AAAAC3NzaC1",
+    "AAAAE2VjZHNh",
+    "LS0tLS1CRUdJTiBDRVJU",
+    "LS0tLS1CRUdJTiBQVUJM",
+)
 
 
 def is_published(value: str) -> bool:
     return value.startswith(_PUBLISHED)
 
 
-def speaks_of_itself(value: str) -> bool:
-    """Whether words of placeholders stand in the value."""
+def has_placeholder_words(value: str) -> bool:
+    """Return whether the value contains words of placeholders."""
     return _has(_PLACEHOLDER, value)
 
 
 def token(value: str) -> bool:
-    """A generated value that stands alone, after an assignment: neither a placeholder nor a UUID."""
+    """A generated value that is neither a placeholder nor a UUID."""
     return (
         is_random(value)
         and not is_uuid(value)
-        and not speaks_of_itself(value)
+        and not has_placeholder_words(value)
         and not is_published(value)
     )
 
 
 def uuid(value: str) -> bool:
-    """A UUID that some machine drew: the nil, the counted and the well-known ones of manuals are
-    not.
-    """
+    """A generated UUID: not the nil, the counted or the well-known ones of manuals."""
     plain = value.replace("-", "").lower()
     if plain.startswith(("123e4567e89b12d3", "550e8400e29b41d4", "f47ac10b58cc4372", "deadbeef")):
         return False
@@ -200,9 +198,7 @@ def uuid(value: str) -> bool:
 
 
 def tail(value: str) -> bool:
-    """A provider's token with its prefix: what stands behind the words of the prefix must be a
-    generated value.
-    """
+    """A provider's token with its prefix: what follows the words of the prefix is generated."""
     parts = _SEGMENT.findall(value[:512])
     if not parts:
         return False
@@ -228,7 +224,7 @@ def mixed_token(value: str) -> bool:
 
 
 def secret_or_uuid(value: str) -> bool:
-    """A generated value, a UUID among them, where the name says that it is a key."""
+    """A generated value or UUID, where the name tells that it is a key."""
     return uuid(value) if is_uuid(value) else token(value)
 
 

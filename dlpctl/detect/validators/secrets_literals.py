@@ -1,5 +1,5 @@
-"""Whether what is assigned to a password or a key is a literal secret: not code, a reference, a
-template, a label or a placeholder.
+"""Decides whether a value of a password or a key is a literal: not code, a reference, a template, a
+label.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dlpctl.detect.validators.wordlists import read_words
 
 _LONGEST = 256
 
-# What makes a value something that is replaced or evaluated later.
+# Values that are replaced or evaluated later.
 _TEMPLATE = re.compile(
     r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
@@ -27,8 +27,6 @@ _PATH = re.compile(
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
     re.IGNORECASE,
 )
-# Words that stand for a password but are none, in the languages that interfaces are often written
-# in.
 _WORDS = read_words("password_labels")
 _TALKS_ABOUT = re.compile(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
@@ -43,21 +41,17 @@ _WORD_AND_DIGIT = re.compile(
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
     re.IGNORECASE,
 )
-# Passwords that are words: the few of every published list of the commonest that name nothing in a
-# program.
 _KNOWN_WORDS = read_words("common_passwords")
-# Base64 may begin like a path and hold what looks like an operator.
+# Base64 may start like a path and contain what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_SENTENCE_TEXT = "the your you enter this that for with please must not is are here phrase passphrase password word words my of and to in"
-_SENTENCE = frozenset(_SENTENCE_TEXT.split())
+_SENTENCE = read_words("sentences_about_phrases")
 _SIGNS = frozenset("!@#$%^&*()+?~")
-# What no password holds by chance: references, templates, calls of something with a name,
-# operators.
+# Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = re.compile(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
 )
-# What a digest is of stands before it.
+# The algorithm before a digest.
 _DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
 # Numbers of a program: hexadecimal, versions and ranges of them.
 _PROGRAM_NUMBER = re.compile(
@@ -68,7 +62,7 @@ _LATIN = re.compile(r"[\x20-\x7e]+")
 
 
 def password(value: str) -> bool:
-    """A literal that stands where a password is expected, strong or weak."""
+    """A literal where a password is expected, strong or weak."""
     if not 4 <= len(value) <= _LONGEST:
         return False
     lowered = value.lower()
@@ -98,9 +92,7 @@ def password(value: str) -> bool:
 
 
 def unquoted_password(value: str) -> bool:
-    """A password without quotes: names and numbers are likelier to be code there, so it must look
-    more like a password.
-    """
+    """A password without quotes, where names and numbers are more likely to be code."""
     if value.lower() in _KNOWN_WORDS:
         return True
     if value.isdigit() and len(value) < 6:
@@ -113,7 +105,7 @@ def unquoted_password(value: str) -> bool:
 
 
 def secret(value: str) -> bool:
-    """A literal that stands where a key, a token or a secret is expected: generated, not written."""
+    """A generated literal where a key, a token or a secret is expected."""
     if (
         not 8 <= len(value) <= 4096
         or judge.is_uuid(value)
@@ -127,7 +119,7 @@ def secret(value: str) -> bool:
         return False
     return (
         judge.is_random(value)
-        and not judge.speaks_of_itself(value)
+        and not judge.has_placeholder_words(value)
         and not _NUMBERS.fullmatch(value)
     )
 
@@ -144,9 +136,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
 
 
 def _reads_as_text(value: str, digits: int) -> bool:
-    """Words joined by punctuation without a digit: `form-control`, `user:email`, `a,b,c`,
-    `Password:`.
-    """
+    """Return whether a value is words and punctuation: `form-control`, `user:email`, `Password:`."""
     if digits:
         return False
     words = [word for word in re.split(r"[^A-Za-z\u00c0-\uffff]+", value) if word]
@@ -160,25 +150,21 @@ def _reads_as_text(value: str, digits: int) -> bool:
 
 
 def snmp_community(value: str) -> bool:
-    """Not one of the two that every device is delivered with."""
+    """Not one of the two defaults of every device."""
     return value.lower() not in ("public", "private") and not _is_no_literal(
         value[:_LONGEST], value[:_LONGEST].lower()
     )
 
 
 def env_password(value: str) -> bool:
-    """The value of an environment variable is a literal: a name is a password there, a path and a
-    switch are none.
-    """
+    """The literal value of an environment variable: not a path or a switch."""
     if value.isdigit():
         return len(value) >= 6
     return value[0:1] not in "-*@<%/.~" and password(value)
 
 
 def strong_password(value: str) -> bool:
-    """Beside a word that says less than `password`: only what mixes letters, digits and signs or
-    looks generated.
-    """
+    """A mix of letters, digits and signs, or generated, after a word weaker than `password`."""
     if not password(value) or judge.is_uuid(value):
         return False
     signs = sum([not char.isalnum() and char not in "-_./:" for char in value])
@@ -187,18 +173,14 @@ def strong_password(value: str) -> bool:
 
 
 def varied_password(value: str) -> bool:
-    """In a note of a few words: small letters, capitals, digits and signs, or three of these with a
-    sign that joins no words.
-    """
+    """In a note of a few words: a value of several classes of characters."""
     kinds = sum([any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit)])
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
     return kinds > 1 and kinds + signs > 3 and unquoted_password(value)
 
 
 def mixed_password(value: str) -> bool:
-    """What mixes small and capital letters, digits and signs, as makers of passwords do; it may
-    hold what would be code in a tamer value.
-    """
+    """A mix of all classes of characters, as generators make; it may look like code."""
     return (
         any(map(str.islower, value))
         and any(map(str.isupper, value))
@@ -209,14 +191,12 @@ def mixed_password(value: str) -> bool:
 
 
 def secret_or_password(value: str) -> bool:
-    """Where the name may say either."""
+    """A secret or a password, where the name allows both."""
     return secret(value) or strong_password(value)
 
 
 def strong_or_digits(value: str) -> bool:
-    """A password that is no word: beside a name that may mean something else, it holds digits or is
-    known.
-    """
+    """A known password, or one with digits, after a name that may mean something else."""
     if value.lower() in _KNOWN_WORDS:
         return True
     return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))

@@ -1,4 +1,4 @@
-"""Checks of what a token is made of: checksums, encoded parts, key blocks."""
+"""Checks of the structure of tokens: checksums, encoded parts, key blocks."""
 
 from __future__ import annotations
 
@@ -28,17 +28,13 @@ def in_base(number: int, alphabet: str, width: int) -> str:
 
 
 def base62_crc(value: str) -> bool:
-    """GitHub's and npm's scheme: behind the prefix come random characters and their CRC-32 in six
-    digits of base 62.
-    """
+    """GitHub's and npm's scheme: random characters and their CRC-32 in six digits of base 62."""
     body = value.rpartition("_")[2]
     return in_base(zlib.crc32(body[:-6].encode("utf-8", "replace")), BASE62, 6) == body[-6:]
 
 
 def gitlab_routable(value: str) -> bool:
-    """A dot, the length of the payload in base 36 and the CRC-32 of all before it:
-    `glpat-payload.2ccccccc`.
-    """
+    """`glpat-payload.2ccccccc`: the payload's length in base 36, and the CRC-32 of all before it."""
     signed, checksum = value[:-7], value[-7:]
     payload = signed.rpartition("-")[2] if "_" not in signed else signed.partition("-")[2]
     payload = payload.partition(".")[0]
@@ -48,7 +44,7 @@ def gitlab_routable(value: str) -> bool:
 
 
 def base64_bytes(text: str) -> bytes | None:
-    """The decoded bytes of base64 in either alphabet, padded or not; None where it is not base64."""
+    """Return the decoded bytes of base64 in either alphabet, padded or not, or None."""
     plain = text.rstrip("=").translate(_BASE64_URL)
     try:
         return binascii.a2b_base64(plain + "=" * (-len(plain) % 4), strict_mode=True)
@@ -144,7 +140,7 @@ def private_key_body(value: str) -> bool:
 
 
 def base64_private_key(value: str) -> bool:
-    """Base64 of a PEM file that holds a private key and not just certificates."""
+    """Base64 of a PEM file with a private key, not just certificates."""
     decoded = base64_bytes(value[: _LONGEST - _LONGEST % 4])
     if decoded is None:
         decoded = base64_bytes(value[: len(value[:_LONGEST]) // 4 * 4 - 4])
@@ -152,7 +148,7 @@ def base64_private_key(value: str) -> bool:
 
 
 def putty_key(value: str) -> bool:
-    """The private lines of a PuTTY key hold base64."""
+    """The private lines of a PuTTY key are base64."""
     run = max(
         _BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default=""
     )
@@ -169,9 +165,7 @@ _PUBLIC = read_words("url_password_labels")
 
 
 def url_password(value: str) -> bool:
-    """The password of a URL: a literal and not the word for one. Short and simple ones count, since
-    only a password stands there.
-    """
+    """The password of a URL: a literal, also a short and simple one, and not a word for password."""
     if len(value) < 3 or value.lower() in _PUBLIC:
         return False
     if any(
@@ -187,4 +181,4 @@ def url_password(value: str) -> bool:
         and ("PASS" in value or "TOKEN" in value or "SECRET" in value)
     ):
         return False
-    return password(value) or (len(set(value)) > 2 and not judge.speaks_of_itself(value))
+    return password(value) or (len(set(value)) > 2 and not judge.has_placeholder_words(value))

@@ -1,5 +1,4 @@
-"""From the scores of labels, token by token, to their probabilities: forward-backward over a linear
-chain.
+"""From the scores of labels to their probabilities: forward-backward over a linear chain.
 
 Written out for the labels (o outside, b and i of a person, a and j of an address, c place, g
 organization): this is the innermost loop, and loops over labels take three times as long.
@@ -12,12 +11,12 @@ from math import exp
 from dlpctl.detect.entities.crf.model import FORBIDDEN, LANE, SCALE
 
 # Where the exact sums are cut short, in stored units; the differences are far below what moves a
-# score. An entity begins only where its label is so near to "outside", and goes on only where it
-# is. A number in an address says little by itself, and what stands beside it much.
+# score. An entity starts only where its label is so near to "outside", and continues only where it
+# is. A number in an address means little by itself, but much beside its neighbours.
 _START, _START_OF_ADDRESS, _START_OTHER = 3 * SCALE, 8 * SCALE, SCALE
 _STAY, _STAY_IN_ADDRESS = 5 * SCALE, 8 * SCALE
-_HOPE = 130  # and only where it will have been worth so little less than "outside", all in all
-_AHEAD = 8  # tokens that may make good for a bad beginning
+_MARGIN = 130  # and only where its total is so little below that of "outside"
+_AHEAD = 8  # tokens that may make up for a low start
 _PERSON, _ADDRESS, _PLACE, _GROUP = range(4)
 _OUTSIDE = 0.85  # a token that is more likely than this outside of every entity is not reported
 _TAIL = 100 * SCALE
@@ -32,7 +31,7 @@ Chances = dict[int, list[float]]
 
 
 class Chain:
-    """Holds what a step from one label to another is worth, by its best one."""
+    """A chain of labels with the score of each step, relative to the best step into its label."""
 
     def __init__(self, transitions: list[list[int]], entry: list[int]) -> None:
         self._matrix = [
@@ -49,7 +48,7 @@ class Chain:
             ]
             for row in transitions
         ]
-        self._kinds = [
+        self._steps = [
             (
                 first,
                 inside,
@@ -61,8 +60,8 @@ class Chain:
         ]
 
     def decode(self, places: Run, scores: Scores, chances: Chances) -> None:
-        """The probabilities at some places of a text; between two that are not side by side, and
-        beyond them, is outside.
+        """Add the probabilities at some places of a text to `chances`; all other places are
+        outside.
 
         They are summed over stretches in which something may be an entity.
         """
@@ -98,27 +97,25 @@ class Chain:
         if run:
             self.marginals(run, part, addressed, chances)
 
-    def _pays(self, kind: int, places: Run, scores: Scores, at: int) -> bool:
-        """Whether an entity that starts here could be worth, by its end, nearly as much as staying
-        outside.
-        """
-        first, inside, onward, leave, leave_inside = self._kinds[kind]
+    def _pays(self, entity: int, places: Run, scores: Scores, at: int) -> bool:
+        """Return whether an entity that starts at a place may score nearly as high as "outside"."""
+        first, inside, onward, leave, leave_inside = self._steps[entity]
         score = scores[at]
-        worth = score[first] - score[0]
-        if worth + leave > -_HOPE:
+        gain = score[first] - score[0]
+        if gain + leave > -_MARGIN:
             return True
         here = places[at]
         for step in range(1, _AHEAD + 1):
             if at + step == len(places) or places[at + step] != here + step:
                 return False
             score = scores[at + step]
-            worth += score[inside] - score[0] + (onward if step > 1 else 0)
-            if worth + leave_inside > -_HOPE:
+            gain += score[inside] - score[0] + (onward if step > 1 else 0)
+            if gain + leave_inside > -_MARGIN:
                 return True
         return False
 
     def marginals(self, run: Run, scores: Scores, addressed: bool, chances: Chances) -> None:
-        """The probabilities in a stretch between two tokens that are surely outside."""
+        """Add the probabilities in a stretch between two tokens that are surely outside."""
         best = list(map(max, scores))
         if addressed:
             self._of_all(run, scores, best, chances)
@@ -182,7 +179,7 @@ class Chain:
     def _without_addresses(
         self, run: Run, scores: Scores, best: list[int], chances: Chances
     ) -> None:
-        """The same with nothing to win from two of the labels: most stretches hold no address."""
+        """As `_of_all` without two of the labels: most stretches contain no address."""
         (
             (oo, ob, _, _, _, oc, og),
             (bo, bb, bi, _, _, bc, bg),

@@ -55,7 +55,7 @@ _MARKS = 1 << 32 - MARK_BYTE
 SLOT = LANE * len(LABELS)
 """Bits of a slot in an integer that holds the weights of all slots."""
 FORBIDDEN = -32768  # a transition that never happens
-_SIGNED = (*range(128), *range(-128, 0))  # what a byte stands for
+_SIGNED = (*range(128), *range(-128, 0))  # by the byte
 SCALE = 24  # a stored weight is the trained one times this, rounded
 
 
@@ -157,7 +157,7 @@ class Model:
             ) from error
 
     def flags(self, keys: Iterable[str]) -> int:
-        """What the gazetteer says of the first key that it knows, or 0."""
+        """Return the gazetteer entry of the first key that it contains, or 0."""
         words, firsts = self._words, self._first_words
         for key in keys:
             code = crc32(key.encode("utf-8", "surrogatepass"))
@@ -168,26 +168,28 @@ class Model:
         return 0
 
     def weights(self, code: int) -> bytes:
-        """The stored weights of a feature: a byte for the place, a byte for the value, and so on."""
+        """Return the stored weights of a feature: a byte for the place, a byte for the value, and
+        so on.
+        """
         if not self.marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
             return b""
         firsts, bucket, features = self._first_features, code >> _LOW, self._features
-        behind = firsts[bucket + 1]
-        place = bisect_left(features, code, firsts[bucket], behind)
-        if place == behind or features[place] != code:
+        last = firsts[bucket + 1]
+        place = bisect_left(features, code, firsts[bucket], last)
+        if place == last or features[place] != code:
             return b""
         ends = self._ends
         return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
 
     def votes(self, code: int) -> int:
-        """The weights of a feature for all slots, each with a lane for each label, in one integer."""
+        """Return the weights of a feature for all slots, a lane for each label, as one integer."""
         found, total = self.weights(code), 0
         for at in range(0, len(found), 2):
             total += _SIGNED[found[at + 1]] << LANE * found[at]
         return total
 
     def vote(self, code: int) -> int:
-        """The weights of a feature that votes for its own token only."""
+        """Return the weights of a feature that votes for its own token only."""
         found, total = self.weights(code), 0
         for at in range(0, len(found), 2):
             # One code in thousands is that of a feature of another kind, which votes for

@@ -47,7 +47,7 @@ _BIAS = sum(1 << (LANE * (label + 1) - 1) for label in range(_COUNT))
 _ALL_BIAS = sum(_BIAS << SLOT * slot for slot in range(len(SLOTS)))
 _SLOT_MASK = (1 << SLOT) - 1
 _SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
-_DULL = 3 * SCALE  # a word that speaks this strongly against every entity counts as a common one
+_DULL = 3 * SCALE  # a word with so high a score for "outside" counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
 _LONGEST = 64  # characters of a token that are looked at
 _MOST_WORDS = 30_000
@@ -67,24 +67,24 @@ class Word:
     """
 
     __slots__ = (
-        "after",  # for the first token behind it and some punctuation
+        "after",  # for the first token after it and some punctuation
         "after_line",  # the same across a line break
         "before",
         "before_line",
-        "class_before",  # its class as a part of features, by where it stands
-        "class_behind",
+        "class_after",  # its class as a part of features, by position
+        "class_before",
+        "class_far_after",
         "class_far_before",
-        "class_far_behind",
         "class_here",
         "flags",
         "key",
+        "key_after",
         "key_before",
-        "key_behind",
         "kind",  # 0 punctuation or number, 1 word, 2 line break
-        # how much speaks for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number
+        # evidence for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number
         # or a telling word
         "level",
-        "needs",  # how much must stand beside it for it to be a part of one
+        "needs",  # the evidence beside it that it needs to be a part of one
         "outline",
         "own",
         "to_next",
@@ -101,11 +101,11 @@ class Word:
         (
             self.class_here,
             self.class_before,
-            self.class_behind,
+            self.class_after,
             self.class_far_before,
-            self.class_far_behind,
+            self.class_far_after,
         ) = class_codes(cls)
-        self.key_before, self.key_behind = key_codes(key)
+        self.key_before, self.key_after = key_codes(key)
         votes += _ALL_BIAS
         (
             self.own,
@@ -215,7 +215,7 @@ class Sequencer:
         return tagged
 
     def _decode(self, mood: int, regions: list[Tagged]) -> None:
-        """Regions of one setting at once, with borders between them."""
+        """Tag regions of one setting at once, with borders between them."""
         border = self._border
         words = [border, border]
         firsts = []
@@ -227,10 +227,10 @@ class Sequencer:
         needs = [word.needs for word in words[1:-1]]
         places = [
             place
-            for place, (before, needed, behind) in enumerate(
+            for place, (before, needed, following) in enumerate(
                 zip(levels, needs, levels[2:], strict=False), 1
             )
-            if before + behind >= needed
+            if before + following >= needed
         ]
         chances: Chances = {}
         self._chain.decode(places, self._scores(mood, words, places), chances)
@@ -247,29 +247,29 @@ class Sequencer:
         """
         here = [words[place] for place in places]
         before = [words[place - 1] for place in places]
-        behind = [words[place + 1] for place in places]
+        following = [words[place + 1] for place in places]
         farther_before = [words[place - 2] for place in places]
-        farther_behind = [words[place + 2] for place in places]
+        farther_after = [words[place + 2] for place in places]
         middle = [word.class_here for word in here]
         left = list(map(xor, [word.class_before for word in before], middle))
-        right = list(map(xor, [word.class_behind for word in behind], middle))
+        right = list(map(xor, [word.class_after for word in following], middle))
         crossed = self._crossed.__getitem__
         totals = map(
             sum,
             zip(
                 [word.own for word in here],
                 [word.to_next for word in before],
-                [word.to_previous for word in behind],
+                [word.to_previous for word in following],
                 [word.to_next_but_one for word in farther_before],
-                [word.to_previous_but_one for word in farther_behind],
+                [word.to_previous_but_one for word in farther_after],
                 map(self._triples[mood].__getitem__, zip(left, right, middle, strict=True)),
                 map(crossed, map(xor, [word.class_far_before for word in farther_before], left)),
-                map(crossed, map(xor, [word.class_far_behind for word in farther_behind], right)),
+                map(crossed, map(xor, [word.class_far_after for word in farther_after], right)),
                 map(crossed, map(xor, [word.key_before for word in before], middle)),
-                map(crossed, map(xor, [word.key_behind for word in behind], middle)),
+                map(crossed, map(xor, [word.key_after for word in following], middle)),
                 [
                     0 if one.kind == other.kind == 1 else self._across(words, place)
-                    for place, one, other in zip(places, before, behind, strict=True)
+                    for place, one, other in zip(places, before, following, strict=True)
                 ],
                 strict=True,
             ),
@@ -279,9 +279,7 @@ class Sequencer:
         )
 
     def _across(self, words: list[Word], here: int) -> int:
-        """The votes of the last word before and of the first word behind the punctuation beside a
-        token.
-        """
+        """Return the votes of the nearest words beyond the punctuation beside a token."""
         border = self._border
         total, line = 0, False
         if words[here - 1].kind != 1:
@@ -310,7 +308,7 @@ class Sequencer:
 
 
 class _Votes(dict[_Key, int]):
-    """Votes that are looked up when they are asked for first."""
+    """Votes that are computed when they are asked for first."""
 
     def __init__(self, make: Callable[[_Key], int]) -> None:
         super().__init__()
@@ -325,9 +323,7 @@ class _Votes(dict[_Key, int]):
 
 
 class _Crossed(dict[int, int]):
-    """The same for the codes of crossed features, of which most stand for none: a look at their
-    marks here saves most calls.
-    """
+    """Votes of crossed features; most have none, and a quick check of their marks saves most calls."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""From text to tokens, and from a token to what is known of it by itself. Training uses this, too."""
+"""From text to tokens, and from a token to its own features. Training uses these functions, too."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LETTERS = (
 
 
 def normalize(word: str) -> str:
-    """Lower case without accents."""
+    """Return a word in lower case without accents."""
     word = word.lower()
     if word.isascii():
         return word
@@ -50,8 +50,9 @@ def is_word(token: str) -> bool:
 
 
 def shape(token: str) -> str:
-    """The outline of a token: x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2,
-    TAB.
+    """Return the outline of a token.
+
+    x, Xx, XX, X1 (one capital), xX (mixed), d4 (digits), 0A, p, NL, NL2, TAB.
     """
     first = token[0]
     if first.isalpha() and (token.isalpha() or ("_" not in token and not _has_digit(token))):
@@ -87,7 +88,7 @@ def _has_digit(token: str) -> bool:
 
 
 def word_key(token: str, outline: str) -> str:
-    """What a token counts as when words are compared."""
+    """Return the form of a token in which words are compared."""
     if outline[0] == "d":
         return "0" * min(len(token), 6)
     if outline in ("NL", "NL2", "TAB"):
@@ -99,9 +100,7 @@ def word_key(token: str, outline: str) -> str:
 
 
 def look_up_keys(token: str) -> list[str]:
-    """The gazetteer keys of a word, the first that is known counts: O'Neill, then oneill, then
-    neill.
-    """
+    """Return the gazetteer keys of a word, the best first: O'Neill, then oneill, then neill."""
     word = normalize(token)
     if "'" not in word and "’" not in word:
         return [word]
@@ -155,9 +154,7 @@ def word_flags(code: int) -> WordFlags:
 
 @lru_cache(maxsize=4096)
 def flag_class(flags: int) -> str:
-    """A short name of a gazetteer entry: frequency digits where not zero, then a letter for each
-    property.
-    """
+    """Return a short name of a gazetteer entry: frequency digits, then a letter for each property."""
     given, surname, common, place = (
         flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
     )
@@ -171,7 +168,7 @@ def flag_class(flags: int) -> str:
 
 @lru_cache(maxsize=4096)
 def coarse_class(flags: int) -> str:
-    """As `flag_class`, with fewer distinctions: for features of several words at once."""
+    """Return a name as `flag_class`, with fewer distinctions: for features of several words."""
     given, surname, common, place = (
         flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
     )
@@ -193,16 +190,14 @@ def coarse_class(flags: int) -> str:
 
 
 def feature_code(name: str) -> int:
-    """What a feature of a single token is called in the packed file."""
+    """Return the code of a feature of a single token in the packed file."""
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 
 def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[str]]:
-    """The coarse class of a token, what it counts as, and the names of the features that it has by
-    itself.
+    """Return the coarse class of a token, its key, and the names of its own features.
 
-    Every one of them may have weights for the token's own label and for the labels of its
-    neighbours.
+    Each of them may have weights for the token's own label and for the labels of its neighbours.
     """
     key = word_key(token, outline)
     if not is_word(token) or outline[0] not in "xX":
@@ -220,7 +215,9 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[s
 
 
 def setting(outlines: list[str]) -> int:
-    """0 for ordinary writing, 1 where nothing is capitalised, 2 where every word is in capitals."""
+    """Return 0 for ordinary writing, 1 where nothing is capitalised, 2 where every word is in
+    capitals.
+    """
     if "Xx" in outlines:
         return 0
     if not any(outline[0] == "X" for outline in outlines):

@@ -1,4 +1,4 @@
-"""Recall: values of every type planted in what they travel in, and how many of them are found."""
+"""Recall: values of every type planted in texts that carry them, and the share that is found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlpctl.detect.patterns.measure import values
 
 
 class Planted(NamedTuple):
-    """A text with a value in it; a secret counts as found whatever type of secret it is called."""
+    """A text with a value in it; a secret is found under any type of secret."""
 
     type: str
     shape: str
@@ -36,9 +36,7 @@ class Recall(NamedTuple):
 
 
 def _snake(label: str) -> str:
-    """The label as the name of a field: without the accents and apostrophes that programmers leave
-    out.
-    """
+    """Return the label as the name of a field, without accents and apostrophes."""
     bare = re.sub(r"\b[dl]'|['’#]", "", label.lower())
     folded = "".join(
         char for char in unicodedata.normalize("NFKD", bare) if unicodedata.category(char) != "Mn"
@@ -80,13 +78,11 @@ _NAMED = (
     "HTML",
     "e-mail",
 )
-"""The carriers of secrets; in prose a key stands as it does in a log."""
+"""The carriers of secrets; prose writes a key as a log does."""
 
 
 def planted(seed: int) -> Iterator[Planted]:
-    """All that is planted: each kind of value in each carrier, and each secret in one carrier after
-    the other.
-    """
+    """Yield all that is planted: each value in each carrier, each secret in three of them."""
     for kind in values.kinds():
         source = random.Random(f"{seed} {kind}")
         for carrier, write in CARRIERS.items():
@@ -103,7 +99,7 @@ def planted(seed: int) -> Iterator[Planted]:
 
 
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Recall]:
-    """What was found of each type, the least first."""
+    """Return what was found of each type, the least first."""
     drawn: dict[str, int] = defaultdict(int)
     missed: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in planted(seed):

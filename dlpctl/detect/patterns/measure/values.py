@@ -1,4 +1,4 @@
-"""Valid values of every type, drawn with a seed: what the recall of the library is measured on."""
+"""Valid values of every type, drawn with a seed, to measure the recall of the library."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DIGITS = "0123456789"
 _CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
 
 
-class Kind(NamedTuple):
-    """One way in which values of a type are written, and the words that stand before them."""
+class ValueKind(NamedTuple):
+    """A way in which values of a type are written, and the words that precede them."""
 
     type: str
     shape: str
@@ -27,9 +27,7 @@ class Kind(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """A value with the name of the variable that would hold it; without a name, a text that stands
-    on its own.
-    """
+    """A value with the name of the variable that holds it; some need no name."""
 
     name: str
     value: str
@@ -46,29 +44,29 @@ def planted_table(name: str) -> dict[str, Any]:
 
 
 def secret_ids() -> list[str]:
-    """The patterns that a secret can be drawn for, in a stable order."""
+    """Return the patterns that a secret can be drawn for, in a stable order."""
     return list(planted_table("secrets.toml"))
 
 
 def secret(pattern_id: str, seed: int) -> Secret:
-    """The same for the same pattern and seed."""
+    """Return a secret; the same for the same pattern and seed."""
     template = planted_table("secrets.toml")[pattern_id]
     value = expand(template["value"], f"{pattern_id}/{seed}", lambda: GENERATORS)
     return Secret(template.get("name", ""), value)
 
 
 @cache
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[ValueKind, ...]:
     table = planted_table("values.toml")
     return tuple(
-        Kind(type_, shape, tuple(names), label)
+        ValueKind(type_, shape, tuple(names), label)
         for type_, rows in table.items()
         for shape, names, label in rows
     )
 
 
-def value(kind: Kind, source: random.Random) -> str:
-    """A value of that kind which its validators accept; the same for the same state of `source`."""
+def value(kind: ValueKind, source: random.Random) -> str:
+    """Return a value that its validators accept; the same for the same state of `source`."""
     checks: list[Callable[[str], bool]] = [
         validators.find(name).accepts for name in kind.validators
     ]
