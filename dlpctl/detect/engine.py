@@ -398,7 +398,7 @@ def _usual_cache() -> Cache:
 
 
 def encode(text: str) -> bytes:
-    """Return the text in UTF-8, each lone surrogate as another character, so that positions stay."""
+    """Return the text in UTF-8; a lone surrogate becomes another character, so positions stay."""
     try:
         return text.encode()
     except UnicodeEncodeError:
