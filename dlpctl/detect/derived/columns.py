@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import Cell, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 
-LabelScore = Callable[[int, bytes], float | None]
-"""The score that a pattern gives to a value right after a label, if the label decides it."""
 
-
-class Columns:
+class Columns(DerivedText):
     """The cells below headers that name something sensitive, each right after its header."""
 
     def __init__(self, cells: Iterable[Cell], data: bytes) -> None:
@@ -39,6 +37,9 @@ class Columns:
             text += data[start:end]
             text += b"\n"
         self.data = bytes(text)
+        self._holders: list[Candidate | None] = [None] * len(self._labels)
+        """The candidate of the original that takes each cell."""
+        self._scores: dict[tuple[int, bytes], float | None] = {}
 
     @classmethod
     def of(
@@ -64,12 +65,9 @@ class Columns:
         last = first + end - start
         return (first, last) if last <= self._tos[at] else None
 
-    def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled:
-        """Give each candidate that takes a cell the score that the label gives it, and return the
-        cells that are settled thereby.
-        """
-        holders: list[Candidate | None] = [None] * len(self._labels)
-        scores: dict[tuple[int, bytes], float | None] = {}
+    def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
+        """Give each candidate that takes a cell the score that the label gives it."""
+        holders, scores = self._holders, self._scores
         for number, (start, end, plain, _proven, pattern) in enumerate(found):
             at = bisect_right(self._froms, start) - 1
             if at < 0 or self._froms[at] != start or self._tos[at] != end:
@@ -82,52 +80,27 @@ class Columns:
             holder = holders[at]
             if holder is None or rank(found[number]) < rank(holder):
                 holders[at] = found[number]
-        return Settled(self, holders, scores)
 
-
-class Settled:
-    """The cells that a candidate takes, so that few patterns could still change what is found in
-    them.
-    """
-
-    def __init__(
-        self,
-        columns: Columns,
-        holders: list[Candidate | None],
-        scores: dict[tuple[int, bytes], float | None],
-    ) -> None:
-        self._columns = columns
-        self._holders = holders
-        self._scores = scores
-
-    def open_hits(self, ends: Iterable[int], best: float, proven: bool, pattern: int) -> list[int]:
-        """Return the hits of a pattern that may change what is found."""
-        blocks, labels = self._columns._blocks, self._columns._labels
+    def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
         kept: list[int] = []
-        decided: dict[tuple[float, int, bytes], bool] = {}
+        settled: dict[tuple[float, int, bytes], bool] = {}
         for end in ends:
-            at = bisect_left(blocks, end) - 1
+            at = bisect_left(self._blocks, end) - 1
             holder = self._holders[at]
             if holder is not None:
-                key = holder.score, holder.pattern, labels[at]
-                if key not in decided:
-                    own = holder.pattern == pattern
-                    decided[key] = (
-                        own and self._scores[pattern, labels[at]] is not None
-                    ) or cannot_beat(best, proven, pattern, holder)
-                if decided[key]:
+                key = holder.score, holder.pattern, self._labels[at]
+                if key not in settled:
+                    settled[key] = cannot_beat(best, proven, pattern, holder) or (
+                        holder.pattern == pattern
+                        and self._scores[pattern, self._labels[at]] is not None
+                    )
+                if settled[key]:
                     continue
             kept.append(end)
         return kept
 
     def holders(self) -> Iterator[Candidate]:
-        """Return what takes cells, where those are among the columns."""
-        for start, first, end, holder in zip(
-            self._columns._starts,
-            self._columns._froms,
-            self._columns._tos,
-            self._holders,
-            strict=True,
-        ):
+        spans = zip(self._starts, self._froms, self._tos, self._holders, strict=True)
+        for start, first, end, holder in spans:
             if holder is not None:
                 yield holder._replace(start=start, end=start + end - first)
