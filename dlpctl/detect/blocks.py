@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.detect.derived.columns import Columns, Settled
+from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import encode, valid_utf8
 from dlpctl.detect.entities import taggers
@@ -208,7 +208,7 @@ class _Search:
             yield from map(Candidate._make, _RECORD.iter_unpack(within))
 
     def _confirmed(
-        self, text: _Text, first: int, last: int, settled: Settled | None = None
+        self, text: _Text, first: int, last: int, columns: Columns | None = None
     ) -> list[Candidate]:
         """The candidates of patterns that start in a range of a text, apart from what is settled."""
         found: list[Candidate] = []
@@ -220,8 +220,8 @@ class _Search:
             if low < high:
                 resume = ends[low - 1] if low else 0
                 near = ends[low:high].tolist()
-                if settled is not None:
-                    near = settled.open_hits(near, runner.best, runner.proven, index)
+                if columns is not None:
+                    near = columns.open_hits(near, runner.best, runner.proven, index)
                 found += self._run(runner, text.data, near, resume)
         return [one for one in found if first <= one.start < last]
 
@@ -273,8 +273,8 @@ class _Search:
             )
         low, high, start = columns.cells_in(first, last)
         found = [*self._confirmed(self._texts[0], start, last), *self._derived_in(start, last)]
-        settled = columns.settle(found, self._detector._label_score)
-        for one in self._confirmed(text, low, high, settled):
+        columns.settle(found, self._detector._label_score)
+        for one in self._confirmed(text, low, high, columns):
             if place := columns.place(one.start, one.end):
                 found.append(_new(Candidate, (*place, *one[2:])))
         return sorted(one for one in found if first <= one.start < last)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import Compiled
-    from dlpctl.detect.derived.columns import Settled
+    from dlpctl.detect.derived.interface import DerivedText
     from dlpctl.detect.derived.tables import OpenTable
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern
@@ -242,9 +242,9 @@ class Detector:
         """
         found = self._in_text(data, min_score, progress, tagged)
         for text in derived_texts(data, table, self._header_words):
-            settled = text.settle(found, self._label_score)
-            held = list(settled.holders()) if settled and self._selected is not None else ()
-            for one in self._in_text(text.data, min_score, None, held, settled):
+            text.settle(found, self._label_score)
+            held = () if self._selected is None else list(text.holders())
+            for one in self._in_text(text.data, min_score, None, held, text):
                 if place := text.place(one.start, one.end):
                     found.append(_new(Candidate, (*place, *one[2:])))
         return found
@@ -255,36 +255,36 @@ class Detector:
         min_score: float,
         progress: dict[int, list[int]] | None,
         tagged: Sequence[Candidate],
-        settled: Settled | None = None,
+        derived: DerivedText | None = None,
     ) -> list[Candidate]:
-        """Return all that patterns find in one text, apart from what is settled in it."""
+        """Return all that patterns find in one text, apart from what is settled in a derived one."""
         selected = self._selected
         if selected is None or progress is not None:
             # In pieces, rivals too must know where to resume.
             return [
                 one
-                for index, ends in self._hits(data, None, settled).items()
+                for index, ends in self._hits(data, None, derived).items()
                 for one in self._confirm(index, data, ends, min_score, progress)
             ]
         found: list[Candidate] = []
         waiting: Hits = {}
-        for index, ends in self._hits(data, self._of_selected, settled).items():
+        for index, ends in self._hits(data, self._of_selected, derived).items():
             if index in selected:
                 found += self._confirm(index, data, ends, min_score, progress)
             else:
                 waiting[index] = ends
         if (found or tagged) and self._of_others:
-            waiting.update(self._hits(data, self._of_others, settled))
+            waiting.update(self._hits(data, self._of_others, derived))
         return self._with_rivals(found, tagged, waiting, data, min_score, progress)
 
-    def _hits(self, data: bytes, sets: Iterable[int] | None, settled: Settled | None) -> Hits:
+    def _hits(self, data: bytes, sets: Iterable[int] | None, derived: DerivedText | None) -> Hits:
         hits = self.first_pass.hits(data, sets)
-        if settled is None:
+        if derived is None:
             return hits
         still_open: Hits = {}
         for index, ends in hits.items():
             runner = self._runner(index)
-            if kept := settled.open_hits(ends, runner.best, runner.proven, index):
+            if kept := derived.open_hits(ends, runner.best, runner.proven, index):
                 still_open[index] = kept
         return still_open
 
@@ -398,7 +398,7 @@ def _usual_cache() -> Cache:
 
 
 def encode(text: str) -> bytes:
-    """Return the text in UTF-8, each lone surrogate as another character, so that positions stay."""
+    """Return the text in UTF-8; a lone surrogate becomes another character, so positions stay."""
     try:
         return text.encode()
     except UnicodeEncodeError:

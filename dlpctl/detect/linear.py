@@ -53,7 +53,7 @@ _REASONS = {
 
 
 def plainly(problem: str) -> str:
-    """Return an engine's reason for refusing a regex, in the words of this project if it has any."""
+    """Return an engine's reason for refusing a regex, in the words of this project if any."""
     return next(
         (said for sign, said in _REASONS.items() if re.search(sign, problem)),
         f"is not valid: {problem}",

@@ -12,6 +12,7 @@ from synthetic import custom
 
 from dlpctl.detect import stream
 from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
@@ -215,7 +216,7 @@ def test_cells_are_judged_as_if_each_was_confirmed_after_its_header(
     detector = judged.for_types(wanted) if wanted else judged
     found = detector.scan(text, min_score)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Columns, "settle", lambda *_: None)
+        patch.setattr(Columns, "settle", DerivedText.settle)
         assert detector.scan(text, min_score) == found
 
 

@@ -28,7 +28,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
 """Entries of each kind that stay in the cache."""
-_FORMAT = 9
+_FORMAT = 10
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""
@@ -39,6 +39,10 @@ _HEAD = Struct("<IIII")
 """The number of patterns, the bytes of the widest one with and without its context, and those of
 the database of anchors.
 """
+
+
+_NOT_RUN = frozenset(("references", "match", "skip"))
+"""Fields of a pattern that the engine does not need."""
 
 
 class Block(NamedTuple):
@@ -161,23 +165,7 @@ def _told(prefix: str, trigger: str) -> int:
 
 def fields_of(pattern: Pattern) -> dict[str, Any]:
     """Return what the engine must know of a pattern, as plain data."""
-    names = (
-        "id",
-        "type",
-        "category",
-        "label",
-        "regex",
-        "score",
-        "validators",
-        "keywords",
-        "region",
-        "source",
-        "context",
-        "width",
-        "trigger",
-        "gated",
-    )
-    return {name: getattr(pattern, name) for name in names}
+    return {name: value for name, value in pattern._asdict().items() if name not in _NOT_RUN}
 
 
 def _context_width(pattern: Pattern) -> int:
@@ -238,7 +226,7 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
-    """Return a policy's patterns as `keep_packed` left them; None where they are missing or stale."""
+    """Return patterns of a policy as `keep_packed` left them; None if missing or stale."""
     return _kept(_key(_content(patterns)), cache, _OF_POLICIES)
 
 

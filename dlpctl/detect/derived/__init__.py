@@ -1,1 +1,1 @@
-"""Derive further texts from a text: encoded runs decoded, and cells of tables after their headers."""
+"""Derive further texts: encoded runs decoded, and cells of tables after their headers."""

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import Cell, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 
-LabelScore = Callable[[int, bytes], float | None]
-"""The score that a pattern gives to a value right after a label, if the label decides it."""
 
-
-class Columns:
+class Columns(DerivedText):
     """The cells below headers that name something sensitive, each right after its header."""
 
     def __init__(self, cells: Iterable[Cell], data: bytes) -> None:
@@ -39,6 +37,9 @@ class Columns:
             text += data[start:end]
             text += b"\n"
         self.data = bytes(text)
+        self._holders: dict[int, Candidate] = {}
+        """The candidates of the original that take cells."""
+        self._scores: dict[tuple[int, bytes], float | None] = {}
 
     @classmethod
     def of(
@@ -75,12 +76,10 @@ class Columns:
         end = self._blocks[high] if high < len(self._blocks) else len(self.data)
         return self._blocks[low], end, min(first, self._froms[low])
 
-    def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled:
-        """Give each candidate that takes a cell the score that the label gives it, and return the
-        cells that are settled thereby.
-        """
+    def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
+        """Give each candidate that takes a cell the score that the label gives it."""
         holders: dict[int, Candidate] = {}
-        scores: dict[tuple[int, bytes], float | None] = {}
+        self._holders, scores = holders, self._scores
         for number, (start, end, plain, _proven, pattern) in enumerate(found):
             at = bisect_right(self._froms, start) - 1
             if at < 0 or self._froms[at] != start or self._tos[at] != end:
@@ -93,48 +92,26 @@ class Columns:
             holder = holders.get(at)
             if holder is None or rank(found[number]) < rank(holder):
                 holders[at] = found[number]
-        return Settled(self, holders, scores)
 
-
-class Settled:
-    """The cells that a candidate takes, so that few patterns could still change what is found in
-    them.
-    """
-
-    def __init__(
-        self,
-        columns: Columns,
-        holders: dict[int, Candidate],
-        scores: dict[tuple[int, bytes], float | None],
-    ) -> None:
-        self._columns = columns
-        self._holders = holders
-        self._scores = scores
-
-    def open_hits(self, ends: Iterable[int], best: float, proven: bool, pattern: int) -> list[int]:
-        """Return the hits of a pattern that may change what is found."""
-        blocks, labels = self._columns._blocks, self._columns._labels
+    def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
         kept: list[int] = []
-        decided: dict[tuple[float, int, bytes], bool] = {}
+        settled: dict[tuple[float, int, bytes], bool] = {}
         for end in ends:
-            at = bisect_left(blocks, end) - 1
+            at = bisect_left(self._blocks, end) - 1
             holder = self._holders.get(at)
             if holder is not None:
-                key = holder.score, holder.pattern, labels[at]
-                if key not in decided:
-                    own = holder.pattern == pattern
-                    decided[key] = (
-                        own and self._scores[pattern, labels[at]] is not None
-                    ) or cannot_beat(best, proven, pattern, holder)
-                if decided[key]:
+                key = holder.score, holder.pattern, self._labels[at]
+                if key not in settled:
+                    settled[key] = cannot_beat(best, proven, pattern, holder) or (
+                        holder.pattern == pattern
+                        and self._scores[pattern, self._labels[at]] is not None
+                    )
+                if settled[key]:
                     continue
             kept.append(end)
         return kept
 
     def holders(self) -> Iterator[Candidate]:
-        """Return what takes cells, where those are among the columns."""
-        columns = self._columns
-        for at in sorted(self._holders):
-            start = columns._starts[at]
-            end = start + columns._tos[at] - columns._froms[at]
-            yield self._holders[at]._replace(start=start, end=end)
+        for at, holder in sorted(self._holders.items()):
+            start = self._starts[at]
+            yield holder._replace(start=start, end=start + self._tos[at] - self._froms[at])

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
@@ -77,7 +78,7 @@ class _Piece(NamedTuple):
     decoded: bool
 
 
-class DecodedText:
+class DecodedText(DerivedText):
     """A text in which runs of another text are decoded, with the places of everything in the
     original.
     """
@@ -108,9 +109,6 @@ class DecodedText:
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.place(start, end) if self._outer else (start, end)
-
-    def settle(self, *_: object) -> None:
-        """Settle nothing: what was decoded is in no other text."""
 
 
 def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:

@@ -126,7 +126,7 @@ def _split(line: bytes, delimiter: bytes) -> list[tuple[int, int]]:
 
 
 def _aligned(line: bytes) -> list[bytes]:
-    """Return cells with at least two blanks between them; further blanks go with the cell before."""
+    """Return cells that two blanks or more separate; further blanks go with the cell before."""
     parts: list[bytes] = []
     for part in line.split(b"  "):
         if part.strip() or not parts:

@@ -8,32 +8,17 @@ that.
 from __future__ import annotations
 
 from functools import cache
-from typing import Protocol
 
-from dlpctl.detect.derived.columns import Columns, LabelScore, Settled
+from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
+from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.linear import Find, compile_regex, finders
-from dlpctl.detect.resolve import Candidate
 
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
-
-
-class DerivedText(Protocol):
-    """A text that is searched like the one it is derived from."""
-
-    data: bytes
-
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the span in the original; None where nothing is to be reported."""
-
-    def settle(self, found: list[Candidate], label_score: LabelScore) -> Settled | None:
-        """Give candidates of the original the scores that this text gives them, and return what
-        need not be confirmed any more.
-        """
 
 
 def derived_texts(

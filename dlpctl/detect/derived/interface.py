@@ -1,0 +1,33 @@
+"""A derived text: what the engine asks of every module of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from dlpctl.detect.resolve import Candidate
+
+LabelScore = Callable[[int, bytes], float | None]
+"""The score that a pattern gives to a value right after a label, if the label decides it."""
+
+
+class DerivedText:
+    """A text in UTF-8 that is searched like the one it is derived from."""
+
+    data: bytes
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original; None where nothing is to be reported."""
+        raise NotImplementedError
+
+    def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
+        """Give candidates of the original the scores that this text gives them, so that fewer
+        hits need to be confirmed.
+        """
+
+    def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
+        """Return the hits of a pattern, with its best score, that may change what is found."""
+        return ends
+
+    def holders(self) -> Iterable[Candidate]:
+        """Return the candidates of the original that settle something, where they are in here."""
+        return ()
