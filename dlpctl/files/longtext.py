@@ -186,12 +186,13 @@ class LongText:
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
         values = self._values()
-        needles = Needles(
-            [one.text for one in values if not is_word(one)],
-            [one.text for one in values if is_word(one)],
-        )
-        count = count_values(needles)
+        self._hidden = {}
+        plain = [one.text for one in values if not is_word(one)]
+        words = [one.text for one in values if is_word(one)]
         del values
+        needles = Needles(plain, words)
+        del plain, words
+        count = count_values(needles)
         search = _ValueSearch(needles, node, files)
         for result in in_order(search.count, _number, search.block, self.checker.processes):
             if result != _CLEAN:
@@ -256,6 +257,7 @@ class _Masking:
             for one, operator in self._long_text.checker.operators(ruled)
         )
         edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
+        self._masker.forget()
         made = {one.replacement for one in edits if one.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
         return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
