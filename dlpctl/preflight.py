@@ -253,6 +253,11 @@ class Checker:
         return self._decider.counts
 
     @property
+    def excepts(self) -> bool:
+        """Whether the verdict on a finding depends on its value."""
+        return self._decider.excepts
+
+    @property
     def processes(self) -> int:
         """The number of processes that may work on one text."""
         leave = self._detector.aside

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, cast, overload
 
+from dlpctl.detect.packed import PackedFindings
 from dlpctl.errors import FormatError
 from dlpctl.files.finding import scan_labelled
 from dlpctl.forked import in_order
@@ -24,6 +25,7 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.needles import Needles
 from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
 from dlpctl.formats.verify import Verification, Written, count_values
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
 from dlpctl.policy.decide import FindingDecision, Verdict
@@ -46,6 +48,12 @@ _REJECTED = 255
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
+_DECISIONS = {
+    Action.ALLOW: Decision.ALLOWED,
+    Action.MASK: Decision.ALLOWED_WITH_MASKING,
+    Action.BLOCK: Decision.BLOCKED,
+}
+"""What a verdict makes of the decision on all findings."""
 _new = tuple.__new__
 
 
@@ -75,25 +83,52 @@ class LongText:
         """Return the values, one below the other, and the decision on them."""
         ruling = self.checker.ruling("", [])
         decision = ruling.decision
-        numbers: dict[Verdict, int] = {}
+        if isinstance(self.found, PackedFindings) and not self.checker.excepts:
+            self._decide_by_pattern(self.found)
+        else:
+            self._decide_one_by_one()
+        for verdict in self._listed:
+            decision = max(decision, _DECISIONS[verdict.action], key=_STRICTNESS.index)
+        values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
+        packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
+        return values_listed, ruling._replace(decision=decision, ruled=packed)
+
+    def _decide_one_by_one(self) -> None:
         for chunk in _chunks(self.found):
-            part = self.checker.ruling(self.text, chunk)
-            decision = max(decision, part.decision, key=_STRICTNESS.index)
-            ruled = iter(part.ruled)
+            ruled = iter(self.checker.ruling(self.text, chunk).ruled)
             following = next(ruled, None)
             for finding in chunk:
                 if following is None or following.finding is not finding:
                     self._verdicts.append(_REJECTED)
                     continue
-                number = numbers.setdefault(following.verdict, len(numbers))
-                self._verdicts.append(number)
-                if following.verdict.action is not Action.ALLOW:
-                    self._hide(finding, following.verdict)
+                self._verdicts.append(self._number_of(following.verdict))
+                self._hide(finding.type, finding.category, finding.start, finding.end)
                 following = next(ruled, None)
-        self._listed = list(numbers)
-        values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
-        packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
-        return values_listed, ruling._replace(decision=decision, ruled=packed)
+
+    def _decide_by_pattern(self, found: PackedFindings) -> None:
+        """Decide once for each pattern and score."""
+        numbers: dict[tuple[int, float], int] = {}
+        sorts = {pattern: found.sort_of(pattern)[:2] for pattern in set(found.patterns)}
+        for at, (start, end, score, pattern) in enumerate(
+            zip(found.starts, found.ends, found.scores, found.patterns, strict=True)
+        ):
+            name, category = sorts[pattern]
+            if is_already_masked(name, category, self.text[start:end]):
+                self._verdicts.append(_REJECTED)
+                continue
+            number = numbers.get((pattern, score))
+            if number is None:
+                ruled = self.checker.ruling(self.text, [found[at]]).ruled
+                number = self._number_of(ruled[0].verdict) if ruled else _REJECTED
+                numbers[pattern, score] = number
+            self._verdicts.append(number)
+            if number != _REJECTED:
+                self._hide(name, category, start, end)
+
+    def _number_of(self, verdict: Verdict) -> int:
+        if verdict not in self._listed:
+            self._listed.append(verdict)
+        return self._listed.index(verdict)
 
     def mask(
         self, files: Files, name: str, masker: Masker, stage: Callable[[str], None]
@@ -121,12 +156,16 @@ class LongText:
         stage("verifying")
         return self._verified(files, name, copy, Written(written))
 
-    def _hide(self, finding: Finding, verdict: Verdict) -> None:
-        values = self._hidden.setdefault((finding.type, finding.category), set())
-        value = self.text[finding.start : finding.end]
+    def _hide(self, name: str, category: Category, start: int, end: int) -> None:
+        """Remember the value of the finding that was decided on last, if it must not stay."""
+        verdict = self._listed[self._verdicts[-1]]
+        if verdict.action is Action.ALLOW:
+            return
+        values = self._hidden.setdefault((name, category), set())
+        value = self.text[start:end]
         if value not in values:
             values.add(value)
-            self._of_type[finding.type] = verdict
+            self._of_type[name] = verdict
 
     def _operators(self) -> set[str]:
         sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
@@ -150,7 +189,7 @@ class LongText:
         values = self._values()
         opened = OpenText(
             self.text,
-            ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found))),
+            self._hidden_spans(),
             max((len(one.text) for one in values), default=0),
         )
         if not opened.joined:
@@ -165,6 +204,17 @@ class LongText:
             FindingDecision(one, self._of_type[one.type])
             for one in Repeats(originals).within(opened)
         ]
+
+    def _hidden_spans(self) -> Iterator[tuple[int, int]]:
+        found = self.found
+        allows = any(verdict.action is Action.ALLOW for verdict in self._listed)
+        if isinstance(found, PackedFindings) and not allows:
+            for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
+                if number != _REJECTED:
+                    yield start, end
+            return
+        for one, _ in self.hidden_in(0, len(found)):
+            yield one.start, one.end
 
     def _values(self) -> list[Value]:
         return [
@@ -229,8 +279,11 @@ class _Masking:
         self._masker = masker
         self._codec = codec
         found = long_text.found
-        self._starts = array("q", (one.start for one in found))
-        ends = array("q", (one.end for one in found))
+        if isinstance(found, PackedFindings):
+            self._starts, ends = found.starts, found.ends
+        else:
+            self._starts = array("q", (one.start for one in found))
+            ends = array("q", (one.end for one in found))
         others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
         def is_between(cut: int) -> bool:
