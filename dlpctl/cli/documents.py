@@ -125,9 +125,9 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
 def without_values(name: str, checker: Checker) -> str:
     """The name of a file as it may be shown."""
-    from dlpctl.files.names import Names
+    from dlpctl.files.names import PlaceNames
 
-    return Names(checker.scan).shown([name])[0]
+    return PlaceNames(checker.scan).shown([name])[0]
 
 
 def beside(name: str, shown: str) -> Path:

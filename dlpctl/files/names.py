@@ -17,7 +17,7 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dlpctl.files.finding import Placed, Scan
+    from dlpctl.files.finding import PlacedValue, Scan
 
 _OPERATOR = "redact"
 _COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
@@ -25,14 +25,14 @@ _COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
 _SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
 
 
-class Names:
+class PlaceNames:
     """Shows texts of a report without any value in them, whatever a policy thinks of it."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self._placed: Sequence[Placed] = ()
+        self._placed: Sequence[PlacedValue] = ()
 
-    def know(self, placed: Sequence[Placed]) -> None:
+    def know(self, placed: Sequence[PlacedValue]) -> None:
         """Values that the file holds: a name tells them without the words that make them be found
         there.
         """
