@@ -207,10 +207,10 @@ class FileChecker:
                 # only now.
                 opened = files.open(masked, name, password)
                 masking.see_again(opened)
-            elif masking.barred or found.unreadable:
+            elif masking.forbidden or found.unreadable:
                 break
             else:
-                masking.bar()
+                masking.forbid_values()
                 opened = node
         return masked, _verified(found), _leaking(found, masking.names)
 
@@ -226,11 +226,11 @@ class _FileMasking:
         self._known: list[Document] = []
         self._hits: dict[int, list[Hit]] = {}
         self._hidden: dict[Value, FindingDecision] = {}
-        self._echoes = Repeats({})
+        self._repeats = Repeats({})
         self.names = PlaceNames(checker.scan)
         self.value_list = ValueList([], [])
         self.written: set[str] = set()
-        self.barred: ForbiddenValues | None = None
+        self.forbidden: ForbiddenValues | None = None
 
     @property
     def values(self) -> list[str]:
@@ -241,9 +241,9 @@ class _FileMasking:
         """The values that count only as they are written."""
         return [value.text for value in self._hidden if is_word(value)]
 
-    def bar(self) -> None:
+    def forbid_values(self) -> None:
         """From here on no replacement keeps a part of its value that is another value."""
-        self.barred = ForbiddenValues(self._hidden)
+        self.forbidden = ForbiddenValues(self._hidden)
         self._hits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
@@ -308,9 +308,9 @@ class _FileMasking:
             finding = one.finding
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
             self._hidden.setdefault(value, one)
-        self._echoes = Repeats({value: one.finding for value, one in self._hidden.items()})
-        if self.barred:
-            self.barred = ForbiddenValues(self._hidden)
+        self._repeats = Repeats({value: one.finding for value, one in self._hidden.items()})
+        if self.forbidden:
+            self.forbidden = ForbiddenValues(self._hidden)
 
     def _hits_in(
         self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
@@ -333,10 +333,10 @@ class _FileMasking:
                 yield from (Hit(number, one.finding.start, one.finding.end, "") for one in ruled)
                 continue
             if not view.repeats:
-                repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
+                repeated = self._repeats.outside(view.text, [one.finding for one in ruled])
                 ruled += (FindingDecision(one, verdicts[one.type]) for one in repeated)
             for start, end, text in replacements(
-                view.text, self._checker.operators(ruled), self._masker, self.barred
+                view.text, self._checker.operators(ruled), self._masker, self.forbidden
             ):
                 if text:
                     self.written.add(text)

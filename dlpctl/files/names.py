@@ -37,10 +37,10 @@ class PlaceNames:
         there.
         """
         self._placed = placed
-        self.__dict__.pop("_echoes", None)
+        self.__dict__.pop("_repeats", None)
 
     @cached_property
-    def _echoes(self) -> Repeats:
+    def _repeats(self) -> Repeats:
         return Repeats(
             {
                 Value(one.finding.type, one.finding.category, one.value): one.finding
@@ -68,5 +68,5 @@ class PlaceNames:
             for one in self._scan(reading)
             if not is_already_masked(one.type, one.category, text[one.start : one.end])
         ]
-        found += self._echoes.outside(text, found)
+        found += self._repeats.outside(text, found)
         return mask_text(text, ((one, _OPERATOR) for one in found), Masker())
