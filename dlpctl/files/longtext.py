@@ -14,10 +14,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.errors import FormatError
+from dlpctl.files.decided import REJECTED, DecidedFindings
 from dlpctl.files.finding import scan_labelled
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
@@ -44,7 +45,6 @@ LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
 _LONGEST = 255
-_REJECTED = 255
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
@@ -99,7 +99,7 @@ class LongText:
             following = next(ruled, None)
             for finding in chunk:
                 if following is None or following.finding is not finding:
-                    self._verdicts.append(_REJECTED)
+                    self._verdicts.append(REJECTED)
                     continue
                 self._verdicts.append(self._number_of(following.verdict))
                 self._hide(finding.type, finding.category, finding.start, finding.end)
@@ -114,15 +114,15 @@ class LongText:
         ):
             name, category = sorts[pattern]
             if is_already_masked(name, category, self.text[start:end]):
-                self._verdicts.append(_REJECTED)
+                self._verdicts.append(REJECTED)
                 continue
             number = numbers.get((pattern, score))
             if number is None:
                 ruled = self.checker.ruling(self.text, [found[at]]).ruled
-                number = self._number_of(ruled[0].verdict) if ruled else _REJECTED
+                number = self._number_of(ruled[0].verdict) if ruled else REJECTED
                 numbers[pattern, score] = number
             self._verdicts.append(number)
-            if number != _REJECTED:
+            if number != REJECTED:
                 self._hide(name, category, start, end)
 
     def _number_of(self, verdict: Verdict) -> int:
@@ -177,7 +177,7 @@ class LongText:
         listed, text = self._listed, self.text
         verdicts = self._verdicts[low:high]
         for finding, number in zip(islice(self.found, low, high), verdicts, strict=True):
-            if number != _REJECTED and (
+            if number != REJECTED and (
                 listed[number].action is not Action.ALLOW
                 or text[finding.start : finding.end]
                 in self._hidden.get((finding.type, finding.category), ())
@@ -210,7 +210,7 @@ class LongText:
         allows = any(verdict.action is Action.ALLOW for verdict in self._listed)
         if isinstance(found, PackedFindings) and not allows:
             for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
-                if number != _REJECTED:
+                if number != REJECTED:
                     yield start, end
             return
         for one, _ in self.hidden_in(0, len(found)):
@@ -354,87 +354,6 @@ class _ValueSearch:
         else:
             holds = self._needles.in_text(text[first:last])
         return b"" if holds else _CLEAN
-
-
-class DecidedFindings(Sequence[FindingDecision]):
-    """The findings that count, each with its verdict; each is made when it is asked for.
-
-    Their places are those of their values in a list of all values, one below the other.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        found: Sequence[Finding],
-        verdicts: array[int],
-        listed: Sequence[Verdict],
-    ) -> None:
-        self._node = node
-        self.found = found
-        self._verdicts = verdicts
-        self._listed = listed
-        self._rejected = verdicts.count(_REJECTED)
-
-    @property
-    def findings(self) -> LocatedFindings:
-        return LocatedFindings(self)
-
-    def __len__(self) -> int:
-        return len(self._verdicts) - self._rejected
-
-    def __iter__(self) -> Iterator[FindingDecision]:
-        listed = self._listed
-        at = 0
-        for finding, number in zip(self.found, self._verdicts, strict=True):
-            name, category, start, end, score, pattern_id, _ = finding
-            if number != _REJECTED:
-                placed = _new(
-                    Finding, (name, category, at, at + end - start, score, pattern_id, None)
-                )
-                yield _new(FindingDecision, (placed, listed[number]))
-            at += end - start + 1
-
-    def places(self) -> Iterator[str]:
-        """The places of the findings, for people."""
-        document = self._node.document
-        anchor = document.segments[0].anchor
-        assert isinstance(anchor, Readable)
-        line_ends = anchor.line_ends
-        line, place = -1, ""
-        for finding, number in zip(self.found, self._verdicts, strict=True):
-            if number != _REJECTED:
-                found = bisect_left(line_ends, finding.start, max(line, 0))
-                if found != line:
-                    line, place = found, self._node.place(document, 0, finding.start)
-                yield place
-
-    @overload
-    def __getitem__(self, at: int) -> FindingDecision: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[FindingDecision]: ...
-    def __getitem__(self, at: int | slice) -> FindingDecision | list[FindingDecision]:
-        return list(self)[at]
-
-
-class LocatedFindings(Sequence[Finding]):
-    """The findings among decisions."""
-
-    def __init__(self, decided: DecidedFindings) -> None:
-        self._decided = decided
-
-    def __len__(self) -> int:
-        return len(self._decided)
-
-    def __iter__(self) -> Iterator[Finding]:
-        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
-            yield finding._replace(locator=place)
-
-    @overload
-    def __getitem__(self, at: int) -> Finding: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Finding]: ...
-    def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
-        return list(self)[at]
 
 
 def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:
