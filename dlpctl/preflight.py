@@ -253,6 +253,11 @@ class Checker:
         return self._decider.counts
 
     @property
+    def excepts(self) -> bool:
+        """Whether the verdict on a finding depends on its value."""
+        return self._decider.excepts
+
+    @property
     def processes(self) -> int:
         """The number of processes that may work on one text."""
         leave = self._detector.aside
@@ -298,7 +303,7 @@ class Checker:
         self, text: str, hidden: Sequence[FindingDecision], masker: Masker
     ) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.leaks import ForbiddenValues, Value, echoes, find_leaks
+        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks, find_repeats
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
@@ -312,7 +317,7 @@ class Checker:
             verdicts = {one.finding.type: one.verdict for one in hidden}
             repeated = [
                 FindingDecision(echo, verdicts[echo.type])
-                for echo in echoes(text, [one.finding for one in hidden])
+                for echo in find_repeats(text, [one.finding for one in hidden])
             ]
             masked, shown = self._masked_until_clean(
                 text, [*hidden, *repeated], masker, ForbiddenValues(values)
@@ -332,7 +337,7 @@ class Checker:
         text: str,
         hidden: Sequence[FindingDecision],
         masker: Masker,
-        barred: ForbiddenValues | None = None,
+        forbidden: ForbiddenValues | None = None,
     ) -> tuple[str, str]:
         """The text masked until a scan finds nothing to mask, and the type that it finds all the
         same.
@@ -343,7 +348,7 @@ class Checker:
             masked = (
                 self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
             )
-            text = mask_text(text, masked, masker, barred)
+            text = mask_text(text, masked, masker, forbidden)
             _, again = self._rule(text)
             hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
             if not hidden:

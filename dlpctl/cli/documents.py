@@ -124,9 +124,9 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
 def without_values(name: str, checker: Checker) -> str:
     """Return the name of a file without sensitive values."""
-    from dlpctl.files.names import Names
+    from dlpctl.files.names import PlaceNames
 
-    return Names(checker.scan).shown([name])[0]
+    return PlaceNames(checker.scan).shown([name])[0]
 
 
 def beside(name: str, shown: str) -> Path:

@@ -180,12 +180,15 @@ class _Search:
 
     def run(self, processes: int) -> PackedFindings | None:
         """Return what is found; None where only a scan of the whole text can tell."""
+        for text in self._texts:
+            # What the regexes make of their automata on the way is shared by the children.
+            self._confirmed(text, 0, _PRELUDE)
+        self._prelude = self._known_early()
         chunks = in_order(len(self._chunks), lambda number: b"%d" % number, self._chunk, processes)
         self._derived = [
             (array("q", (one[0] for one in _RECORD.iter_unpack(chunk))), chunk) for chunk in chunks
         ]
         del self._texts[1:]
-        self._prelude = self._known_early()
         return self._joined(in_order(len(self._borders) - 1, self._task, self._block, processes))
 
     def _chunk(self, task: bytes) -> bytes:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dlpctl.errors import FormatError, StillExposedError, UsageError
-from dlpctl.files.finding import Ledger, Seen, place_all, search_document
+from dlpctl.files.finding import ValueList, ViewFinding, place_all, search_document
 from dlpctl.files.longtext import LongText
-from dlpctl.files.names import Names
+from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
@@ -127,8 +127,8 @@ class FileChecker:
                 if answer is not None:
                     return answer
                 long_text = None
-            work = _Work(self._checker, masker or self._checker.masker())
-            ruling = work.rule(node, everything=everything)
+            masking = _FileMasking(self._checker, masker or self._checker.masker())
+            ruling = masking.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
             if (
                 not reason
@@ -139,14 +139,14 @@ class FileChecker:
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:
                     masked, verified, reason = self._masked(
-                        files, node, name, password, work, stage
+                        files, node, name, password, masking, stage
                     )
                 except FormatError as error:
                     reason = f"the file cannot be masked: {error.message}"
-        report = self._checker.report(work.ledger.text, ruling, None, reason, empty=not data)
+        report = self._checker.report(masking.value_list.text, ruling, None, reason, empty=not data)
         given = None if report.decision is Decision.BLOCKED else masked
-        pages = work.pages_of(node.document) if given is not None else ()
-        return FileReport(report, _coverage(node, work.names), given, verified, pages)
+        pages = masking.pages_of(node.document) if given is not None else ()
+        return FileReport(report, _coverage(node, masking.names), given, verified, pages)
 
     def _examine_long(
         self,
@@ -172,7 +172,7 @@ class FileChecker:
             verified = _verified(found)
         report = self._checker.report(values, ruling, None)
         given = None if report.decision is Decision.BLOCKED else masked
-        return FileReport(report, _coverage(node, Names(self._checker.scan)), given, verified)
+        return FileReport(report, _coverage(node, PlaceNames(self._checker.scan)), given, verified)
 
     def _masked(
         self,
@@ -180,7 +180,7 @@ class FileChecker:
         node: Node,
         name: str,
         password: str | None,
-        work: _Work,
+        masking: _FileMasking,
         stage: Callable[[str], None],
     ) -> tuple[bytes, Verified, str]:
         """The copy, what was found in it, and why it cannot be given out where it cannot."""
@@ -189,15 +189,15 @@ class FileChecker:
             stage("masking")
             # What verifies starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
-                masked = files.masked(opened, work.hits_of)
+                masked = files.masked(opened, masking.hits_of)
                 stage("verifying")
                 found = verifier.verify(
                     masked,
                     name,
-                    work.values,
-                    work.hits_of,
-                    words=work.words,
-                    replacements=work.written,
+                    masking.values,
+                    masking.hits_of,
+                    words=masking.words,
+                    replacements=masking.written,
                     password=password,
                 )
             if found.clean:
@@ -206,16 +206,16 @@ class FileChecker:
                 # A value that lost to one that overlapped it, or that its neighbours hid, shows
                 # only now.
                 opened = files.open(masked, name, password)
-                work.see_again(opened)
-            elif work.barred or found.unreadable:
+                masking.see_again(opened)
+            elif masking.forbidden or found.unreadable:
                 break
             else:
-                work.bar()
+                masking.forbid_values()
                 opened = node
-        return masked, _verified(found), _leaking(found, work.names)
+        return masked, _verified(found), _leaking(found, masking.names)
 
 
-class _Work:
+class _FileMasking:
     """What is known of one file: what every view of it shows, and what must not stay."""
 
     def __init__(self, checker: Checker, masker: Masker) -> None:
@@ -228,11 +228,11 @@ class _Work:
         self._hidden: dict[Value, FindingDecision] = {}
         self._verdicts: dict[str, Verdict] = {}
         """The verdict on what repeats a hidden value, by type."""
-        self._echoes = Repeats({})
-        self.names = Names(checker.scan)
-        self.ledger = Ledger([], [])
+        self._repeats = Repeats({})
+        self.names = PlaceNames(checker.scan)
+        self.value_list = ValueList([], [])
         self.written: set[str] = set()
-        self.barred: ForbiddenValues | None = None
+        self.forbidden: ForbiddenValues | None = None
 
     @property
     def values(self) -> list[str]:
@@ -243,9 +243,9 @@ class _Work:
         """The values that count only as they are written."""
         return [value.text for value in self._hidden if is_word(value)]
 
-    def bar(self) -> None:
+    def forbid_values(self) -> None:
         """From here on no replacement keeps a part of its value that is another value."""
-        self.barred = ForbiddenValues(self._hidden)
+        self.forbidden = ForbiddenValues(self._hidden)
         self._hits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
@@ -254,8 +254,8 @@ class _Work:
         """
         placed = place_all(node, self._see)
         self.names.know(placed)
-        self.ledger = Ledger(placed, self.names.shown([one.place for one in placed]))
-        ruling = self._checker.ruling(self.ledger.text, self.ledger.findings)
+        self.value_list = ValueList(placed, self.names.shown([one.place for one in placed]))
+        ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
         hidden = [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
         if everything:
             ruling = _with_blocked(ruling)
@@ -265,9 +265,9 @@ class _Work:
     def see_again(self, node: Node) -> None:
         """Go on with a file that was masked already."""
         placed = place_all(node, self._see)
-        ledger = Ledger(placed, [""] * len(placed))
-        ruled = self._checker.ruling(ledger.text, ledger.findings).ruled
-        self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], ledger)
+        value_list = ValueList(placed, [""] * len(placed))
+        ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
+        self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], value_list)
 
     def hits_of(self, document: Document) -> list[Hit]:
         """What must not stay: all that was found and wherever it stands again; in a copy, all that
@@ -297,24 +297,24 @@ class _Work:
         }
         return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
 
-    def _see(self, document: Document) -> list[Seen]:
+    def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
         # The document is kept, so that no other can come to stand under its id.
         self._known.append(document)
         self._seen[id(document)] = _by_view(seen)
         return seen
 
-    def _hide(self, hidden: Sequence[FindingDecision], ledger: Ledger | None = None) -> None:
-        text = (ledger or self.ledger).text
+    def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
+        text = (value_list or self.value_list).text
         for one in hidden:
             finding = one.finding
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
             if value not in self._hidden:
                 self._hidden[value] = one
                 self._verdicts[value.type] = one.verdict
-        self._echoes = Repeats({value: one.finding for value, one in self._hidden.items()})
-        if self.barred:
-            self.barred = ForbiddenValues(self._hidden)
+        self._repeats = Repeats({value: one.finding for value, one in self._hidden.items()})
+        if self.forbidden:
+            self.forbidden = ForbiddenValues(self._hidden)
 
     def _hits_in(
         self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
@@ -336,10 +336,10 @@ class _Work:
                 yield from (Hit(number, one.finding.start, one.finding.end, "") for one in ruled)
                 continue
             if not view.repeats:
-                repeated = self._echoes.outside(view.text, [one.finding for one in ruled])
+                repeated = self._repeats.outside(view.text, [one.finding for one in ruled])
                 ruled += (FindingDecision(one, self._verdicts[one.type]) for one in repeated)
             for start, end, text in replacements(
-                view.text, self._checker.operators(ruled), self._masker, self.barred
+                view.text, self._checker.operators(ruled), self._masker, self.forbidden
             ):
                 if text:
                     self.written.add(text)
@@ -352,14 +352,14 @@ def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
     return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
 
 
-def _by_view(seen: Iterable[Seen]) -> dict[int, list[Finding]]:
+def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
     found: dict[int, list[Finding]] = {}
     for one in seen:
         found.setdefault(one.view, []).append(one.finding)
     return found
 
 
-def _coverage(node: Node, names: Names) -> Coverage:
+def _coverage(node: Node, names: PlaceNames) -> Coverage:
     nodes = list(node.walk())
     segments = [segment for each in nodes for segment in each.document.segments]
     missed = list(node.uninspected())
@@ -378,7 +378,7 @@ def _verified(found: Verification) -> Verified:
     return Verified(found.values, len({leak.place for leak in found.leaks}), found.summary())
 
 
-def _leaking(found: Verification, names: Names) -> str:
+def _leaking(found: Verification, names: PlaceNames) -> str:
     if found.clean:
         return ""
     leak = found.leaks[0]

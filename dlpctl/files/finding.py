@@ -32,7 +32,7 @@ class Finder(Protocol):
     def scan_binary(self, text: str, /) -> Sequence[Finding]: ...
 
 
-class Seen(NamedTuple):
+class ViewFinding(NamedTuple):
     """A finding in one view of a document; its positions are those of the view's text."""
 
     view: int
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
     """The position in the segments."""
 
 
-class Placed(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value of a file, however many views show it."""
 
     finding: Finding
@@ -54,27 +54,27 @@ class Placed(NamedTuple):
     """For people. It may hold the names of files and sheets, and they may hold values."""
 
 
-def search_document(document: Document, finder: Finder) -> list[Seen]:
+def search_document(document: Document, finder: Finder) -> list[ViewFinding]:
     """Return the findings of every view of a document; strings of unknown binaries are no text."""
     is_binary = document.format == BINARY
     return scan_document(document, finder.scan_binary if is_binary else finder.scan)
 
 
-def scan_document(document: Document, scan: Scan) -> list[Seen]:
+def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
     """What every view shows, overlaps between views included."""
-    seen: list[Seen] = []
+    seen: list[ViewFinding] = []
     whole: set[Piece] = set()
     labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
         for one in scan_labelled(view, whole, scan) if view.context else scan(view.text):
             pieces = view.pieces_of(one.start, one.end)
-            seen.append(Seen(number, one, pieces))
+            seen.append(ViewFinding(number, one, pieces))
             if labelled_later and not view.repeats and len(pieces) == 1:
                 whole.add(pieces[0])
     return _without_glued(document, seen)
 
 
-def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
+def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFinding]:
     """Where lines are joined without a space, a whole value may take in what begins the next line:
     then it counts without that.
     """
@@ -88,7 +88,7 @@ def _without_glued(document: Document, seen: list[Seen]) -> list[Seen]:
     for spans in whole.values():
         spans.sort()
 
-    def holds_a_whole_one(one: Seen) -> bool:
+    def holds_a_whole_one(one: ViewFinding) -> bool:
         length = one.finding.end - one.finding.start
         if len(one.pieces) < 2 or sum(each.end - each.start for each in one.pieces) < length:
             return False
@@ -143,14 +143,14 @@ def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[F
         at += len(cell) + len(_CELLS_APART)
 
 
-def place_all(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Placed]:
+def place_all(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
     """Return all values of a file and of the files within it, in their order; the lists are
     emptied.
     """
     return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
 
 
-def _placed_in(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Placed]:
+def _placed_in(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
     found = _distinct(node, node.document, seen_in(node.document))
     for other in node.others:
         # A second reading mostly shows the same values; only others count.
@@ -163,13 +163,13 @@ def _placed_in(node: Node, seen_in: Callable[[Document], list[Seen]]) -> list[Pl
     return found
 
 
-def _distinct(node: Node, document: Document, seen: list[Seen]) -> list[Placed]:
+def _distinct(node: Node, document: Document, seen: list[ViewFinding]) -> list[PlacedValue]:
     """Return the best finding for each stretch of the document: the surest, then the longest.
 
     The list is emptied on the way: each of a hundred thousand makes room for what comes of it.
     """
     taken: dict[int, bytearray] = {}
-    kept: list[Placed] = []
+    kept: list[PlacedValue] = []
     places: dict[str, str] = {}
     # Backwards, and equal ones in their order, since they are taken from the end.
     seen.reverse()
@@ -182,7 +182,7 @@ def _distinct(node: Node, document: Document, seen: list[Seen]) -> list[Placed]:
         value = document.views[view].text[finding.start : finding.end]
         place = node.place(document, segment, start)
         place = places.setdefault(place, place)
-        kept.append(_new(Placed, (finding, value, node, document, segment, start, place)))
+        kept.append(_new(PlacedValue, (finding, value, node, document, segment, start, place)))
     if len(taken) > 1:
         kept = list(_once_a_place(kept))
     kept.sort(key=lambda one: (one.segment, one.start))
@@ -202,11 +202,11 @@ def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Docume
     return True
 
 
-def _once_a_place(found: Iterable[Placed]) -> Iterator[Placed]:
+def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
     """Of segments that hold the same place of the file, such as a cell in its row and in its
     column, one speaks for it.
     """
-    groups: dict[tuple[str, str], dict[int, list[Placed]]] = {}
+    groups: dict[tuple[str, str], dict[int, list[PlacedValue]]] = {}
     for one in found:
         by_segment = groups.setdefault((one.place, _spelled(one.value)), {})
         by_segment.setdefault(one.segment, []).append(one)
@@ -222,12 +222,12 @@ def _spelled(value: str) -> str:
     return "".join(filter(str.isalnum, value)).casefold() or value
 
 
-class Ledger:
+class ValueList:
     """The values of a file, one below the other: a text that policies, summaries and samples can be
     made for.
     """
 
-    def __init__(self, placed: Sequence[Placed], places: Sequence[str]) -> None:
+    def __init__(self, placed: Sequence[PlacedValue], places: Sequence[str]) -> None:
         starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
         self.text = "\n".join(one.value for one in placed)
         self.findings = [

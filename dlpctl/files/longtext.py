@@ -14,9 +14,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, cast
 
+from dlpctl.detect.packed import PackedFindings
 from dlpctl.errors import FormatError
+from dlpctl.files.decided import REJECTED, DecidedFindings
 from dlpctl.files.finding import scan_labelled
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
@@ -24,6 +26,7 @@ from dlpctl.formats.encoding import Edit
 from dlpctl.formats.needles import Needles
 from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
 from dlpctl.formats.verify import Verification, Written, count_values
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
 from dlpctl.policy.decide import FindingDecision, Verdict
@@ -42,10 +45,15 @@ LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
 _LONGEST = 255
-_REJECTED = 255
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
+_DECISIONS = {
+    Action.ALLOW: Decision.ALLOWED,
+    Action.MASK: Decision.ALLOWED_WITH_MASKING,
+    Action.BLOCK: Decision.BLOCKED,
+}
+"""What a verdict makes of the decision on all findings."""
 _new = tuple.__new__
 
 
@@ -75,25 +83,52 @@ class LongText:
         """Return the values, one below the other, and the decision on them."""
         ruling = self.checker.ruling("", [])
         decision = ruling.decision
-        numbers: dict[Verdict, int] = {}
-        for chunk in _chunks(self.found):
-            part = self.checker.ruling(self.text, chunk)
-            decision = max(decision, part.decision, key=_STRICTNESS.index)
-            ruled = iter(part.ruled)
-            following = next(ruled, None)
-            for finding in chunk:
-                if following is None or following.finding is not finding:
-                    self._verdicts.append(_REJECTED)
-                    continue
-                number = numbers.setdefault(following.verdict, len(numbers))
-                self._verdicts.append(number)
-                if following.verdict.action is not Action.ALLOW:
-                    self._hide(finding, following.verdict)
-                following = next(ruled, None)
-        self._listed = list(numbers)
+        if isinstance(self.found, PackedFindings) and not self.checker.excepts:
+            self._decide_by_pattern(self.found)
+        else:
+            self._decide_one_by_one()
+        for verdict in self._listed:
+            decision = max(decision, _DECISIONS[verdict.action], key=_STRICTNESS.index)
         values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
         packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
         return values_listed, ruling._replace(decision=decision, ruled=packed)
+
+    def _decide_one_by_one(self) -> None:
+        for chunk in _chunks(self.found):
+            ruled = iter(self.checker.ruling(self.text, chunk).ruled)
+            following = next(ruled, None)
+            for finding in chunk:
+                if following is None or following.finding is not finding:
+                    self._verdicts.append(REJECTED)
+                    continue
+                self._verdicts.append(self._number_of(following.verdict))
+                self._hide(finding.type, finding.category, finding.start, finding.end)
+                following = next(ruled, None)
+
+    def _decide_by_pattern(self, found: PackedFindings) -> None:
+        """Decide once for each pattern and score."""
+        numbers: dict[tuple[int, float], int] = {}
+        sorts = {pattern: found.sort_of(pattern)[:2] for pattern in set(found.patterns)}
+        for at, (start, end, score, pattern) in enumerate(
+            zip(found.starts, found.ends, found.scores, found.patterns, strict=True)
+        ):
+            name, category = sorts[pattern]
+            if is_already_masked(name, category, self.text[start:end]):
+                self._verdicts.append(REJECTED)
+                continue
+            number = numbers.get((pattern, score))
+            if number is None:
+                ruled = self.checker.ruling(self.text, [found[at]]).ruled
+                number = self._number_of(ruled[0].verdict) if ruled else REJECTED
+                numbers[pattern, score] = number
+            self._verdicts.append(number)
+            if number != REJECTED:
+                self._hide(name, category, start, end)
+
+    def _number_of(self, verdict: Verdict) -> int:
+        if verdict not in self._listed:
+            self._listed.append(verdict)
+        return self._listed.index(verdict)
 
     def mask(
         self, files: Files, name: str, masker: Masker, stage: Callable[[str], None]
@@ -121,12 +156,16 @@ class LongText:
         stage("verifying")
         return self._verified(files, name, copy, Written(written))
 
-    def _hide(self, finding: Finding, verdict: Verdict) -> None:
-        values = self._hidden.setdefault((finding.type, finding.category), set())
-        value = self.text[finding.start : finding.end]
+    def _hide(self, name: str, category: Category, start: int, end: int) -> None:
+        """Remember the value of the finding that was decided on last, if it must not stay."""
+        verdict = self._listed[self._verdicts[-1]]
+        if verdict.action is Action.ALLOW:
+            return
+        values = self._hidden.setdefault((name, category), set())
+        value = self.text[start:end]
         if value not in values:
             values.add(value)
-            self._of_type[finding.type] = verdict
+            self._of_type[name] = verdict
 
     def _operators(self) -> set[str]:
         sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
@@ -138,7 +177,7 @@ class LongText:
         listed, text = self._listed, self.text
         verdicts = self._verdicts[low:high]
         for finding, number in zip(islice(self.found, low, high), verdicts, strict=True):
-            if number != _REJECTED and (
+            if number != REJECTED and (
                 listed[number].action is not Action.ALLOW
                 or text[finding.start : finding.end]
                 in self._hidden.get((finding.type, finding.category), ())
@@ -150,7 +189,7 @@ class LongText:
         values = self._values()
         opened = OpenText(
             self.text,
-            ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found))),
+            self._hidden_spans(),
             max((len(one.text) for one in values), default=0),
         )
         if not opened.joined:
@@ -165,6 +204,17 @@ class LongText:
             FindingDecision(one, self._of_type[one.type])
             for one in Repeats(originals).within(opened)
         ]
+
+    def _hidden_spans(self) -> Iterator[tuple[int, int]]:
+        found = self.found
+        allows = any(verdict.action is Action.ALLOW for verdict in self._listed)
+        if isinstance(found, PackedFindings) and not allows:
+            for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
+                if number != REJECTED:
+                    yield start, end
+            return
+        for one, _ in self.hidden_in(0, len(found)):
+            yield one.start, one.end
 
     def _values(self) -> list[Value]:
         return [
@@ -186,12 +236,13 @@ class LongText:
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
         values = self._values()
-        needles = Needles(
-            [one.text for one in values if not is_word(one)],
-            [one.text for one in values if is_word(one)],
-        )
-        count = count_values(needles)
+        self._hidden = {}
+        plain = [one.text for one in values if not is_word(one)]
+        words = [one.text for one in values if is_word(one)]
         del values
+        needles = Needles(plain, words)
+        del plain, words
+        count = count_values(needles)
         search = _ValueSearch(needles, node, files)
         for result in in_order(search.count, _number, search.block, self.checker.processes):
             if result != _CLEAN:
@@ -228,8 +279,11 @@ class _Masking:
         self._masker = masker
         self._codec = codec
         found = long_text.found
-        self._starts = array("q", (one.start for one in found))
-        ends = array("q", (one.end for one in found))
+        if isinstance(found, PackedFindings):
+            self._starts, ends = found.starts, found.ends
+        else:
+            self._starts = array("q", (one.start for one in found))
+            ends = array("q", (one.end for one in found))
         others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
         def is_between(cut: int) -> bool:
@@ -256,6 +310,7 @@ class _Masking:
             for one, operator in self._long_text.checker.operators(ruled)
         )
         edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
+        self._masker.forget()
         made = {one.replacement for one in edits if one.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
         return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
@@ -299,87 +354,6 @@ class _ValueSearch:
         else:
             holds = self._needles.in_text(text[first:last])
         return b"" if holds else _CLEAN
-
-
-class DecidedFindings(Sequence[FindingDecision]):
-    """The findings that count, each with its verdict; each is made when it is asked for.
-
-    Their places are those of their values in a list of all values, one below the other.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        found: Sequence[Finding],
-        verdicts: array[int],
-        listed: Sequence[Verdict],
-    ) -> None:
-        self._node = node
-        self.found = found
-        self._verdicts = verdicts
-        self._listed = listed
-        self._rejected = verdicts.count(_REJECTED)
-
-    @property
-    def findings(self) -> LocatedFindings:
-        return LocatedFindings(self)
-
-    def __len__(self) -> int:
-        return len(self._verdicts) - self._rejected
-
-    def __iter__(self) -> Iterator[FindingDecision]:
-        listed = self._listed
-        at = 0
-        for finding, number in zip(self.found, self._verdicts, strict=True):
-            name, category, start, end, score, pattern_id, _ = finding
-            if number != _REJECTED:
-                placed = _new(
-                    Finding, (name, category, at, at + end - start, score, pattern_id, None)
-                )
-                yield _new(FindingDecision, (placed, listed[number]))
-            at += end - start + 1
-
-    def places(self) -> Iterator[str]:
-        """The places of the findings, for people."""
-        document = self._node.document
-        anchor = document.segments[0].anchor
-        assert isinstance(anchor, Readable)
-        line_ends = anchor.line_ends
-        line, place = -1, ""
-        for finding, number in zip(self.found, self._verdicts, strict=True):
-            if number != _REJECTED:
-                found = bisect_left(line_ends, finding.start, max(line, 0))
-                if found != line:
-                    line, place = found, self._node.place(document, 0, finding.start)
-                yield place
-
-    @overload
-    def __getitem__(self, at: int) -> FindingDecision: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[FindingDecision]: ...
-    def __getitem__(self, at: int | slice) -> FindingDecision | list[FindingDecision]:
-        return list(self)[at]
-
-
-class LocatedFindings(Sequence[Finding]):
-    """The findings among decisions."""
-
-    def __init__(self, decided: DecidedFindings) -> None:
-        self._decided = decided
-
-    def __len__(self) -> int:
-        return len(self._decided)
-
-    def __iter__(self) -> Iterator[Finding]:
-        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
-            yield finding._replace(locator=place)
-
-    @overload
-    def __getitem__(self, at: int) -> Finding: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Finding]: ...
-    def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
-        return list(self)[at]
 
 
 def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:

@@ -17,7 +17,7 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dlpctl.files.finding import Placed, Scan
+    from dlpctl.files.finding import PlacedValue, Scan
 
 _OPERATOR = "redact"
 _COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
@@ -25,22 +25,22 @@ _COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
 _SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
 
 
-class Names:
+class PlaceNames:
     """Shows texts of a report without any value in them, whatever a policy thinks of it."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self._placed: Sequence[Placed] = ()
+        self._placed: Sequence[PlacedValue] = ()
 
-    def know(self, placed: Sequence[Placed]) -> None:
+    def know(self, placed: Sequence[PlacedValue]) -> None:
         """Values that the file holds: a name tells them without the words that make them be found
         there.
         """
         self._placed = placed
-        self.__dict__.pop("_echoes", None)
+        self.__dict__.pop("_repeats", None)
 
     @cached_property
-    def _echoes(self) -> Repeats:
+    def _repeats(self) -> Repeats:
         return Repeats(
             {
                 Value(one.finding.type, one.finding.category, one.value): one.finding
@@ -68,5 +68,5 @@ class Names:
             for one in self._scan(reading)
             if not is_already_masked(one.type, one.category, text[one.start : one.end])
         ]
-        found += self._echoes.outside(text, found)
+        found += self._repeats.outside(text, found)
         return mask_text(text, ((one, _OPERATOR) for one in found), Masker())

@@ -152,8 +152,11 @@ class Needles:
         )
 
     def prepare(self, *, is_wide: bool) -> None:
-        """Make what `in_bytes` needs, so that processes forked from here share it."""
+        """Make what `in_bytes` needs, so that processes forked from here share it, and drop what
+        nothing else needs.
+        """
         _ = self._plain, self._plain_words, self._wide if is_wide else None
+        self._spelled.clear()
 
     def _is_in(self, data: bytes) -> bool:
         lowered = data.lower()

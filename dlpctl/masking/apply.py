@@ -35,12 +35,12 @@ class Span(NamedTuple):
 
 
 def mask_text(
-    text: str, masked: Iterable[Masked], masker: Masker, barred: ForbiddenValues | None = None
+    text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> str:
     """A copy of `text` in which every finding is replaced as its operator says."""
     parts: list[str] = []
     behind = 0
-    for start, end, replacement in replacements(text, masked, masker, barred):
+    for start, end, replacement in replacements(text, masked, masker, forbidden):
         parts += (text[behind:start], replacement)
         behind = end
     parts.append(text[behind:])
@@ -48,11 +48,11 @@ def mask_text(
 
 
 def replacements(
-    text: str, masked: Iterable[Masked], masker: Masker, barred: ForbiddenValues | None = None
+    text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> list[Replacement]:
     """What replaces what, from the start of the text to its end, nothing overlapping.
 
-    What an operator would leave of a value gives way to `redact` where it is one of the `barred`.
+    What an operator would leave of a value gives way to `redact` where it is one of the `forbidden`.
     """
     spans = resolve(masked)
     if any(span.operator == "token" for span in spans):
@@ -60,7 +60,7 @@ def replacements(
     written: list[Replacement] = []
     for start, end, type_name, category, operator in spans:
         replacement = masker.replacement(operator, type_name, category, text[start:end])
-        if barred is not None and barred.stands_in(replacement):
+        if forbidden is not None and forbidden.is_in(replacement):
             replacement = masker.replacement("redact", type_name, category, text[start:end])
         written.append(Replacement(start, end, replacement))
     return written

@@ -191,7 +191,7 @@ class _Index:
     def _glued(self) -> Literals:
         return Literals(self._several)
 
-    def stands_in(self, text: str) -> Iterator[Value]:
+    def values_in(self, text: str) -> Iterator[Value]:
         normal = _normal(text)
         few = len(self._lengths) <= _FEW
         if not few or any(first in normal for first in self._lengths):
@@ -209,8 +209,8 @@ class ForbiddenValues:
     def __init__(self, values: Iterable[Value]) -> None:
         self._index = _Index(values)
 
-    def stands_in(self, written: str) -> bool:
-        return next(self._index.stands_in(written), None) is not None
+    def is_in(self, written: str) -> bool:
+        return next(self._index.values_in(written), None) is not None
 
 
 def is_word(value: Value) -> bool:
@@ -231,12 +231,12 @@ def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     index = _Index(values)
     leaks: dict[Leak, None] = {}
     for form, text in _readings(masked):
-        for value in index.stands_in(text):
+        for value in index.values_in(text):
             leaks[Leak(value.type, form)] = None
     return list(leaks)
 
 
-def echoes(text: str, findings: Sequence[Finding]) -> list[Finding]:
+def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Further places of values that were found: a name that is repeated, a number written in
     another way.
 

@@ -98,6 +98,10 @@ class Masker:
             made = self._made[known] = apply(type_name, category, value)
         return made
 
+    def forget(self) -> None:
+        """Forget what was made, which the same value becomes again."""
+        self._made.clear()
+
     def _prepare(self, operator: str) -> Callable[[str, Category, str], str]:
         check_operator(operator)
         name, _, text = operator.partition(":")

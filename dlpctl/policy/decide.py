@@ -118,6 +118,11 @@ class Decider:
         if any(rule.exceptions for rule in self._rules):
             self._prepare_exceptions(on, key)
 
+    @property
+    def excepts(self) -> bool:
+        """Whether the value of a finding matters, since a rule lists some that it allows."""
+        return bool(self._excepts)
+
     def _prepare_exceptions(self, on: date | None, key: bytes | None) -> None:
         from datetime import UTC, datetime
 

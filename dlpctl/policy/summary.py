@@ -32,8 +32,8 @@ def summarize(
     if reason:
         return f"Blocked for {to}: {reason}"
     counts: dict[Action, Counts] = {action: Counter() for action in Action}
-    for (name, category, *_), verdict in ruling.ruled:
-        counts[verdict.action][category, name] += 1
+    for finding, verdict in ruling.ruled:
+        counts[verdict.action][finding.category, finding.type] += 1
     blocked, masked, left = counts[Action.BLOCK], counts[Action.MASK], counts[Action.ALLOW]
     if ruling.decision is Decision.BLOCKED:
         rest = masked + left

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dlpctl.config import FileLimits
-    from dlpctl.files.finding import Placed
+    from dlpctl.files.finding import PlacedValue
     from dlpctl.formats.files import Files, Node
     from dlpctl.scan.content import Examiner, Found
     from dlpctl.types import Finding
@@ -36,9 +36,9 @@ class Documents:
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
         """Return the findings, and the parts that could not be inspected; raises `FormatError`."""
-        from dlpctl.files.finding import Ledger, place_all, search_document
+        from dlpctl.files.finding import ValueList, place_all, search_document
         from dlpctl.files.longtext import listed, search_long
-        from dlpctl.files.names import Names
+        from dlpctl.files.names import PlaceNames
         from dlpctl.formats.files import Files
 
         if self._files is None:
@@ -49,17 +49,17 @@ class Documents:
             text, findings = listed(node, found)
             return self._examiner.place(path, text, findings, _LongPositions(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
-        names = Names(
+        names = PlaceNames(
             self._examiner.scan
         )  # the names of members and sheets may hold values themselves
         names.know(placed)
-        ledger = Ledger(placed, names.shown([one.place for one in placed]))
+        value_list = ValueList(placed, names.shown([one.place for one in placed]))
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])
         names.know(())
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
-        positions = _Positions(placed, ledger.findings)
-        return self._examiner.place(path, ledger.text, ledger.findings, positions), reasons
+        positions = _Positions(placed, value_list.findings)
+        return self._examiner.place(path, value_list.text, value_list.findings, positions), reasons
 
 
 class _LongPositions:
@@ -91,7 +91,7 @@ class _Positions:
     value as it is.
     """
 
-    def __init__(self, placed: list[Placed], findings: Sequence[Finding]) -> None:
+    def __init__(self, placed: list[PlacedValue], findings: Sequence[Finding]) -> None:
         """Take a list that is emptied on the way: each of a hundred thousand makes room for its
         result.
         """

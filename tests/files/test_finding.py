@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from dlpctl.files.finding import Ledger, Placed, place_all, scan_document
-from dlpctl.files.names import Names
+from dlpctl.files.finding import PlacedValue, ValueList, place_all, scan_document
+from dlpctl.files.names import PlaceNames
 from dlpctl.formats.files import Node
 from dlpctl.formats.interface import Document, Piece, Segment, View
 from dlpctl.types import Category, Finding
@@ -30,7 +30,7 @@ def node(document: Document, trail: str = "") -> Node:
     return Node("a", trail, "", b"", document)
 
 
-def found(document: Document, trail: str = "") -> list[Placed]:
+def found(document: Document, trail: str = "") -> list[PlacedValue]:
     return place_all(node(document, trail), lambda one: scan_document(one, scan))
 
 
@@ -109,13 +109,13 @@ def test_another_reading_adds_only_what_is_new() -> None:
     assert [one.value for one in placed] == ["a@b.com", "c@d.org"]
 
 
-def test_a_ledger_is_a_text_of_the_values() -> None:
+def test_a_value_list_is_a_text_of_the_values() -> None:
     placed = found(table("123456789\n\n987654321"))
-    ledger = Ledger(placed, ["x", "y"])
-    assert [ledger.text[one.start : one.end] for one in ledger.findings] == [
+    value_list = ValueList(placed, ["x", "y"])
+    assert [value_list.text[one.start : one.end] for one in value_list.findings] == [
         one.value for one in placed
     ]
-    assert [one.locator for one in ledger.findings] == ["x", "y"]
+    assert [one.locator for one in value_list.findings] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_a_ledger_is_a_text_of_the_values() -> None:
     ],
 )
 def test_names_are_shown_without_the_values_in_them(name: str, shown: str) -> None:
-    assert Names(scan).shown([name, "other", name]) == [shown, "other", shown]
+    assert PlaceNames(scan).shown([name, "other", name]) == [shown, "other", shown]
 
 
 def test_a_value_of_the_file_is_known_in_a_name_without_what_labels_it() -> None:
-    names = Names(scan)
+    names = PlaceNames(scan)
     names.know(found(table("123456789")))
     assert names.shown(["of 123456789.pdf"]) == ["of [SSN].pdf"]

@@ -19,7 +19,7 @@ from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.needles import Needles
-from dlpctl.masking.leaks import Value, echoes, find_leaks
+from dlpctl.masking.leaks import Value, find_leaks, find_repeats
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
@@ -223,6 +223,6 @@ def test_many_values_are_found_joined_to_their_neighbours() -> None:
         )
         for name in names
     ]
-    (again,) = [one for one in echoes(text, found) if one.start > text.index("by")]
+    (again,) = [one for one in find_repeats(text, found) if one.start > text.index("by")]
     assert text[again.start : again.end] == "Maria77 Lopez"
     assert find_leaks("Maria77 Lopez", [Value("PERSON_NAME", Category.PII, name) for name in names])

@@ -1,0 +1,101 @@
+"""The findings of one long text with their verdicts, as columns of numbers: what a report lists."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, overload
+
+from dlpctl.formats.source import Readable
+from dlpctl.policy.decide import FindingDecision
+from dlpctl.types import Finding
+
+if TYPE_CHECKING:
+    from dlpctl.formats.files import Node
+    from dlpctl.policy.decide import Verdict
+
+REJECTED = 255
+"""In the place of a verdict's number: the finding does not count."""
+_new = tuple.__new__
+
+
+class DecidedFindings(Sequence[FindingDecision]):
+    """The findings that count, each with its verdict; each is made when it is asked for.
+
+    Their places are those of their values in a list of all values, one below the other.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        found: Sequence[Finding],
+        verdicts: array[int],
+        listed: Sequence[Verdict],
+    ) -> None:
+        self._node = node
+        self.found = found
+        self._verdicts = verdicts
+        self._listed = listed
+        self._rejected = verdicts.count(REJECTED)
+
+    @property
+    def findings(self) -> LocatedFindings:
+        return LocatedFindings(self)
+
+    def __len__(self) -> int:
+        return len(self._verdicts) - self._rejected
+
+    def __iter__(self) -> Iterator[FindingDecision]:
+        listed = self._listed
+        at = 0
+        for finding, number in zip(self.found, self._verdicts, strict=True):
+            name, category, start, end, score, pattern_id, _ = finding
+            if number != REJECTED:
+                placed = _new(
+                    Finding, (name, category, at, at + end - start, score, pattern_id, None)
+                )
+                yield _new(FindingDecision, (placed, listed[number]))
+            at += end - start + 1
+
+    def places(self) -> Iterator[str]:
+        """The places of the findings, for people."""
+        document = self._node.document
+        anchor = document.segments[0].anchor
+        assert isinstance(anchor, Readable)
+        line_ends = anchor.line_ends
+        line, place = -1, ""
+        for finding, number in zip(self.found, self._verdicts, strict=True):
+            if number != REJECTED:
+                found = bisect_left(line_ends, finding.start, max(line, 0))
+                if found != line:
+                    line, place = found, self._node.place(document, 0, finding.start)
+                yield place
+
+    @overload
+    def __getitem__(self, at: int) -> FindingDecision: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[FindingDecision]: ...
+    def __getitem__(self, at: int | slice) -> FindingDecision | list[FindingDecision]:
+        return list(self)[at]
+
+
+class LocatedFindings(Sequence[Finding]):
+    """The findings among decisions."""
+
+    def __init__(self, decided: DecidedFindings) -> None:
+        self._decided = decided
+
+    def __len__(self) -> int:
+        return len(self._decided)
+
+    def __iter__(self) -> Iterator[Finding]:
+        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
+            yield finding._replace(locator=place)
+
+    @overload
+    def __getitem__(self, at: int) -> Finding: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Finding]: ...
+    def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
+        return list(self)[at]
