@@ -77,10 +77,10 @@ def main() -> None:
     from dlpctl.detect import compiled, database, runner  # noqa: F401
 
     request = parent.receive()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
     try:
         confinement.confine(request.memory_bytes, folder="")
+        if hasattr(os, "nice"):
+            os.nice(NICENESS)  # after the session has its priority, which is to stay the usual one
         confinement.limit_processor_time(request.seconds, spare=0)
         _pack(request, parent)
     except (PatternError, EngineError) as error:
