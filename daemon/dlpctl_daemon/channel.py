@@ -218,6 +218,11 @@ class Channel(HTTPChannel):
         return self.request is None or not self.request.is_admitted
 
     @property
+    def is_receiving(self) -> bool:
+        """Whether the client is sending its request, and waits for no other answer."""
+        return self.request is not None and not (self.requests or self.total_outbufs_len)
+
+    @property
     def is_busy(self) -> bool:
         """Whether a client waits for an answer, or is sending a request."""
         return bool(self.requests or self.total_outbufs_len or self.request is not None)

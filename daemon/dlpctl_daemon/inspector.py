@@ -14,17 +14,20 @@ import os
 import signal
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dlpctl.config.settings import FileLimits
+from dlpctl.control.inspection import StoredPolicy
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.errors import DlpctlError
+from dlpctl.processes.child import python
+from dlpctl.processes.confinement import apply_priority_to_session
+from dlpctl.processes.parent import Parent
 from dlpctl.types import Destination
-from dlpctl_daemon.messages import Message, read, write
+from dlpctl_daemon import messages
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
@@ -37,90 +40,73 @@ _LARGE_MEMORY = 512 << 20
 
 
 def main(make_detector: Callable[[], Detector]) -> None:
-    """Answer requests on the standard streams until they end."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("r+b") as nothing:
-        for descriptor in (0, 1):
-            os.dup2(nothing.fileno(), descriptor)
+    """Answer the requests of the service until it closes its pipe."""
+    parent = Parent(messages.REQUEST, messages.REPLY)
     _yield_to_others()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the service ends this process
     signal.signal(signal.SIGTERM, _end)
     inspector = _Inspector(make_detector())
     gc.freeze()
-    write(replies, Message({"ready": True}))
+    parent.send(messages.Ready())
     while True:
         try:
-            request = read(requests)
+            answer = inspector.answer(parent.receive())
         except EOFError:
             return
-        answer = inspector.answer(request)
-        del request
-        write(replies, answer._replace(head=answer.head | {"last": _has_grown()}))
+        parent.send(answer)
 
 
 class _Inspector:
     def __init__(self, detector: Detector) -> None:
         self._detectors = PreparedDetectors(lambda: detector)
-        self._checkers: OrderedDict[tuple[str, ...], Checker] = OrderedDict()
+        self._checkers: OrderedDict[StoredPolicy, Checker] = OrderedDict()
 
-    def answer(self, request: Message) -> Message:
+    def answer(self, request: messages.Request) -> messages.Inspected | messages.Failed:
         try:
-            if request.head["operation"] == "file":
-                return self._file(request)
-            return self._text(request)
+            checker = self._checker(request.policy)
+            if isinstance(request, messages.CheckFile):
+                return self._file(checker, request)
+            report = checker.check(request.text)
+            masked = report.masked_content
+            return _inspected(
+                report, None if masked is None else masked.encode("utf-8", "surrogatepass")
+            )
         except DlpctlError as error:
-            return Message({"error": type(error).__name__, "message": error.message})
+            return messages.Failed(type(error).__name__, error.message)
         except MemoryError:
-            return Message({"error": "MemoryError", "message": ""})
+            return messages.Failed("MemoryError", "")
 
-    def _text(self, request: Message) -> Message:
-        policy, text = request.blobs
-        report = self._checker(request.head, policy).check(text.decode("utf-8", "surrogatepass"))
-        masked = report.masked_content
-        blobs = () if masked is None else (masked.encode("utf-8", "surrogatepass"),)
-        return Message(_described(report), blobs)
-
-    def _file(self, request: Message) -> Message:
+    @staticmethod
+    def _file(checker: Checker, request: messages.CheckFile) -> messages.Inspected:
         from dlpctl.control.filecheck import check_file
 
-        policy, data = request.blobs
-        given = request.head["limits"]
-        limits = None if given is None else FileLimits(**given)
-        report, masked = check_file(
-            self._checker(request.head, policy), data, request.head["name"], limits
-        )
-        return Message(_described(report), () if masked is None else (masked,))
+        return _inspected(*check_file(checker, request.data, request.name, request.limits))
 
-    def _checker(self, head: Mapping[str, Any], body: bytes) -> Checker:
-        key = (head["policy_id"], head["version"], head["destination"], head["day"])
-        checker = self._checkers.get(key)
+    def _checker(self, stored: StoredPolicy) -> Checker:
+        checker = self._checkers.get(stored)
         if checker is None:
             from dlpctl.policy.model import Policy
 
-            policy = Policy.from_dict(json.loads(body))
-            destination = Destination(head["destination"])
-            own_key = bytes.fromhex(head["key"])
-            day = date.fromisoformat(head["day"])
-            checker = self._detectors.checker(policy, destination, head["policy_id"], own_key, day)
-            self._checkers[key] = checker
+            policy = Policy.from_dict(json.loads(stored.body))
+            destination, day = Destination(stored.destination), date.fromisoformat(stored.day)
+            checker = self._detectors.checker(
+                policy, destination, stored.policy_id, stored.key, day
+            )
+            self._checkers[stored] = checker
             if len(self._checkers) > _KEPT_CHECKERS:
                 self._checkers.popitem(last=False)
-        self._checkers.move_to_end(key)
+        self._checkers.move_to_end(stored)
         return checker
 
 
-def _described(report: Report) -> dict[str, Any]:
-    return {
-        "decision": report.decision.value,
-        "summary": report.summary,
-        "detected": [list(one) for one in report.detected],
-    }
+def _inspected(report: Report, masked: bytes | None) -> messages.Inspected:
+    return messages.Inspected(
+        report.decision.value, report.summary, [*report.detected], masked, _has_grown()
+    )
 
 
 def _yield_to_others() -> None:
     """Run when nobody else wants the processor."""
-    from dlpctl.processes.confinement import apply_priority_to_session
-
     if hasattr(os, "nice"):
         os.nice(_NICE)
         apply_priority_to_session()
@@ -143,7 +129,7 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 def command(files: Iterable[Path], cache: Path) -> tuple[str, ...]:
     """Return the command that starts an inspector with the library and these pattern files."""
     given = json.dumps({"files": [str(file) for file in files], "cache": str(cache)})
-    return (sys.executable, "-P", "-m", "dlpctl_daemon.inspector", given)
+    return python("dlpctl_daemon.inspector", given)
 
 
 def _library_detector(given: str) -> Detector:

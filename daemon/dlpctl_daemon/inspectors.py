@@ -1,26 +1,24 @@
-"""The inspectors, as the service sees them: started when needed, ended when they take too long,
-replaced when they die.
+"""The inspectors, as the service sees them: processes that are started when needed, ended when they
+take too long, and replaced when they die.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dlpctl import errors
 from dlpctl.control.inspection import StoredPolicy, blocked
 from dlpctl.errors import BusyError, DlpctlError
-from dlpctl.types import Decision, Detection
+from dlpctl.processes.child import Child, EndedError, spawn
+from dlpctl.processes.pipes import DeadlineError
+from dlpctl.processes.schema import InvalidMessageError
+from dlpctl.types import Decision
 from dlpctl_daemon import messages
 from dlpctl_daemon.lanes import SMALL_BYTES
-from dlpctl_daemon.messages import InvalidMessageError, Message
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -32,8 +30,9 @@ _TEXT_SECONDS = 60.0
 _TEXT_BYTES_A_SECOND = 16 << 10
 _FILE_SECONDS = 300.0
 _END_SECONDS = 5.0
-_UNTRUSTED = "the process that inspected it gave an answer that cannot be trusted"
+_LARGEST_REPLY = 1 << 30
 _LONGEST_SUMMARY = 1 << 16
+_UNTRUSTED = "the process that inspected it gave an answer that cannot be trusted"
 
 
 class InspectionError(Exception):
@@ -60,234 +59,135 @@ class Inspectors:
         self._command = tuple(command)
         self._failed = failed
         self._text_seconds = text_seconds
-        self._idle: list[_Process] = []
-        self._all: set[_Process] = set()
+        self._idle: list[Child[messages.Request]] = []
+        self._all: set[Child[messages.Request]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
 
     def check_text(self, policy: StoredPolicy, text: str) -> Report:
-        data = text.encode("utf-8", "surrogatepass")
-        request = Message({"operation": "text"} | _head(policy), (policy.body.encode(), data))
-        seconds = self._text_seconds + len(data) / _TEXT_BYTES_A_SECOND
+        seconds = self._text_seconds + len(text) / _TEXT_BYTES_A_SECOND
+        report, masked = self._inspect(policy, messages.CheckText(policy, text), seconds)
+        if masked is None:
+            return report
         try:
-            answer = self._ask(request, seconds)
-            report = _report(policy, answer)
-            if report.decision is Decision.BLOCKED:
-                return report
-            (masked,) = answer.blobs
             return report._replace(masked_content=masked.decode("utf-8", "surrogatepass"))
-        except (InspectionError, ValueError) as problem:
-            return self._blocked(policy, problem)
+        except UnicodeDecodeError:
+            return self._blocked(policy, _UNTRUSTED)
 
     def check_file(
         self, policy: StoredPolicy, data: bytes, name: str, limits: FileLimits | None
     ) -> tuple[Report, bytes | None]:
-        named = {
-            "operation": "file",
-            "name": name,
-            "limits": None if limits is None else limits._asdict(),
-        }
-        request = Message(named | _head(policy), (policy.body.encode(), data))
-        try:
-            answer = self._ask(request, _FILE_SECONDS)
-            report = _report(policy, answer)
-            if report.decision is Decision.BLOCKED:
-                return report, None
-            (masked,) = answer.blobs
-            return report, masked
-        except (InspectionError, ValueError) as problem:
-            return self._blocked(policy, problem), None
+        request = messages.CheckFile(policy, name, data, limits)
+        return self._inspect(policy, request, _FILE_SECONDS)
 
     def close(self) -> None:
         """End all of them."""
         with self._lock:
             self._is_closed = True
-            processes, self._idle = list(self._all), []
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.end()
+            children, self._idle = list(self._all), []
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.end(_END_SECONDS)
 
-    def _blocked(self, policy: StoredPolicy, problem: Exception) -> Report:
-        reason = str(problem) if isinstance(problem, InspectionError) else _UNTRUSTED
+    def _inspect(
+        self, policy: StoredPolicy, request: messages.Request, seconds: float
+    ) -> tuple[Report, bytes | None]:
+        """Return the report and the masked content; the content is blocked if nothing is known."""
+        try:
+            return _report(policy, self._ask(request, seconds))
+        except InspectionError as problem:
+            return self._blocked(policy, str(problem)), None
+
+    def _blocked(self, policy: StoredPolicy, reason: str) -> Report:
         self._failed(reason)
         return blocked(policy, reason)
 
-    def _ask(self, request: Message, seconds: float) -> Message:
-        with self._borrowed() as process:
-            answer = process.ask(request, seconds)
-        if "error" in answer.head:
-            raise _error(answer.head)
+    def _ask(self, request: messages.Request, seconds: float) -> messages.Inspected:
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is None:
+            child = self._started()
+        try:
+            answer = _received(lambda: child.ask(request, seconds), seconds)
+        except BaseException:
+            self._end(child)
+            raise
+        if isinstance(answer, messages.Failed):
+            self._keep(child)
+            raise _error(answer)
+        if not isinstance(answer, messages.Inspected) or answer.is_last:
+            self._end(child)
+        else:
+            self._keep(child)
+        if not isinstance(answer, messages.Inspected):
+            raise InspectionError(_UNTRUSTED)
         return answer
 
-    @contextmanager
-    def _borrowed(self) -> Iterator[_Process]:
-        with self._lock:
-            process = self._idle.pop() if self._idle else None
-        if process is None:
-            process = self._started()
+    def _started(self) -> Child[messages.Request]:
         try:
-            yield process
-        except BaseException:
-            self._end(process)
-            raise
-        if process.is_last:
-            self._end(process)
-            return
-        with self._lock:
-            if not self._is_closed:
-                self._idle.append(process)
-
-    def _started(self) -> _Process:
-        try:
-            process = _Process(self._command)
+            child = spawn(self._command, messages.REQUEST, messages.REPLY, _LARGEST_REPLY)
         except OSError as problem:
             raise BusyError(
                 f"no process can be started: {problem.strerror}; nothing was done"
             ) from None
         with self._lock:
-            self._all.add(process)
-        try:
-            process.receive(_START_SECONDS)
-        except InspectionError:
-            self._end(process)
-            raise BusyError(
-                "the process that inspects large content does not start; nothing was done"
-            ) from None
-        return process
+            self._all.add(child)
+        deadline = time.monotonic() + _START_SECONDS
+        with suppress(InspectionError):
+            if _received(lambda: child.receive(deadline), _START_SECONDS) == messages.Ready():
+                return child
+        self._end(child)
+        raise BusyError("the process that inspects large content does not start; nothing was done")
 
-    def _end(self, process: _Process) -> None:
-        process.terminate()
-        process.end()
+    def _keep(self, child: Child[messages.Request]) -> None:
         with self._lock:
-            self._all.discard(process)
+            if not self._is_closed:
+                self._idle.append(child)
+
+    def _end(self, child: Child[messages.Request]) -> None:
+        child.end(_END_SECONDS)
+        with self._lock:
+            self._all.discard(child)
 
 
-class _Process:
-    def __init__(self, command: Sequence[str]) -> None:
-        environ = {
-            name: text for name, text in os.environ.items() if not name.startswith("DLPCTL_")
-        }
-        environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environ,
-            start_new_session=True,
-        )
-        self.is_last = False
-        """Whether the process has given its last answer."""
-
-    def ask(self, request: Message, seconds: float) -> Message:
-        assert self._process.stdin is not None
-        with self._limited(seconds):
-            messages.write(self._process.stdin, request)
-            answer = self._read()
-        self.is_last = answer.head.pop("last", False) is not False
-        return answer
-
-    def receive(self, seconds: float) -> Message:
-        with self._limited(seconds):
-            return self._read()
-
-    def terminate(self) -> None:
-        with contextlib.suppress(OSError):
-            self._process.terminate()
-
-    def end(self) -> None:
-        """Wait for the end, and force it."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_SECONDS)
-        self._kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-
-    def _read(self) -> Message:
-        assert self._process.stdout is not None
-        return messages.read(self._process.stdout)
-
-    @contextmanager
-    def _limited(self, seconds: float) -> Iterator[None]:
-        """End the process when the time is over, which ends the reading and writing too."""
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            self.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_END_SECONDS)
-            self._kill()
-
-        watchdog = threading.Timer(seconds, expire)
-        watchdog.daemon = True
-        watchdog.start()
-        try:
-            yield
-        except (EOFError, OSError):
-            if expired.is_set():
-                raise InspectionError(f"the inspection took longer than {seconds:.0f} s") from None
-            raise InspectionError(
-                "the process that inspected it ended before it was done"
-            ) from None
-        except InvalidMessageError:
-            raise InspectionError(_UNTRUSTED) from None
-        finally:
-            watchdog.cancel()
-
-    def _kill(self) -> None:
-        """With all of its group, which no longer exists where the process has ended."""
-        if self._process.poll() is None:
-            with contextlib.suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                else:
-                    self._process.kill()
+def _received(receive: Callable[[], Any], seconds: float) -> Any:
+    """Return what is received; raise `InspectionError` with the reason where nothing is."""
+    try:
+        return receive()
+    except DeadlineError:
+        reason = f"the inspection took longer than {seconds:.0f} s"
+    except EndedError:
+        reason = "the process that inspected it ended before it was done"
+    except InvalidMessageError:
+        reason = _UNTRUSTED
+    raise InspectionError(reason)
 
 
-def _head(policy: StoredPolicy) -> dict[str, Any]:
-    return {
-        "policy_id": policy.policy_id,
-        "version": policy.version,
-        "destination": policy.destination.value,
-        "day": policy.day,
-        "key": policy.key.hex(),
-    }
-
-
-def _report(policy: StoredPolicy, answer: Message) -> Report:
-    """The report, as far as an answer can be trusted; raises `ValueError` where it is of another
-    form.
-    """
-    head = answer.head
-    decision = Decision(str(head.get("decision")))
-    summary, detected = head.get("summary"), head.get("detected")
-    if not isinstance(summary, str) or len(summary) > _LONGEST_SUMMARY:
-        raise ValueError("summary")
-    if not isinstance(detected, list) or len(answer.blobs) > 1:
-        raise ValueError("detected")
-    return blocked(policy, "")._replace(
-        decision=decision, summary=summary, detected=tuple(_detection(one) for one in detected)
+def _report(policy: StoredPolicy, answer: messages.Inspected) -> tuple[Report, bytes | None]:
+    """Return the report and the masked content, as far as an answer can be trusted."""
+    try:
+        decision = Decision(answer.decision)
+    except ValueError:
+        raise InspectionError(_UNTRUSTED) from None
+    if (
+        len(answer.summary) > _LONGEST_SUMMARY
+        or any(detection.occurrences < 1 for detection in answer.detected)
+        or (decision is Decision.BLOCKED) != (answer.masked is None)
+    ):
+        raise InspectionError(_UNTRUSTED)
+    report = blocked(policy, "")._replace(
+        decision=decision, summary=answer.summary, detected=tuple(answer.detected)
     )
+    return report, answer.masked
 
 
-def _detection(given: object) -> Detection:
-    match given:
-        case [str(name), int(occurrences), str() | None as sample] if occurrences > 0:
-            return Detection(name, occurrences, sample)
-    raise ValueError("detected")
-
-
-def _error(head: dict[str, Any]) -> Exception:
-    known = getattr(errors, str(head.get("error")), None)
+def _error(answer: messages.Failed) -> Exception:
+    known = getattr(errors, answer.error, None)
     if (
         isinstance(known, type)
         and issubclass(known, DlpctlError)
         and known.__init__ is DlpctlError.__init__
     ):
-        return known(str(head.get("message")))
+        return known(answer.message)
     return InspectionError("the inspection failed for lack of memory")

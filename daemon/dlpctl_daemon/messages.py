@@ -1,55 +1,62 @@
-"""Messages between the service and its inspectors: a JSON object, and bytes that it counts. Nothing
-in them is ever run.
-"""
+"""The messages between the service and the processes that inspect large contents for it."""
 
 from __future__ import annotations
 
-import json
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
-_LENGTH_BYTES = 4
-_LARGEST_HEAD = 64 << 20
-_LARGEST_BLOB = 1 << 40
-
-
-class Message(NamedTuple):
-    head: dict[str, Any]
-    blobs: tuple[bytes, ...] = ()
+from dlpctl.config.settings import FileLimits
+from dlpctl.control.inspection import StoredPolicy
+from dlpctl.formats.isolation.messages import LIMITS
+from dlpctl.processes.schema import TEXT, ListOf, OneOf, Optional, Record
+from dlpctl.types import Detection
 
 
-class InvalidMessageError(Exception):
-    """Bytes that are no message."""
+class CheckText(NamedTuple):
+    """Check a text by a policy."""
+
+    policy: StoredPolicy
+    text: str
 
 
-def write(stream: IO[bytes], message: Message) -> None:
-    head = json.dumps(message.head | {"blobs": [len(blob) for blob in message.blobs]}).encode(
-        "ascii"
-    )
-    stream.write(len(head).to_bytes(_LENGTH_BYTES, "big") + head)
-    for blob in message.blobs:
-        stream.write(blob)
-    stream.flush()
+class CheckFile(NamedTuple):
+    """Check a file by a policy, and mask it if it may go."""
+
+    policy: StoredPolicy
+    name: str
+    data: bytes
+    limits: FileLimits | None
 
 
-def read(stream: IO[bytes]) -> Message:
-    """Read a message; raises `EOFError` where the other side is gone."""
-    length = int.from_bytes(_exactly(stream, _LENGTH_BYTES), "big")
-    if length > _LARGEST_HEAD:
-        raise InvalidMessageError
-    try:
-        head = json.loads(_exactly(stream, length))
-    except (ValueError, RecursionError):
-        raise InvalidMessageError from None
-    sizes = head.pop("blobs", None) if isinstance(head, dict) else None
-    if not isinstance(sizes, list) or not all(
-        type(size) is int and 0 <= size <= _LARGEST_BLOB for size in sizes
-    ):
-        raise InvalidMessageError
-    return Message(head, tuple(_exactly(stream, size) for size in sizes))
+class Ready(NamedTuple):
+    """The process has loaded its patterns, and takes requests."""
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+class Inspected(NamedTuple):
+    """The report on a content, with the masked content unless it is blocked."""
+
+    decision: str
+    summary: str
+    detected: list[Detection]
+    masked: bytes | None
+    is_last: bool
+    """Whether the process must be replaced."""
+
+
+class Failed(NamedTuple):
+    """The inspection failed: the error by its class in `dlpctl.errors`."""
+
+    error: str
+    message: str
+
+
+Request = CheckText | CheckFile
+_POLICY = Record(StoredPolicy, destination=TEXT)
+REQUEST = OneOf(
+    t=Record(CheckText, policy=_POLICY),
+    f=Record(CheckFile, policy=_POLICY, limits=Optional(LIMITS)),
+)
+REPLY = OneOf(
+    r=Record(Ready),
+    i=Record(Inspected, detected=ListOf(Record(Detection))),
+    e=Record(Failed),
+)

@@ -44,6 +44,7 @@ def diagnose() -> Iterator[Verdict]:
     yield from control_diagnosis.license_key()
     yield from control_diagnosis.server(config)
     yield from _exceptions()
+    yield from _sandbox()
     yield from _readers()
 
 
@@ -178,6 +179,25 @@ def _exceptions() -> Iterator[Verdict]:
         yield warning("exceptions", said, "dlpctl baseline audit")
     else:
         yield ok("exceptions", f"{len(entries)} in {file}")
+
+
+def _sandbox() -> Iterator[Verdict]:
+    from dlpctl.formats.interface import Limits
+    from dlpctl.formats.worker import Worker
+
+    try:
+        with Worker(Limits()) as worker:
+            refused = worker.sandbox(_ANSWER_SECONDS)
+    except (DlpctlError, OSError) as problem:
+        said = f"the process that reads files does not start: {problem}"
+        yield Verdict("sandbox", State.ERROR, said)
+        return
+    if refused:
+        said = f"the process that reads files has no access to other {', '.join(refused)}"
+        yield Verdict("sandbox", State.OK, said)
+    else:
+        said = "the process that reads files has limits, but this system has no sandbox for it"
+        yield Verdict("sandbox", State.NOTE, said)
 
 
 def _readers() -> Iterator[Verdict]:

@@ -85,14 +85,18 @@ class Child(Generic[Request]):
         except (MemoryError, OverflowError):
             raise InvalidMessageError("the message holds more than there is room for") from None
 
+    def terminate(self) -> None:
+        """Ask the process to end by itself."""
+        with contextlib.suppress(OSError):
+            self._handle.terminate()
+
     def end(self, patience: float = 0.0) -> int | None:
         """End the process and its group, and return its exit status, as `Popen` has it.
 
         With patience, it is asked first to end by itself within so many seconds.
         """
         if patience:
-            with contextlib.suppress(OSError):
-                self._handle.terminate()
+            self.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._handle.wait(patience)
         self._kill()

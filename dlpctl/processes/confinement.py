@@ -27,6 +27,8 @@ def confine(
     """
     os.umask(0o077)
     apply_priority_to_session()
+    # First, since it needs more memory and files than the process may have.
+    refused = sandbox.enter(folder, programs)
     if sys.platform != "win32":
         import resource
         import signal
@@ -42,7 +44,7 @@ def confine(
         for limited, most in limits.items():
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(limited, (most, most))
-    return sandbox.enter(folder, programs)
+    return refused
 
 
 def apply_priority_to_session() -> None:

@@ -94,7 +94,7 @@ def enter(folder: str, programs: Iterable[str]) -> list[str]:
     refused = _landlock(libc, folder, allowed)
     calls = _CALLS.get(os.uname().machine) if sys.maxsize > 1 << 32 else None
     if calls is not None and _seccomp(libc, calls, may_execute=bool(allowed)):
-        refused += ["sockets", "tracing"] + ([] if allowed else ["programs"])
+        refused += ["sockets", "debugging"] + ([] if allowed else ["programs"])
     elif libc.unshare(_NEW_USER_AND_NETWORK) == 0:
         refused.append("sockets")
     return list(dict.fromkeys(refused))

@@ -53,6 +53,13 @@ def test_a_wrong_setting_hides_nothing_else(dlpctl):
     assert said(dlpctl, "engine", "ok")
 
 
+def test_the_sandbox_of_the_process_that_reads_files(dlpctl):
+    checks = json.loads(dlpctl("doctor", "-f", "json").out)["checks"]
+    (found,) = (one for one in checks if one["subject"] == "sandbox")
+    assert found["state"] in ("ok", "note")
+    assert ("sockets" in found["said"]) is (found["state"] == "ok")
+
+
 @posix
 def test_keys_that_others_can_read(dlpctl):
     dlpctl("init")

@@ -9,20 +9,21 @@ import pytest
 
 from dlpctl.control.inspection import StoredPolicy
 from dlpctl.errors import BusyError, PolicyError
-from dlpctl.types import Decision, Destination
+from dlpctl.processes.schema import encode
+from dlpctl.types import Decision, Destination, Detection
 from dlpctl_daemon.inspectors import Inspectors
+from dlpctl_daemon.messages import REPLY, Failed, Inspected, Ready
 
 _POLICY = StoredPolicy("pol_1", "1.2", "{}", Destination.VENDOR, "2026-03-10", b"key")
-_FAKE = """
-import json, sys, time
-def say(head, blobs=()):
-    head = json.dumps(head | {"blobs": [len(each) for each in blobs]}).encode()
-    sys.stdout.buffer.write(len(head).to_bytes(4, "big") + head + b"".join(blobs))
+_FAKE = f"""
+import os, struct, sys, time
+def frame(message):
+    sys.stdout.buffer.write(struct.pack("<Q", len(message)) + message)
     sys.stdout.buffer.flush()
-say({"ready": True})
+frame({encode(REPLY, Ready())!r})
 sys.stdin.buffer.read(10)
 """
-_GOOD = {"decision": "ALLOWED", "summary": "Nothing", "detected": [["EMAIL", 1, None]]}
+_GOOD = Inspected("ALLOWED", "Nothing", [Detection("EMAIL", 1, None)], b"text", False)
 
 
 @pytest.fixture
@@ -39,12 +40,16 @@ def inspectors():
         each.close()
 
 
-def _saying(head, *blobs):
-    return f"{_FAKE}say({head!r}, {blobs!r})\ntime.sleep(60)"
+def _saying(message):
+    return f"{_FAKE}frame({encode(REPLY, message)!r})\ntime.sleep(60)"
+
+
+def _with(**fields):
+    return _saying(_GOOD._replace(**fields))
 
 
 def test_an_answer_is_taken(inspectors):
-    one, failed = inspectors(_saying(_GOOD, b"text"))
+    one, failed = inspectors(_saying(_GOOD))
     report = one.check_text(_POLICY, "text")
     assert (report.decision, report.masked_content, report.policy_version) == (
         Decision.ALLOWED,
@@ -58,24 +63,21 @@ def test_an_answer_is_taken(inspectors):
 @pytest.mark.parametrize(
     "code",
     [
-        _saying(_GOOD),
-        _saying(_GOOD, b"a", b"b"),
-        _saying(_GOOD, b"\xff"),
-        _saying(_GOOD | {"decision": "FINE"}, b"text"),
-        _saying(_GOOD | {"decision": None}, b"text"),
-        _saying(_GOOD | {"summary": 1}, b"text"),
-        _saying(_GOOD | {"summary": "x" * 100_000}, b"text"),
-        _saying(_GOOD | {"detected": "EMAIL"}, b"text"),
-        _saying(_GOOD | {"detected": [["EMAIL", "1", None]]}, b"text"),
-        _saying(_GOOD | {"detected": [["EMAIL", -1, None]]}, b"text"),
-        _saying({}, b"text"),
-        _saying({"error": "MemoryError", "message": ""}),
-        _saying({"error": "__builtins__", "message": "x"}),
-        _saying({"error": "RateLimitError", "message": "x"}),
+        _with(masked=None),
+        _with(masked=b"\xff"),
+        _with(decision="FINE"),
+        _with(decision=""),
+        _with(decision="BLOCKED"),
+        _with(summary="x" * 100_000),
+        _with(detected=[Detection("EMAIL", -1, None)]),
+        _saying(Ready()),
+        _saying(Failed("MemoryError", "")),
+        _saying(Failed("__builtins__", "x")),
+        _saying(Failed("RateLimitError", "x")),
         _FAKE + "sys.stdout.buffer.write(b'\\xff' * 100); sys.stdout.flush(); time.sleep(60)",
-        _FAKE + "sys.stdout.buffer.write(b'\\0\\0\\0\\2[]'); sys.stdout.flush(); time.sleep(60)",
-        _FAKE + "sys.stdout.buffer.write(b'\\0\\0\\0\\2{x'); sys.stdout.flush(); time.sleep(60)",
-        _FAKE + "say({}); sys.exit()",
+        _FAKE + "frame(b'?'); time.sleep(60)",
+        _FAKE + f"frame({encode(REPLY, _GOOD)[:-1]!r}); time.sleep(60)",
+        _FAKE + "frame(b''); sys.exit()",
         _FAKE,
     ],
 )
@@ -88,7 +90,7 @@ def test_what_cannot_be_trusted_blocks(inspectors, code):
 
 
 def test_a_file_is_blocked_likewise(inspectors):
-    one, _ = inspectors(_saying(_GOOD))
+    one, _ = inspectors(_with(masked=None))
     report, masked = one.check_file(_POLICY, b"data", "a.txt", None)
     assert (report.decision, masked) == (Decision.BLOCKED, None)
 
@@ -100,7 +102,7 @@ def test_one_that_takes_too_long_is_ended(inspectors):
 
 
 def test_an_error_of_a_policy_is_raised_as_it_is(inspectors):
-    one, _ = inspectors(_saying({"error": "PolicyError", "message": "rules[0]: no"}))
+    one, _ = inspectors(_saying(Failed("PolicyError", "rules[0]: no")))
     with pytest.raises(PolicyError, match="no"):
         one.check_text(_POLICY, "text")
 
@@ -114,9 +116,11 @@ def test_without_one_nothing_is_done(command):
 
 def test_secrets_of_the_environment_are_not_passed_on(inspectors, monkeypatch):
     monkeypatch.setenv("DLPCTL_TOKEN", "secret")
+    head, tail = encode(REPLY, _GOOD._replace(summary="?")).split(b"?")
+    head = head[:-8]
     says = (
-        _FAKE
-        + "import os; say({'decision': 'ALLOWED', 'detected': [], 'summary': json.dumps(dict(os.environ))}, [b''])"
+        "import json; said = json.dumps(dict(os.environ)).encode()\n"
+        f"frame({head!r} + struct.pack('<Q', len(said)) + said + {tail!r})"
     )
-    one, _ = inspectors(says)
+    one, _ = inspectors(_FAKE + says)
     assert "DLPCTL_TOKEN" not in json.loads(one.check_text(_POLICY, "text").summary)

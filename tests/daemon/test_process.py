@@ -73,6 +73,19 @@ def test_what_is_under_way_is_answered_before_the_end(start, wait_for, number):
             socket.create_connection(("127.0.0.1", service.port), timeout=1)
 
 
+@posix
+def test_a_request_that_is_half_sent_delays_the_end_by_seconds_and_is_refused(start):
+    with start() as service:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=300) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+            assert service.ask("GET", "/healthz").status == 200
+            service.process.terminate()
+            answer = connection.recv(65536)
+        assert b" 503 Service Unavailable\r\n" in answer
+        assert b"Retry-After: " in answer
+        assert service.process.wait(timeout=300) == 0
+
+
 def test_a_killed_service_has_kept_every_check_that_it_answered(start, wait_for, detector):
     answered, key = set(), ""
     for _ in range(3):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import pytest
 
 from dlpctl.detect.automaton.compiled import Block, Compiled, pack
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.packer import REPLY, Cost, Packed, Problem, Started, TooLarge
 from dlpctl.detect.packing import PACKER, PackLimits, pack_apart
 from dlpctl.detect.patterns.library import parse_file
 from dlpctl.errors import EngineError, PatternError, StoreError
+from dlpctl.processes.schema import TEXT, encode
 
 BADGE = r"\bAC-(?P<value>[0-9]{8})\b"
 HEAVY = r"x.{1,900}y[ab].{1,900}z"
@@ -87,23 +88,32 @@ def test_a_process_that_does_not_answer_is_ended_and_tried_again_later():
 
 
 def _hijacked(code):
-    return (sys.executable, "-c", f"import json, os, sys, pickle\nout = sys.stdout.buffer\n{code}")
+    return (sys.executable, "-c", f"import os, struct, sys, pickle\n{_SAY}{code}")
 
 
+_SAY = """
+def frame(message):
+    sys.stdout.buffer.write(struct.pack("<Q", len(message)) + message)
+    sys.stdout.flush()
+"""
 _LIES = {
     "nothing": "",
-    "garbage": "out.write(os.urandom(5000))",
-    "a pickle": "out.write(pickle.dumps(print))",
-    "no object": "out.write(b'[1]\\n')",
-    "other fields": 'out.write(b\'{"run": "x"}\\n\')',
-    "text for numbers": 'out.write(b\'{"records": "__import__", "database": "x"}\\n\')',
-    "a huge size": 'out.write(b\'{"records": 99999999999, "database": 5}\\nhello\')',
-    "negative sizes": 'out.write(b\'{"records": -5, "database": -5}\\nhello\')',
-    "a number for infinity": "out.write(b'{\"at\": 1e999}\\n')",
-    "nesting": "out.write(b'[' * 100000)",
-    "no end": "\nwhile True: out.write(bytes(1 << 20))",
+    "garbage": "frame(os.urandom(5000))",
+    "a pickle": "frame(pickle.dumps(print))",
+    "an unknown message": "frame(b'?')",
+    "a message that is cut off": "frame(b's')",
+    "a huge size": "sys.stdout.buffer.write(b'\\xff' * 100)",
+    "a huge length within": "frame(b'p' + b'\\xff' * 8)",
+    "a cost that is no number": "frame(b'c' + struct.pack('<dq', float('nan'), 1))",
+    "a pattern that is not there": f"frame({encode(REPLY, Started(70))!r}); os.kill(os.getpid(), 24)",
+    "a pattern below zero": f"frame({encode(REPLY, Started(-5))!r}); os.kill(os.getpid(), 24)",
+    "a cost without a start": f"frame({encode(REPLY, Cost(1.0, 5))!r})",
+    "costs without an end": f"while True: frame({encode(REPLY, Cost(1.0, 5))!r})",
+    "starts without an end": f"while True: frame({encode(REPLY, Started(0))!r})",
+    "too large without a cost": f"frame({encode(REPLY, TooLarge())!r})",
+    "no end": "while True: sys.stdout.buffer.write(bytes(1 << 20))",
     "an exit status": "sys.exit(3)",
-    "a place that is not there": "out.write(b'{\"at\": 70}\\n'); out.flush(); os.kill(os.getpid(), 24)",
+    "a signal before the start": "os.kill(os.getpid(), 24)",
 }
 
 
@@ -114,9 +124,7 @@ def test_a_hijacked_process_can_refuse_and_nothing_else(code):
 
 
 def _answering(records, database):
-    sizes = json.dumps({"records": len(records), "database": len(database)})
-    data = sizes.encode() + b"\n" + records + database
-    return (sys.executable, "-c", f"import sys; sys.stdout.buffer.write({data!r})")
+    return _hijacked(f"frame({encode(REPLY, Packed(records, database))!r})")
 
 
 def test_a_hijacked_process_cannot_put_other_patterns_in_the_place_of_these():
@@ -134,11 +142,13 @@ def test_a_hijacked_process_cannot_put_other_patterns_in_the_place_of_these():
 
 
 def test_a_reason_that_a_hijacked_process_gives_is_one_short_line():
-    said = json.dumps({"problem": "x\n\x1b[31m" + "y" * 10_000})
+    problem = encode(REPLY, Problem("x" * 1_000))
     with pytest.raises(PatternError) as caught:
-        pack_apart(_patterns(BADGE), PackLimits(), _hijacked(f"out.write({said.encode()!r})"))
-    assert caught.value.message.isprintable()
+        pack_apart(_patterns(BADGE), PackLimits(), _hijacked(f"frame({problem!r})"))
     assert len(caught.value.message) <= 300
+    obeyed = b"p" + encode(TEXT, "x\n\x1b[31m")
+    with pytest.raises(EngineError, match="cannot be trusted"):
+        pack_apart(_patterns(BADGE), PackLimits(), _hijacked(f"frame({obeyed!r})"))
 
 
 def test_limits_reach_the_process_as_numbers():
