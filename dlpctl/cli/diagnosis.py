@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PRIVATE_FILES = ("mask.key", "control.key", "admin.token")
 _LEAST_SPACE = 100 << 20
+_SANDBOX_SECONDS = 5
 _EXTRAS = (
     ("7z", "py7zr", "7z archives"),
     ("zstd", "zstandard", "zstd"),
@@ -187,17 +188,17 @@ def _sandbox() -> Iterator[Verdict]:
 
     try:
         with Worker(Limits()) as worker:
-            refused = worker.sandbox(_ANSWER_SECONDS)
+            refused = worker.sandbox(_SANDBOX_SECONDS)
     except (DlpctlError, OSError) as problem:
         said = f"the process that reads files does not start: {problem}"
-        yield Verdict("sandbox", State.ERROR, said)
+        yield error("sandbox", said)
         return
     if refused:
         said = f"the process that reads files has no access to other {', '.join(refused)}"
-        yield Verdict("sandbox", State.OK, said)
+        yield ok("sandbox", said)
     else:
         said = "the process that reads files has limits, but this system has no sandbox for it"
-        yield Verdict("sandbox", State.NOTE, said)
+        yield note("sandbox", said)
 
 
 def _readers() -> Iterator[Verdict]:
