@@ -173,13 +173,16 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
         )
     if _version(connection, file) == len(STEPS):
         return
+    from sqlite_utils import Database
+
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(
         "BEGIN IMMEDIATE"
     )  # the steps that another process takes meanwhile are not taken twice
     try:
+        database = Database(connection)
         for step in STEPS[_version(connection, file) :]:
-            step.apply(connection)
+            step.apply(database)
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
         connection.execute("COMMIT")
     except BaseException:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _NAMES = (
     "organizations",
@@ -30,10 +33,10 @@ class Step(NamedTuple):
     number: int
     name: str
 
-    def apply(self, connection: sqlite3.Connection) -> None:
+    def apply(self, database: Database) -> None:
         """Run the statements of the step in the transaction that is open."""
         for statement in _statements(f"{self.number:02}_{self.name}.sql"):
-            connection.execute(statement)
+            database.execute(statement)
 
 
 STEPS = tuple(Step(number, name) for number, name in enumerate(_NAMES, 1))
