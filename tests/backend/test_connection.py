@@ -209,7 +209,7 @@ def test_a_refusal_is_read_though_the_server_did_not_take_the_whole_request() ->
 
 
 def test_a_connection_serves_again(daemon: Daemon) -> None:
-    with closing(RemoteBackend.open(daemon.url, daemon.home / "data" / "dlpctl")) as backend:
+    with closing(RemoteBackend.open(daemon.url, daemon.home / "data" / "dlpctl", {})) as backend:
         backend.list_organizations()
         before = backend._connection._open
         assert before is not None
