@@ -305,7 +305,7 @@ def _rows(
         if delimiter != "|" or not _is_rule(text[start:stop]):
             if text.count(delimiter, start, stop) < count - 1:
                 return
-            yield _cells(text[start:stop], start, delimiter, count), stop
+            yield _cells(text[start:stop].rstrip("\r"), start, delimiter, count), stop
         start = stop + 1
 
 
