@@ -186,15 +186,14 @@ class LongText:
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
-        values = self._values()
         opened = OpenText(
             self.text,
             self._hidden_spans(),
-            max((len(one.text) for one in values), default=0),
+            max((len(one.text) for one in self._values()), default=0),
         )
         if not opened.joined:
             return []
-        wanted = set(opened.may_hold(values) if opened.is_short else values)
+        wanted = set(opened.may_hold(self._values()) if opened.is_short else self._values())
         originals: dict[Value, Finding] = {}
         for finding, verdict in self.hidden_in(0, len(self.found)) if wanted else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
@@ -216,12 +215,10 @@ class LongText:
         for one, _ in self.hidden_in(0, len(found)):
             yield one.start, one.end
 
-    def _values(self) -> list[Value]:
-        return [
-            Value(name, category, text)
-            for (name, category), texts in self._hidden.items()
-            for text in texts
-        ]
+    def _values(self) -> Iterator[Value]:
+        for (name, category), texts in self._hidden.items():
+            for text in texts:
+                yield Value(name, category, text)
 
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written
@@ -235,11 +232,9 @@ class LongText:
         found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
-        values = self._values()
+        plain = [one.text for one in self._values() if not is_word(one)]
+        words = [one.text for one in self._values() if is_word(one)]
         self._hidden = {}
-        plain = [one.text for one in values if not is_word(one)]
-        words = [one.text for one in values if is_word(one)]
-        del values
         needles = Needles(plain, words)
         del plain, words
         count = count_values(needles)

@@ -44,6 +44,7 @@ _ALNUM = lazy(r"[^\W_]")
 _FIRST_WORD = lazy(r"^(?:[^\w\n]|_)*([^\W_]*)", re.MULTILINE)
 _NOT_JOINED = lazy(r"[^\w\n]|_")
 _WINDOWS_APART = "\n\0\0\0\0\n"
+_AT_ONCE = 1 << 12
 _SHORT = 1 << 12
 """Characters of what is open up to which most values are told to be absent one by one."""
 
@@ -371,8 +372,15 @@ class OpenText:
         return folded(self.joined)
 
     def may_hold(self, values: Iterable[Value]) -> list[Value]:
-        """Return the values that are worth to be looked for here, all of them at once."""
-        listed = list(values)
+        """Return the values that are worth to be looked for here."""
+        waiting = iter(values)
+        kept: list[Value] = []
+        while some := list(islice(waiting, _AT_ONCE)):
+            kept += self._may_hold(some)
+        return kept
+
+    def _may_hold(self, listed: list[Value]) -> list[Value]:
+        """The same for some values, all of them at once."""
         text = "\n".join([value.text.replace("\n", " ") for value in listed])
         normal = _normal(text)
         first_words = _FIRST_WORD.findall(normal)
