@@ -69,7 +69,7 @@ def _checked(url: str) -> str:
     found = _URL.fullmatch(url)
     if found is None or found["scheme"] not in _SCHEMES:
         raise UsageError(
-            f"--install-from {url!r}: write an address such as 'git+https://HOST/ORG/dlpctl@COMMIT',"
+            f"--install-from {url!r}: write a URL such as 'git+https://HOST/ORG/dlpctl@COMMIT',"
             " or that of a wheel with https://"
         )
     if found["user"] and (":" in found["user"] or "ssh" not in found["scheme"]):

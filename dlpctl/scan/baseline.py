@@ -181,7 +181,8 @@ class Acceptance:
         """Return a sentence for each expired exception that a finding met."""
         return [
             f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type}"
-            f" expired on {entry.expires}: {count} finding{' counts' if count == 1 else 's count'} again."
+            f" expired on {entry.expires}: {count}"
+            f" {'finding counts' if count == 1 else 'findings count'} again."
             for entry, count in sorted(self.expired.items(), key=lambda item: _order(item[0]))
         ]
 

@@ -146,4 +146,4 @@ def test_a_project_cannot_send_content_to_a_server_of_its_choice(dlpctl: Run) ->
     Path("dlpctl.toml").write_text('server = "http://127.0.0.1:9"\n')
     result = dlpctl("check", "note.txt")
     assert result.status == 2
-    assert "server may stand in your own file and the environment only" in result.err
+    assert "server: is allowed in your own file and the environment only" in result.err
