@@ -101,7 +101,7 @@ def _policies(
     exists: bool,
     dry_run: bool,
 ) -> Iterator[str]:
-    existing = {policy["name"]: policy for policy in backend.policies(slug)} if exists else {}
+    existing = {policy["name"]: policy for policy in backend.list_policies(slug)} if exists else {}
     groups = backend.list_groups(slug) if exists else []
     for table in wanted.get("policy", ()):
         name = table["name"]
