@@ -17,8 +17,8 @@ _BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")
 class Words:
     """Words to search for, in their normal form.
 
-    `token` matches a word and `normal` returns its normal form. A text is cut as bytes at all that is in
-    no word; only near characters beyond ASCII does the expression decide.
+    `token` matches a word and `normal` returns its normal form. A text is cut as bytes at all that
+    is in no word; only near characters beyond ASCII does the expression decide.
 
     """
 
@@ -57,7 +57,7 @@ class Words:
             start += len(stretch) + 1
 
     def _occurs_in(self, text: str, data: bytes) -> bool:
-        """Return whether a word with characters beyond ASCII, or beside them, is one of the words."""
+        """Return whether a word with or beside characters beyond ASCII is one of the words."""
         beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
         found = self._token.findall(beyond)
         return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))

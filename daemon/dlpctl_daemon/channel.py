@@ -136,7 +136,7 @@ class Channel(HTTPChannel):
         return bool(self.will_close or self.close_when_flushed)
 
     def readable(self) -> bool:
-        """Also while a request is worked on, so that the loop need not be told when that is done."""
+        """Return true also during a request, so that the loop need not be told of its end."""
         if self._lingering is not None:
             return True
         if len(self.requests) > 1 or self.is_closing:

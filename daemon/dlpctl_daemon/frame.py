@@ -67,7 +67,7 @@ class Frame:
     def __init__(
         self, inner: WSGIApplication, direct: Mapping[tuple[str, str], Answerer], service: Service
     ) -> None:
-        """`direct` are the endpoints that are answered without Flask, as long as nothing is wrong."""
+        """Answer the `direct` endpoints without Flask, as long as nothing is wrong."""
         settings = service.options.settings
         self._inner = inner
         self._direct = direct

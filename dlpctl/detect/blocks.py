@@ -277,9 +277,11 @@ class _Search:
         low, high, start = columns.cells_in(first, last)
         found = [*self._confirmed(self._texts[0], start, last), *self._derived_in(start, last)]
         columns.settle(found, self._detector._label_score)
-        for one in self._confirmed(text, low, high, columns):
-            if place := columns.place(one.start, one.end):
-                found.append(_new(Candidate, (*place, *one[2:])))
+        found += [
+            _new(Candidate, (*place, *one[2:]))
+            for one in self._confirmed(text, low, high, columns)
+            if (place := columns.place(one.start, one.end))
+        ]
         return sorted(one for one in found if first <= one.start < last)
 
     def _border(

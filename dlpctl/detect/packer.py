@@ -1,7 +1,8 @@
 """The process that compiles patterns which may be hostile, and its messages.
 
-`packing` starts it as `python -P -m dlpctl.detect.packer`, and checks all that it sends. It reads one
-request and tells its progress pattern by pattern, so that the costly one is known if it is ended.
+`packing` starts it as `python -P -m dlpctl.detect.packer`, and checks all that it sends. It reads
+one request and tells its progress pattern by pattern, so that the costly one is known if it is
+ended.
 """
 
 from __future__ import annotations

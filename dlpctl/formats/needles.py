@@ -212,7 +212,7 @@ class _Shape(NamedTuple):
 
 
 def _anchor(value: str) -> tuple[str, _Shape] | None:
-    """Return the word of a value that the fewest texts have, with the shape of the value around it."""
+    """Return the rarest word of a value, with the shape of the value around it."""
     words = list(_WORD.finditer(value))
     if not words:
         return None

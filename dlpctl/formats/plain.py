@@ -1,4 +1,4 @@
-"""Plain text: prose, code, logs, Markdown, and whatever else decodes and has no module of its own."""
+"""Plain text: prose, code, logs, Markdown and other text without a module of its own."""
 
 from __future__ import annotations
 

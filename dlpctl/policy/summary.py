@@ -52,7 +52,7 @@ def summarize(
 
 
 def listed(counts: Counts, labels: Labels) -> str:
-    """`2 emails, 1 phone number and 1 SSN`; the worst first, and only the first few types by name."""
+    """Return `2 emails, 1 phone number and 1 SSN`: the worst first, only some types by name."""
     types: Counter[str] = Counter()
     for (_, name), count in sorted(
         counts.items(), key=lambda item: (SEVERITY.index(item[0][0]), -item[1])

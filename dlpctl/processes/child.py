@@ -114,7 +114,7 @@ class Child(Generic[Request]):
 
     @contextlib.contextmanager
     def _limited(self, deadline: float) -> Iterator[None]:
-        """Translate the errors of pipes; where pipes have no deadline, a thread ends the process."""
+        """Translate errors of pipes; where pipes have no deadline, a thread ends the process."""
         watchdog: threading.Timer | None = None
         if os.name == "nt":
             watchdog = threading.Timer(max(deadline - time.monotonic(), 0.0), self._kill)

@@ -56,7 +56,7 @@ def apply_priority_to_session() -> None:
 
 
 def limit_processor_time(seconds: float, spare: int = 2) -> None:
-    """Let the system end the process when it uses that much more processor time, and some to spare."""
+    """Let the system end the process after that much more processor time, and some to spare."""
     if sys.platform != "win32":
         import resource
 
