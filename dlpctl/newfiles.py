@@ -99,7 +99,7 @@ def _partial_of(target: Path) -> Path:
 
 
 def _name(descriptor: int, path: Path) -> None:
-    """Give a name to a file that has none; a folder is passed, since only then links are followed."""
+    """Name a file that has no name; a folder is passed, since only then links are followed."""
     os.link(_OPENED / str(descriptor), path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
