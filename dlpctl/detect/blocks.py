@@ -217,8 +217,7 @@ class _Search:
         found: list[Candidate] = []
         for index, ends in text.hits.items():
             runner = self._detector._runner(index)
-            # A match depends on where the one before it ended.
-            reach = 2 * runner.width + 64
+            reach = self._reach(index)
             low, high = bisect_left(ends, first - reach), bisect_right(ends, last + reach)
             if low < high:
                 resume = ends[low - 1] if low else 0
@@ -227,6 +226,12 @@ class _Search:
                     near = columns.open_hits(near, runner.best, runner.proven, index)
                 found += self._run(runner, text.data, near, resume)
         return [one for one in found if first <= one.start < last]
+
+    def _reach(self, index: int) -> int:
+        """The bytes on both sides of a range whose hits tell what a pattern finds in it: a match
+        depends on where the one before it ended.
+        """
+        return 2 * self._detector._runner(index).width + 64
 
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
         if runner.best < self._min_score:
@@ -275,11 +280,19 @@ class _Search:
                 [*self._confirmed(self._texts[0], first, last), *self._derived_in(first, last)]
             )
         low, high, start = columns.cells_in(first, last)
-        found = [*self._confirmed(self._texts[0], start, last), *self._derived_in(start, last)]
+        end = last
+        if low < high:
+            # A match may be found by a hit in a cell next to its own, unless that is settled.
+            margin = max(map(self._reach, text.hits), default=0)
+            before, after = columns.span(low - margin, high + margin)
+            start, end = min(start, before), max(end, after)
+        found = [*self._confirmed(self._texts[0], start, end), *self._derived_in(start, end)]
         columns.settle(found, self._detector._label_score)
-        for one in self._confirmed(text, low, high, columns):
-            if place := columns.place(one.start, one.end):
-                found.append(_new(Candidate, (*place, *one[2:])))
+        found += [
+            _new(Candidate, (*place, *one[2:]))
+            for one in self._confirmed(text, low, high, columns)
+            if (place := columns.place(one.start, one.end))
+        ]
         return sorted(one for one in found if first <= one.start < last)
 
     def _border(
