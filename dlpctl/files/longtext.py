@@ -404,13 +404,19 @@ def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
             more += (one._replace(start=piece.start, end=piece.end) for piece in pieces)
     if not more:
         return found
+    if isinstance(found, PackedFindings):
+        return found.with_others(sorted(more, key=_order))
     together: list[Finding] = []
-    for one in sorted([*found, *more], key=lambda finding: (finding.start, -finding.score)):
+    for one in sorted([*found, *more], key=_order):
         if not together or together[-1].end <= one.start:
             together.append(one)
         elif together[-1]._replace(score=one.score) != one:
             return None
     return together
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    return finding.start, -finding.score
 
 
 class _Spans:
