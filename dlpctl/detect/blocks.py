@@ -171,7 +171,9 @@ class _Search:
         """Candidates of each chunk, in the order of their places in the text itself: where they
         start, and all of them.
         """
-        self._state = self._prelude = _State()
+        self._prelude = _State()
+        self._state: _State | None = None
+        """What the blocks so far have made known; None before the first."""
         self._hints: dict[int, _State] = {}
 
     def _text(self, data: bytes, place: Place | None) -> _Text:
@@ -248,7 +250,7 @@ class _Search:
         return _State(frozenset(known.names), known.header)
 
     def _task(self, number: int) -> bytes:
-        state = self._state if not number or self._state != _State() else self._prelude
+        state = self._prelude if number and self._state is None else self._state or _State()
         self._hints[number] = state
         return json.dumps([number, sorted(state.names), state.header]).encode()
 
@@ -341,7 +343,7 @@ class _Search:
 
     def _sound(self, number: int, block: _Block) -> _Block:
         """A block as it is with all that is known before it."""
-        hint, state = self._hints.pop(number), self._state
+        hint, state = self._hints.pop(number), self._state or _State()
         names = state.names | block.state.names
         agrees = (
             hint.header == state.header
