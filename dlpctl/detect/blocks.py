@@ -171,7 +171,9 @@ class _Search:
         """Candidates of each chunk, in the order of their places in the text itself: where they
         start, and all of them.
         """
-        self._state = self._prelude = _State()
+        self._prelude = _State()
+        self._state: _State | None = None
+        """What the blocks so far have made known; None before the first."""
         self._hints: dict[int, _State] = {}
 
     def _text(self, data: bytes, place: Place | None) -> _Text:
@@ -217,8 +219,7 @@ class _Search:
         found: list[Candidate] = []
         for index, ends in text.hits.items():
             runner = self._detector._runner(index)
-            # A match depends on where the one before it ended.
-            reach = 2 * runner.width + 64
+            reach = self._reach(index)
             low, high = bisect_left(ends, first - reach), bisect_right(ends, last + reach)
             if low < high:
                 resume = ends[low - 1] if low else 0
@@ -227,6 +228,12 @@ class _Search:
                     near = columns.open_hits(near, runner.best, runner.proven, index)
                 found += self._run(runner, text.data, near, resume)
         return [one for one in found if first <= one.start < last]
+
+    def _reach(self, index: int) -> int:
+        """The bytes on both sides of a range whose hits tell what a pattern finds in it: a match
+        depends on where the one before it ended.
+        """
+        return 2 * self._detector._runner(index).width + 64
 
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
         if runner.best < self._min_score:
@@ -243,7 +250,7 @@ class _Search:
         return _State(frozenset(known.names), known.header)
 
     def _task(self, number: int) -> bytes:
-        state = self._state if not number or self._state != _State() else self._prelude
+        state = self._prelude if number and self._state is None else self._state or _State()
         self._hints[number] = state
         return json.dumps([number, sorted(state.names), state.header]).encode()
 
@@ -275,7 +282,13 @@ class _Search:
                 [*self._confirmed(self._texts[0], first, last), *self._derived_in(first, last)]
             )
         low, high, start = columns.cells_in(first, last)
-        found = [*self._confirmed(self._texts[0], start, last), *self._derived_in(start, last)]
+        end = last
+        if low < high:
+            # A match may be found by a hit in a cell next to its own, unless that is settled.
+            margin = max(map(self._reach, text.hits), default=0)
+            before, after = columns.span(low - margin, high + margin)
+            start, end = min(start, before), max(end, after)
+        found = [*self._confirmed(self._texts[0], start, end), *self._derived_in(start, end)]
         columns.settle(found, self._detector._label_score)
         found += [
             _new(Candidate, (*place, *one[2:]))
@@ -330,7 +343,7 @@ class _Search:
 
     def _sound(self, number: int, block: _Block) -> _Block:
         """A block as it is with all that is known before it."""
-        hint, state = self._hints.pop(number), self._state
+        hint, state = self._hints.pop(number), self._state or _State()
         names = state.names | block.state.names
         agrees = (
             hint.header == state.header

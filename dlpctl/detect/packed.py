@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from dlpctl.types import Finding
 
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
     from dlpctl.types import Category
 
 _ROW = 28
+_FURTHER = -1_000
+"""From here down patterns are numbered that the detector's numbers are not known of."""
 _new = tuple.__new__
+_T = TypeVar("_T", int, float)
 
 
 class PackedFindings(Sequence[Finding]):
     """Findings in the order of their places; each is made when it is asked for."""
 
-    __slots__ = ("_sample_of", "_sorts", "ends", "patterns", "scores", "starts")
+    __slots__ = ("_numbers", "_sample_of", "_sorts", "ends", "patterns", "scores", "starts")
 
     def __init__(self, sample_of: Callable[[int], Finding]) -> None:
         """`sample_of` returns a finding of a pattern, wherever it is."""
@@ -26,6 +30,7 @@ class PackedFindings(Sequence[Finding]):
         self.scores, self.patterns = array("d"), array("i")
         self._sample_of = sample_of
         self._sorts: dict[int, tuple[str, Category, str]] = {}
+        self._numbers: dict[tuple[str, Category, str], int] = {}
 
     def sort_of(self, pattern: int) -> tuple[str, Category, str]:
         """Return the type, category and id of a pattern."""
@@ -34,6 +39,17 @@ class PackedFindings(Sequence[Finding]):
             found = self._sample_of(pattern)
             sort = self._sorts[pattern] = found.type, found.category, found.pattern_id
         return sort
+
+    def pattern_of(self, finding: Finding) -> int:
+        """Return the number of a finding's pattern; one that is not among these gets a new one."""
+        for pattern in set(self.patterns) if not self._numbers else ():
+            self._numbers[self.sort_of(pattern)] = pattern
+        sort = finding.type, finding.category, finding.pattern_id
+        number = self._numbers.get(sort)
+        if number is None:
+            number = self._numbers[sort] = _FURTHER - len(self._numbers)
+            self._sorts[number] = sort
+        return number
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -75,6 +91,42 @@ class PackedFindings(Sequence[Finding]):
         self.scores[first:last] = others.scores
         self.patterns[first:last] = others.patterns
 
+    def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
+        """Return these findings and others, which are in order; None where different ones overlap."""
+        added = PackedFindings(self._sample_of)
+        added._sorts, added._numbers = self._sorts, self._numbers
+        places: list[int] = []
+        raised: dict[int, float] = {}
+        for one in others:
+            start, end, score = one.start, one.end, one.score
+            pattern = self.pattern_of(one)
+            known = start, end, pattern
+            if added and added.ends[-1] > start:
+                if known != (added.starts[-1], added.ends[-1], added.patterns[-1]):
+                    return None
+                continue  # the first has the best score
+            at = bisect_left(self.starts, start)
+            if at < len(self) and known == (self.starts[at], self.ends[at], self.patterns[at]):
+                raised[at] = max(score, raised.get(at, self.scores[at]))
+                continue
+            if (at and self.ends[at - 1] > start) or (at < len(self) and self.starts[at] < end):
+                return None
+            added.append(start, end, score, pattern)
+            places.append(at)
+        together = PackedFindings(self._sample_of)
+        together._sorts, together._numbers = self._sorts, self._numbers
+        for mine, more, all_of in (
+            (self.starts, added.starts, together.starts),
+            (self.ends, added.ends, together.ends),
+            (self.patterns, added.patterns, together.patterns),
+        ):
+            _merge(mine, more, places, all_of)
+        scores = self.scores[:]
+        for at, score in raised.items():
+            scores[at] = score
+        _merge(scores, added.scores, places, together.scores)
+        return together
+
     def to_bytes(self) -> bytes:
         return b"".join(
             (
@@ -92,3 +144,13 @@ class PackedFindings(Sequence[Finding]):
         self.ends.frombytes(data[8 * count : 16 * count])
         self.scores.frombytes(data[16 * count : 24 * count])
         self.patterns.frombytes(data[24 * count :])
+
+
+def _merge(these: array[_T], others: array[_T], places: Sequence[int], into: array[_T]) -> None:
+    """Put each of the others before the number of these that `places` gives for it."""
+    before = 0
+    for place, other in zip(places, others, strict=True):
+        into.extend(these[before:place])
+        into.append(other)
+        before = place
+    into.extend(these[before:])

@@ -195,14 +195,28 @@ class LongText:
             return []
         wanted = set(opened.may_hold(self._values()) if opened.is_short else self._values())
         originals: dict[Value, Finding] = {}
-        for finding, verdict in self.hidden_in(0, len(self.found)) if wanted else ():
+        for finding in self._hidden_among({one.text for one in wanted}) if wanted else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
-            if verdict.action is not Action.ALLOW and value in wanted:
+            if value in wanted:
                 originals.setdefault(value, finding)
         return [
             FindingDecision(one, self._of_type[one.type])
             for one in Repeats(originals).within(opened)
         ]
+
+    def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
+        """The findings that their verdicts hide and whose values are among these."""
+        hides = [verdict.action is not Action.ALLOW for verdict in self._listed]
+        found, text = self.found, self.text
+        if not isinstance(found, PackedFindings):
+            for one, number in zip(found, self._verdicts, strict=True):
+                if number != REJECTED and hides[number] and text[one.start : one.end] in texts:
+                    yield one
+            return
+        spans = zip(found.starts, found.ends, self._verdicts, strict=True)
+        for at, (start, end, number) in enumerate(spans):
+            if number != REJECTED and hides[number] and text[start:end] in texts:
+                yield found[at]
 
     def _hidden_spans(self) -> Iterator[tuple[int, int]]:
         found = self.found
@@ -404,13 +418,19 @@ def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
             more += (one._replace(start=piece.start, end=piece.end) for piece in pieces)
     if not more:
         return found
+    if isinstance(found, PackedFindings):
+        return found.with_others(sorted(more, key=_order))
     together: list[Finding] = []
-    for one in sorted([*found, *more], key=lambda finding: (finding.start, -finding.score)):
+    for one in sorted([*found, *more], key=_order):
         if not together or together[-1].end <= one.start:
             together.append(one)
         elif together[-1]._replace(score=one.score) != one:
             return None
     return together
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    return finding.start, -finding.score
 
 
 class _Spans:

@@ -172,12 +172,14 @@ class Examiner:
         """
         from dlpctl.masking.partial import sample
 
-        kept = self._allow.remaining(text, findings)
+        made = findings if isinstance(findings, list) else list(findings)  # at most once
         position_of = position_of or _Lines(text).position_of
-        outlines = _Outlines(text, findings)
+        outlines = _Outlines(text, made)
         results: list[Result] = []
+        kept = self._allow.remaining(text, made)
         kept.reverse()
-        accepted = len(findings) - len(kept)
+        accepted = len(made) - len(kept)
+        del made
         while kept:  # each makes room for its result
             finding = kept.pop()
             kind, category, start, end, score, pattern_id, place = finding

@@ -76,6 +76,12 @@ class Columns(DerivedText):
         end = self._blocks[high] if high < len(self._blocks) else len(self.data)
         return self._blocks[low], end, min(first, self._froms[low])
 
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the cells that are in a range of this text are in the original."""
+        low = max(0, bisect_right(self._blocks, first) - 1)
+        high = max(low, bisect_left(self._blocks, last) - 1)
+        return self._froms[low], self._tos[high]
+
     def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
         """Give each candidate that takes a cell the score that the label gives it."""
         holders: dict[int, Candidate] = {}

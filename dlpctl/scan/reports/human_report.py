@@ -24,7 +24,7 @@ class Human(BaseReport):
         self._files = 0
 
     def add(self, result: Result) -> None:
-        if self._group and _heading(self._group[0]) != _heading(result):
+        if self._group and _file(self._group[0]) != _file(result):
             self._end_group()
         self._group.append(result)
 
@@ -64,23 +64,24 @@ class Human(BaseReport):
             return
         self._files += 1
         self._write(self._style(_heading(group[0]), "bold") + "\n")
-        rows = [
-            (
-                f"{one.line}:{one.column}" if not one.inner else printable(one.inner),
-                one.type,
-                f"{one.score:.2f}",
-                one.sample or "(hidden)",
-            )
-            for one in group
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        for place, name, score, shown in rows:
-            padded = f"  {place:{widths[0]}}  {name:{widths[1]}}  {score}  "
-            self._write(f"{padded}{shown}\n")
+        places = [*map(_place, group)]
+        place_width = max(map(len, places))
+        type_width = max(map(len, {one.type for one in group}))
+        for place, one in zip(places, group, strict=True):
+            score, shown = f"{one.score:.2f}", one.sample or "(hidden)"
+            self._write(f"  {place:{place_width}}  {one.type:{type_width}}  {score}  {shown}\n")
         self._write("\n")
 
     def _style(self, text: str, name: str) -> str:
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._setting.coloured else text
+
+
+def _file(result: Result) -> tuple[str, str, str]:
+    return result.path, result.commit, result.date
+
+
+def _place(result: Result) -> str:
+    return printable(result.inner) if result.inner else f"{result.line}:{result.column}"
 
 
 def _heading(result: Result) -> str:

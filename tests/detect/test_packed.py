@@ -1,0 +1,62 @@
+"""Findings as columns of numbers."""
+
+from __future__ import annotations
+
+import random
+
+from dlpctl.detect.packed import PackedFindings
+from dlpctl.types import Category, Finding
+
+SORTS = ["EMAIL", "PHONE", "IBAN"]
+
+
+def finding(start, end, score=0.5, sort="EMAIL"):
+    return Finding(sort, Category.PII, start, end, score, f"{sort.lower()}-1")
+
+
+def packed(findings):
+    found = PackedFindings(lambda pattern: finding(0, 1, sort=SORTS[pattern]))
+    for one in findings:
+        found.append(one.start, one.end, one.score, SORTS.index(one.type))
+    return found
+
+
+def in_order(findings):
+    return sorted(findings, key=lambda one: (one.start, -one.score))
+
+
+def test_others_are_put_in_their_places():
+    found = packed([finding(0, 3), finding(10, 12, sort="PHONE")])
+    others = [finding(4, 6, sort="IBAN"), finding(12, 14), finding(20, 21, sort="NAME")]
+    assert list(found.with_others(others)) == [
+        finding(0, 3),
+        finding(4, 6, sort="IBAN"),
+        finding(10, 12, sort="PHONE"),
+        finding(12, 14),
+        finding(20, 21, sort="NAME"),
+    ]
+
+
+def test_the_better_score_of_a_finding_counts():
+    found = packed([finding(0, 3, 0.5), finding(5, 8, 0.9)])
+    others = [finding(0, 3, 0.7), finding(5, 8, 0.6)]
+    assert list(found.with_others(others)) == [finding(0, 3, 0.7), finding(5, 8, 0.9)]
+
+
+def test_different_findings_must_not_overlap():
+    assert packed([finding(0, 3)]).with_others([finding(2, 4)]) is None
+    assert packed([finding(0, 3)]).with_others([finding(0, 3, sort="PHONE")]) is None
+    assert packed([]).with_others([finding(0, 3), finding(2, 4)]) is None
+
+
+def test_random_findings_are_merged_as_their_sorted_union():
+    chance = random.Random(3)
+    for _ in range(300):
+        cells = [(10 * number, 10 * number + 5) for number in range(20)]
+        mine = [
+            finding(*cell, 0.5, chance.choice(SORTS)) for cell in cells if chance.random() < 0.5
+        ]
+        taken = {one.start for one in mine}
+        more = [finding(*cell, 0.6) for cell in cells if cell[0] not in taken]
+        more = [one for one in more if chance.random() < 0.5]
+        assert list(packed(mine).with_others(more)) == in_order([*mine, *more])
