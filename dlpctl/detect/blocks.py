@@ -1,10 +1,10 @@
-"""The detector over one long text, in blocks that several processes work off.
+"""The detector over one long text, in blocks that several processes search.
 
-What is found is what a scan of the whole text gives. The hits of the first pass are those of the
-whole text, and each block confirms those that begin in it, with all of the text around them at
-hand. The blocks are the windows of the taggers; each is told what the text before it has made
-known, or what will most likely be, and is done again where that was not so. Where candidates lie
-across the border of two blocks, those around it are resolved once both are known.
+The findings are those of a scan of the complete text. The first pass runs over the complete text;
+each block confirms the candidates that start in it, with all of the text around them. The blocks
+are the windows of the taggers. Each block gets what the text before it has made known, or a guess
+of that, and is searched again if the guess was wrong. Candidates across the border of two blocks
+are resolved when both blocks are searched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.types import Finding
 
-WORTH = 1 << 19
+LEAST_BYTES = 1 << 19
 """Bytes of a text from which on further processes cost less than they save."""
 ZONE = 1024
 """Bytes on both sides of a border for which both blocks say what they find."""
@@ -51,7 +51,7 @@ Place = Callable[[int, int], tuple[int, int] | None]
 def scan(detector: Detector, text: str, min_score: float) -> Sequence[Finding]:
     """Return what `detector.scan` does."""
     leave = detector.aside
-    if leave is None or len(text) * 4 < WORTH:
+    if leave is None or len(text) * 4 < LEAST_BYTES:
         return detector.scan(text, min_score)
     data = encode(text)
     found = _in_blocks(detector, data, min_score, in_characters=len(data) != len(text))
@@ -68,7 +68,7 @@ def _in_blocks(
     detector: Detector, data: bytes, min_score: float, *, in_characters: bool
 ) -> PackedFindings | None:
     leave = detector.aside
-    if leave is None or len(data) < WORTH or detector._selected is not None:
+    if leave is None or len(data) < LEAST_BYTES or detector._selected is not None:
         return None
     processes = leave.processes()
     if processes < 2:
@@ -86,19 +86,19 @@ class _Text(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What a text has made known to the taggers, up to some place."""
+    """The names and the header that a text has made known to the taggers so far."""
 
     names: frozenset[str] = frozenset()
     header: Header | None = None
 
 
 class _Border(NamedTuple):
-    """What a block finds around one of its ends."""
+    """The candidates of a block around one of its ends."""
 
     zone: list[Candidate]
     """The candidates of patterns that start in the zone around it."""
     tagged: list[Candidate]
-    """What was tagged on the block's own side of it."""
+    """The tagged candidates on the block's own side of the border."""
     reach: int
     """The end of the last candidate that starts before the zone."""
 
@@ -112,7 +112,7 @@ class _Border(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """What a block finds."""
+    """The result of a block."""
 
     found: bytes
     state: _State
@@ -173,7 +173,7 @@ class _Search:
         """
         self._prelude = _State()
         self._state: _State | None = None
-        """What the blocks so far have made known; None before the first."""
+        """The state after the blocks so far; None before the first."""
         self._hints: dict[int, _State] = {}
 
     def _text(self, data: bytes, place: Place | None) -> _Text:
@@ -215,7 +215,7 @@ class _Search:
     def _confirmed(
         self, text: _Text, first: int, last: int, columns: Columns | None = None
     ) -> list[Candidate]:
-        """The candidates of patterns that start in a range of a text, apart from what is settled."""
+        """Return the candidates that start in a range of a text, apart from settled ones."""
         found: list[Candidate] = []
         for index, ends in text.hits.items():
             runner = self._detector._runner(index)
@@ -275,7 +275,7 @@ class _Search:
         return _Block(found.to_bytes(), state, loose, start, end).to_bytes()
 
     def _candidates(self, first: int, last: int) -> list[Candidate]:
-        """All that patterns find in a range of the text and in what is derived from it, in order."""
+        """Return the candidates in a range of the text and of its derived texts, in order."""
         columns, text = self._columns, self._column_text
         if columns is None or text is None:
             return sorted(
@@ -367,7 +367,7 @@ class _Search:
         after: _Border,
         offset: int,
     ) -> bool:
-        """Resolve what lies across the border before a block, whose findings are those from `count`
+        """Resolve what is across the border before a block, whose findings are those from `count`
         on; return whether both blocks agree on what is around it.
         """
         border = self._borders[number]

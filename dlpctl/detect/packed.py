@@ -92,7 +92,7 @@ class PackedFindings(Sequence[Finding]):
         self.patterns[first:last] = others.patterns
 
     def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
-        """Return these findings and others, which are in order; None where different ones overlap."""
+        """Return these findings and others, in order; None where different ones overlap."""
         added = PackedFindings(self._sample_of)
         added._sorts, added._numbers = self._sorts, self._numbers
         places: list[int] = []

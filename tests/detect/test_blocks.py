@@ -65,7 +65,7 @@ def digits():
     return chance.choice(["", " ", "\\n", "-"]).join(card() for _ in range(chance.randint(1, 40))) + "\\n"
 
 os.sched_getaffinity = lambda _: {0, 1, 2}
-blocks.WORTH = 1
+blocks.LEAST_BYTES = 1
 taggers._WINDOW = chance.choice([1 << 11, 1 << 12, 1 << 13])
 detector = Detector()
 forks, fork = [], os.fork

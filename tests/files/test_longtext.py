@@ -69,7 +69,7 @@ def encoded(text):
 os.sched_getaffinity = lambda _: {0, 1, 2}
 taggers._WINDOW = 1 << 11
 longtext.BLOCK = chance.choice([100, 400])
-blocks.WORTH = 1
+blocks.LEAST_BYTES = 1
 detector = Detector()
 taken, different = 0, []
 

@@ -64,12 +64,13 @@ class Human(BaseReport):
             return
         self._files += 1
         self._write(self._style(_heading(group[0]), "bold") + "\n")
-        places = [*map(_place, group)]
-        place_width = max(map(len, places))
-        type_width = max(map(len, {one.type for one in group}))
-        for place, one in zip(places, group, strict=True):
-            score, shown = f"{one.score:.2f}", one.sample or "(hidden)"
-            self._write(f"  {place:{place_width}}  {one.type:{type_width}}  {score}  {shown}\n")
+        positions = [*map(_position, group)]
+        position_width = max(map(len, positions))
+        type_width = max(map(len, {result.type for result in group}))
+        for position, result in zip(positions, group, strict=True):
+            score, shown = f"{result.score:.2f}", result.sample or "(hidden)"
+            columns = f"{position:{position_width}}  {result.type:{type_width}}  {score}"
+            self._write(f"  {columns}  {shown}\n")
         self._write("\n")
 
     def _style(self, text: str, name: str) -> str:
@@ -80,7 +81,7 @@ def _file(result: Result) -> tuple[str, str, str]:
     return result.path, result.commit, result.date
 
 
-def _place(result: Result) -> str:
+def _position(result: Result) -> str:
     return printable(result.inner) if result.inner else f"{result.line}:{result.column}"
 
 
