@@ -1,7 +1,6 @@
-"""What surrounds every request, as WSGI: which host it is for, its id, the headers of its answer,
-log and metrics.
+"""The WSGI layer around Flask: host check, request id, answer headers, log and metrics.
 
-It stands around Flask and not in it, since there it would take half as long as the check itself.
+Within Flask, all this would take half as long as the check itself.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
 """How long a connection that is open and quiet may still bring a request at the end."""
 _LAST_BYTES_SECONDS = 5.0
-"""How long a client may go on sending a request at the end, before it is told to come back later.
+"""The longest time that a client may go on sending a request while the service ends; then it gets
+503.
 """
 _TURN_SECONDS = 1.0
 _SWEEP_SECONDS = 1.0

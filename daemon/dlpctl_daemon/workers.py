@@ -6,8 +6,7 @@ disk makes it sync for all. While it waits there, another is the taker. So the i
 runs one thread at a time, is handed over a few times for many requests, and not a few times for
 each.
 
-A request that takes long holds nobody up: who has arrived behind it, or waits for its end, gets
-another taker.
+A request that takes long delays no other: requests that arrive after it get another taker.
 """
 
 from __future__ import annotations

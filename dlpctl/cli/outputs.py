@@ -1,6 +1,4 @@
-"""Where commands write content: stdout as it comes, or a file that is complete or not written at
-all.
-"""
+"""The outputs of commands: stdout as content comes, or a file that is complete or not written."""
 
 from __future__ import annotations
 

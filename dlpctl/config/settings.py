@@ -72,7 +72,7 @@ class FileLimits(NamedTuple):
     pdf_pages: int = 2_000
     pdf_glyphs: int = 20_000_000
     pdf_invocations: int = 100_000
-    """How often a PDF may draw its forms."""
+    """The most times that a PDF may draw its forms."""
     pixels: int = 60_000_000
     nesting: int = 200
     """How deep XML and JSON may nest."""

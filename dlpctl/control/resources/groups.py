@@ -32,7 +32,7 @@ class GroupRequest(Request):
 
 
 class GroupChange(Request):
-    """What is to change; policies replace those that it holds."""
+    """The fields to change; policies replace those of the group."""
 
     name: str | None = fields.missing(fields.line())
     description: str | None = fields.missing(fields.text(longest=fields.MAX_DESCRIPTION))

@@ -35,7 +35,7 @@ class License(Answer):
 
 
 class LicenseChange(Request):
-    """What is to change."""
+    """The fields to change."""
 
     license_type: str | None = fields.missing(fields.one_of(LICENSE_TYPES))
     expires_at: str | None = fields.missing(_FUTURE)

@@ -69,7 +69,7 @@ class OrganizationRequest(Request):
 
 
 class OrganizationChange(Request):
-    """What is to change."""
+    """The fields to change."""
 
     name: str | None = fields.missing(fields.line())
     settings: Mapping[str, Any] | None = fields.missing(fields.checked(Settings))

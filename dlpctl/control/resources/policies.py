@@ -77,7 +77,7 @@ class Rule(Answer):
 
 
 class PolicyChange(Request):
-    """What is to change. A change of what it says makes a new version."""
+    """The fields to change. A change of the content makes a new version."""
 
     name: Any = fields.described(fields.line())
     description: Any = fields.described(fields.optional(fields.text()))
