@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _WARMING = "jane.doe@example.com"
+_TURN_SECONDS = 0.0005
+"""How long a thread may keep the interpreter while another waits: a check waits for as long whenever
+it goes on after a wait, while another tenant's request is at work."""
 
 
 def serve(
@@ -58,6 +61,7 @@ def serve(
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)
             gc.freeze()  # what is there now stays, and need not be looked through for garbage
+            sys.setswitchinterval(_TURN_SECONDS)
             housekeeping = Housekeeping(
                 control.maintenance,
                 options.settings.keep_days,
