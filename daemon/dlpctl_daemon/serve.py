@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _WARMING = "jane.doe@example.com"
 _TURN_SECONDS = 0.0005
-"""How long a thread may keep the interpreter while another waits: a check waits for as long whenever
-it goes on after a wait, while another tenant's request is at work."""
+"""The longest that a thread keeps the interpreter while another one waits. A check waits that long
+again and again if another tenant's request is busy."""
 
 
 def serve(

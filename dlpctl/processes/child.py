@@ -72,8 +72,11 @@ class Child(Generic[Request]):
         return self.receive(deadline)
 
     def send(self, request: Request, deadline: float) -> None:
+        """Send a request. A process that has ended may have sent its reason first: `receive` gives
+        it, or raises `EndedError`.
+        """
         message = encode(self._requests, request)
-        with self._limited(deadline):
+        with self._limited(deadline), contextlib.suppress(BrokenPipeError):
             self._pipes.send(message, deadline)
 
     def receive(self, deadline: float) -> Any:
