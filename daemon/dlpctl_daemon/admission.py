@@ -1,5 +1,5 @@
-"""Admission: whether a large body is read is decided by the headers, so that nobody without a
-credential can send one.
+"""Decides by the headers whether a large body is read, so that nobody without a credential can
+send one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from dlpctl_daemon.notes import HEADERS_ONLY, KEY, Note
+from dlpctl_daemon.context import HEADERS_ONLY, KEY, RequestContext
 from dlpctl_daemon.tasks import Refusal, Task
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _LEAST = 1 << 20
 
 
 class Budget:
-    """Bytes of bodies that may be on their way at once: for all, and for one caller."""
+    """Limits the bytes of bodies that are received at the same time, in all and for one caller."""
 
     def __init__(self, most: int, most_of_one: int) -> None:
         self._most = most
@@ -31,8 +31,8 @@ class Budget:
         self._lock = threading.Lock()
 
     def reserve(self, caller: str, size: int) -> HTTPStatus | None:
-        """Take room for a body; the status to refuse it with if there is none. Small ones count as
-        a megabyte.
+        """Reserve room for a body, or return the status of the refusal. Small bodies count as a
+        megabyte.
         """
         size = max(size, _LEAST)
         with self._lock:
@@ -51,7 +51,7 @@ class Budget:
 
 
 class Admission:
-    """The question for one request, which a lane answers like a request of its own."""
+    """Asks the application about the headers of one request, in a lane like any request."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class Admission:
         self._budget = budget
         self._on_loop = on_loop
 
-    def begin(self) -> None:
-        """Let the application look at the headers."""
+    def start(self) -> None:
+        """Let the application decide by the headers."""
         if not self.channel.connected:
             return
         try:
@@ -83,13 +83,13 @@ class Admission:
             environ, lambda status, headers, _=None: heads.append((status, headers))
         )
         body = b"".join(answer)
-        note: Note | None = environ.get(KEY)
-        if note is None or not note.is_admitted:
+        context: RequestContext | None = environ.get(KEY)
+        if context is None or not context.is_admitted:
             ((status, headers),) = heads
             code, _, reason = status.partition(" ")
             self.refuse(Refusal(int(code), reason, tuple(headers), body, is_logged=True))
             return
-        self._reserve(note)
+        self._reserve(context)
 
     def service(self) -> None:
         """Nothing is left to do."""
@@ -97,12 +97,12 @@ class Admission:
     def refuse(self, refusal: Refusal) -> None:
         self._on_loop(lambda: self.channel.refuse(refusal))
 
-    def _reserve(self, note: Note) -> None:
-        request, caller = self._request, note.caller or ""
-        size = request.content_length if not request.chunked else note.body_limit
+    def _reserve(self, context: RequestContext) -> None:
+        request, caller = self._request, context.caller or ""
+        size = request.content_length if not request.chunked else context.body_limit
         refused = self._budget.reserve(caller, size)
         if refused is not None:
             self.refuse(Refusal.of(refused))
             return
         request.release = lambda: self._budget.release(caller, size)
-        self._on_loop(lambda: self.channel.admit(request, note))
+        self._on_loop(lambda: self.channel.admit(request, context))

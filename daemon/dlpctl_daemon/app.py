@@ -1,4 +1,4 @@
-"""The application: the endpoints, and how errors are answered."""
+"""The application: its endpoints and the answers to errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
 from dlpctl_daemon.api import HANDLERS
 from dlpctl_daemon.callers import Callers
+from dlpctl_daemon.context import RequestContext, request_context
 from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
 from dlpctl_daemon.limits import Allowance, Rate, RateLimiter
-from dlpctl_daemon.logs import Log, places
+from dlpctl_daemon.logs import Log, locations
 from dlpctl_daemon.metrics import Metrics
-from dlpctl_daemon.notes import Note, note
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.readiness import Readiness
 
@@ -52,7 +52,7 @@ def create_app(control: ControlPlane, options: Options, log: Log) -> Application
 
 
 class _PreflightId(BaseConverter):
-    """The id of a check: anything but `text`, which is an address of its own and takes no GET."""
+    """The id of a check: anything but `text`, which is another address and allows no GET."""
 
     regex = "(?!text$)[^/]+"
 
@@ -76,28 +76,31 @@ class Application(Flask):
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._frame(environ, start_response)
 
-    def log_refusal(self, noted: Note) -> None:
+    def log_refusal(self, context: RequestContext) -> None:
         """Log and count a request that was refused before it got here."""
-        self._frame.finish(noted, "-")
+        self._frame.finish(context, "-")
 
     def log_exception(
         self,
         exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
     ) -> None:
-        """Log where it failed; not the message of the error, which may hold content."""
+        """Log where the error occurred; not its message, which may hold content."""
         error = exc_info[1]
         if error is not None:
             self.service.log.error(
-                "failed", request_id=note().request_id, error=type(error).__name__, at=places(error)
+                "failed",
+                request_id=request_context().request_id,
+                error=type(error).__name__,
+                at=locations(error),
             )
 
     def _refused(self, error: DlpctlError) -> Response:
         status = error.http_status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            # The message may name files of this machine: it is for who runs the service.
+            # The message may name files of this machine: it is for the operator of the service.
             self.service.log.error(
                 "failed",
-                request_id=note().request_id,
+                request_id=request_context().request_id,
                 error=type(error).__name__,
                 problem=error.message,
             )
@@ -106,16 +109,16 @@ class Application(Flask):
             )
         response = error_response(status, " ".join(error.message.split()), error.code)
         if isinstance(error, RateLimitError):
-            note().allowance = Allowance(error.limit, 0, error.retry_after)
+            request_context().allowance = Allowance(error.limit, 0, error.retry_after)
             response.headers["Retry-After"] = str(error.retry_after)
-        challenge = note().challenge
+        challenge = request_context().challenge
         if isinstance(error, UnauthorizedError) and challenge:
             response.headers["WWW-Authenticate"] = challenge
         return response
 
 
 def error_response(status: int, detail: str, code: str | None = None) -> Response:
-    """`code` goes into a header: the body is the one that the interface demands."""
+    """Return an error; `code` goes into a header, since the interface defines the body."""
     response = json_response({"detail": detail}, status)
     if code is not None:
         response.headers["X-Error-Code"] = code
@@ -138,7 +141,7 @@ def _not_now(status: int) -> Response:
     response = error_response(
         status,
         f"nothing can be recorded now, so nothing was done; try again later (request"
-        f" {note().request_id})",
+        f" {request_context().request_id})",
     )
     response.headers["Retry-After"] = str(_RETRY_SECONDS)
     return response
@@ -147,5 +150,5 @@ def _not_now(status: int) -> Response:
 def _failed(_error: Exception) -> Response:
     return error_response(
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        f"the service failed; say this id to who runs it: {note().request_id}",
+        f"the service failed; give its operator this id: {request_context().request_id}",
     )

@@ -33,16 +33,16 @@ class Callers:
         return share.key
 
     def remember(self, token: str | None, access: Access) -> None:
-        """Note the organization of a token that was accepted; one for all organizations has turns
-        of its own.
+        """Record the organization of a token that was accepted; a token for all organizations has
+        turns of its own.
         """
         digest = _digest(token)
         if digest not in self._known:
             self._remember(digest, Share(access.org_id or access.token_id, access.token_id))
 
     def share(self, key: str | None, authorization: str | None, peer: str) -> Share:
-        """Return whom a request counts for, without a look at the store: a credential not seen
-        before, its address.
+        """Return whom a request counts for, without reading the store: an unknown credential counts
+        for its address.
         """
         credential = key or bearer_of(authorization)
         known = self._known.get(_digest(credential)) if credential else None

@@ -1,4 +1,4 @@
-"""A connection: what its client may take, and how its answers are sent."""
+"""Connections: the deadlines of their clients, and sending answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dlpctl_daemon.parsing import Request
 from dlpctl_daemon.tasks import ErrorTask, Refusal, Task
 
 if TYPE_CHECKING:
-    from dlpctl_daemon.notes import Note
+    from dlpctl_daemon.context import RequestContext
 
 _SMALL = 1 << 16
 _LINGERING_BYTES = 1 << 18
@@ -23,10 +23,10 @@ _LINGERING_BYTES = 1 << 18
 
 
 class Channel(HTTPChannel):
-    """A connection whose answers are sent by the thread that made them. The loop is woken only for
-    what that leaves over:
+    """A connection whose answers are sent by the thread that made them.
 
-    woken for each answer, it would take as much of the interpreter's time as the checks themselves.
+    The loop is woken only for what remains unsent: woken for each answer, it would need as much of
+    the interpreter's time as the checks.
     """
 
     parser_class = Request
@@ -40,14 +40,14 @@ class Channel(HTTPChannel):
     ) -> None:
         self.peer: str = address[0] if address[1] is not None else UNKNOWN_PEER
         self.lingers = False
-        """Whether the client may still be sending when the connection is to be closed."""
+        """The client may still be sending when the connection is to be closed."""
         self.queued: tuple[str, float] = ("", 0.0)
-        """The lane of the request that is worked on, and how long it has waited there."""
+        """The lane of the current request, and the seconds that it has waited there."""
         self._queued_at = 0.0
-        self._begun: Task | None = None
+        self._started: Task | None = None
         self._is_working = False
         self._lingering: int | None = None
-        """Bytes that may still be thrown away."""
+        """Bytes that may still be discarded."""
         self._served = 0
         self._sent = 0
         self._watch = Watch()
@@ -55,39 +55,38 @@ class Channel(HTTPChannel):
         server.connections.add(self)
 
     def queue(self, lane: str) -> None:
-        """Note that the first request waits in a lane from now on."""
+        """Record that the first request waits in a lane from now on."""
         self.queued = (lane, 0.0)
         self._queued_at = time.perf_counter()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Do what does not wait for the disk; `service` does the rest."""
         self.queued = (self.queued[0], time.perf_counter() - self._queued_at)
-        self._is_working = (
-            True  # before the look at `connected`, as `handle_close` does it the other way round
-        )
+        # Set before `connected` is read: `handle_close` does both in the opposite order.
+        self._is_working = True
         if self.connected:
-            self._begun = Task(self, self.requests[0])
-            self._begun.begin()
+            self._started = Task(self, self.requests[0])
+            self._started.call_application()
 
     def task_class(self, _channel: HTTPChannel, request: Request) -> Task:
-        # Given away at once: the next request may begin before `service` is through with this one.
-        begun, self._begun = self._begun, None
-        return begun or Task(self, request)
+        # Handed over now: the next request may start before `service` has finished this one.
+        started, self._started = self._started, None
+        return started or Task(self, request)
 
     def service(self) -> None:
-        begun = self._begun
+        started = self._started
         self._is_working = False
         self._served += 1
         try:
             super().service()
         finally:
-            if begun is not None:
-                begun.drop()
+            if started is not None:
+                started.drop()
             self.server.connections.waits(self)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Answer the request that is being read with a refusal, after those before it. For the
-        loop's thread.
+        """Answer the request that is being read with a refusal, after those before it. Call it in
+        the loop's thread.
         """
         with self.requests_lock:
             request, self.request = self.request, None
@@ -100,13 +99,14 @@ class Channel(HTTPChannel):
         if is_first:
             self.server.add_task(self)
 
-    def admit(self, request: Request, note: Note) -> None:
-        """Read the body of a request whose headers were seen. For the loop's thread."""
+    def admit(self, request: Request, context: RequestContext) -> None:
+        """Read the body of a request whose headers were seen. Call it in the loop's thread."""
         if not self.connected or request is not self.request:
             request.close()
             return
         with self.requests_lock:
-            request.note, request.body_limit, request.is_admitted = note, note.body_limit, True
+            request.context, request.body_limit = context, context.body_limit
+            request.is_admitted = True
             if request.expect_continue and not self.requests:
                 self.send_continue()
         self.server.mark(self)
@@ -136,7 +136,7 @@ class Channel(HTTPChannel):
         return bool(self.will_close or self.close_when_flushed)
 
     def readable(self) -> bool:
-        """Return true also during a request, so that the loop need not be told of its end."""
+        """Return true also during a request, so that its end need not wake the loop."""
         if self._lingering is not None:
             return True
         if len(self.requests) > 1 or self.is_closing:
@@ -144,7 +144,7 @@ class Channel(HTTPChannel):
         return self.request is None or not self.request.needs_admission
 
     def writable(self) -> bool:
-        """Not while a thread sends its answer: the loop would turn without end until it has."""
+        """Return false while a thread sends its answer: the loop would spin until it is sent."""
         left = self.total_outbufs_len
         if left and (left > _SMALL or not self.requests):
             return True
@@ -183,8 +183,8 @@ class Channel(HTTPChannel):
             request.close()
 
     def end_if_overdue(self, now: float) -> None:
-        """Close the connection if its client takes too long, with the reason where one can still be
-        told.
+        """Close the connection if its client takes too long, with the reason if one can still be
+        sent.
         """
         progress = self._progress()
         if not self._watch.is_overdue(progress, now):
@@ -212,19 +212,19 @@ class Channel(HTTPChannel):
 
     @property
     def is_expendable(self) -> bool:
-        """Whether no request of it was admitted or is worked on."""
+        """Return true if no request of the connection was admitted or is being answered."""
         if self.requests or self.total_outbufs_len:
             return False
         return self.request is None or not self.request.is_admitted
 
     @property
     def is_receiving(self) -> bool:
-        """Whether the client is sending its request, and waits for no other answer."""
+        """Return true if the client is sending its request, and waits for no other answer."""
         return self.request is not None and not (self.requests or self.total_outbufs_len)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a client waits for an answer, or is sending a request."""
+        """Return true if the client waits for an answer, or is sending a request."""
         return bool(self.requests or self.total_outbufs_len or self.request is not None)
 
 

@@ -1,5 +1,5 @@
-"""The table of connections. Where it is full, a new one takes the place of the one that has waited
-longest for its client.
+"""The table of connections. If it is full, a new connection replaces the one that waits longest
+for its client.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol
 
 UNKNOWN_PEER = ""
-"""Of sockets in the file system."""
+"""The peer of a socket in the file system."""
 
 
 class Tabled(Protocol):
@@ -21,28 +21,28 @@ class Tabled(Protocol):
 
     @property
     def is_expendable(self) -> bool:
-        """Whether no request of it was admitted or is worked on."""
+        """Return true if no request of it was admitted or is being answered."""
 
     def handle_close(self) -> None: ...
 
 
 class Connections:
     def __init__(self, most: int, trusted: Iterable[str] = ()) -> None:
-        """`most` are for all peers, and half of them for one, save for `trusted` ones that speak
-        for many.
+        """Keep at most `most` connections, and half of them for one peer, except for `trusted` ones
+        such as proxies.
         """
         self._most = most
         self._most_of_peer = max(1, most // 2)
         self._trusted = frozenset((*trusted, UNKNOWN_PEER))
         self._all: OrderedDict[Tabled, None] = OrderedDict()
-        """The connections, and first those that have waited longest."""
+        """The connections; those that have waited longest come first."""
         self._of_peer: dict[str, OrderedDict[Tabled, None]] = {}
 
     def __len__(self) -> int:
         return len(self._all)
 
     def make_room(self, peer: str) -> bool:
-        """Drop a connection if a new one of that peer needs its place; False where none can be
+        """Drop a connection if a new one of the peer needs its place; return False if none can be
         dropped.
         """
         own = self._of_peer.get(peer, OrderedDict())
@@ -51,7 +51,7 @@ class Connections:
         return len(self._all) < self._most or self.drop_oldest()
 
     def drop_oldest(self) -> bool:
-        """Drop the connection that has waited longest; False where all have requests under way."""
+        """Drop the connection that has waited longest; return False if all have requests."""
         return self._drop(self._all)
 
     def add(self, connection: Tabled) -> None:
@@ -66,16 +66,14 @@ class Connections:
             self._of_peer.pop(connection.peer, None)
 
     def waits(self, connection: Tabled) -> None:
-        """Note that a connection was answered and waits for its client again. Any thread may call
-        this.
-        """
+        """Record that a connection waits for its client again. Any thread may call it."""
         with suppress(KeyError):  # closed meanwhile
             self._all.move_to_end(connection)
             self._of_peer[connection.peer].move_to_end(connection)
 
     def _drop(self, table: OrderedDict[Tabled, None]) -> bool:
-        # A copy, which is made at once, since other threads move connections in the table.
-        oldest = next((one for one in list(table) if one.is_expendable), None)
+        # A copy, made in one step, since other threads move connections in the table.
+        oldest = next((each for each in list(table) if each.is_expendable), None)
         if oldest is not None:
             oldest.handle_close()
         return oldest is not None

@@ -1,4 +1,4 @@
-"""Threads that each work on one request at a time, for lanes whose requests take long or wait for
+"""Threads that each answer one request at a time, for lanes whose requests take long or wait for
 something else.
 """
 
@@ -16,14 +16,14 @@ _END_SECONDS = 5.0
 
 class Crew:
     def __init__(self, rules: LaneRules, failed: Callable[[BaseException], None]) -> None:
-        """`failed` is told of an exception that no connection should raise."""
+        """`failed` gets exceptions that no connection should raise."""
         self.rules = rules
         self._failed = failed
         self._queue: FairQueue[Connection] = FairQueue(rules)
         self._changed = threading.Condition()
         self._is_ending = False
         self._threads = [
-            threading.Thread(target=self._work, name=rules.name, daemon=True)
+            threading.Thread(target=self._serve, name=rules.name, daemon=True)
             for _ in range(rules.threads)
         ]
         for thread in self._threads:
@@ -49,7 +49,7 @@ class Crew:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _work(self) -> None:
+    def _serve(self) -> None:
         while True:
             with self._changed:
                 while not self._queue.is_ready:
@@ -58,7 +58,7 @@ class Crew:
                     self._changed.wait()
                 org, connection = self._queue.pop()
             try:
-                connection.begin()
+                connection.start()
                 connection.service()
             except BaseException as problem:
                 self._failed(problem)

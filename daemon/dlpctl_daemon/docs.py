@@ -10,7 +10,7 @@ from importlib.resources import files
 from flask import Blueprint, Response
 
 from dlpctl.control.resources import RESOURCES
-from dlpctl_daemon.notes import note
+from dlpctl_daemon.context import request_context
 from dlpctl_daemon.openapi import describe
 
 _POLICY = (
@@ -50,7 +50,7 @@ def _file(name: str, media: str) -> Callable[[], Response]:
 
 def _get(made: Blueprint, path: str, give: Callable[[], Response]) -> None:
     def view() -> Response:
-        note().route = path
+        request_context().route = path
         return give()
 
     made.add_url_rule(

@@ -25,7 +25,7 @@ from dlpctl_daemon.bodies import (
     refuse_larger,
 )
 from dlpctl_daemon.callers import bearer_of
-from dlpctl_daemon.notes import HEADERS_ONLY, Note, note
+from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -58,12 +58,12 @@ class Call(NamedTuple):
 
     service: Service
     access: Access
-    """Of the admin token; of no use where another key opens the endpoint."""
+    """The access of the admin token; not used where another key opens the endpoint."""
     key: str | None
     """The policy's or license's key."""
     body: dict[str, Any]
     query: dict[str, Any]
-    note: Note
+    context: RequestContext
 
     @property
     def control(self) -> ControlPlane:
@@ -73,10 +73,10 @@ class Call(NamedTuple):
 Handler = Callable[..., object]
 """Takes the call and the parameters of the path; returns an answer or a response."""
 Answerer = Callable[..., object]
-"""Takes the environ, its note and the parameters of the path."""
+"""Takes the environ, its context and the parameters of the path."""
 _FAILED = "dlpctl.failed"
 _UNREAD_BODY = 1 << 10
-"""Bytes of a body that an endpoint may get and does not look at."""
+"""The most bytes of a body that an endpoint without a body ignores."""
 
 
 def blueprint(resource: Resource, service: Service) -> Blueprint:
@@ -98,22 +98,22 @@ def answerer(operation: Operation, service: Service) -> Answerer:
     credential = operation.credential
     read = read_texts if credential is Credential.POLICY_KEY else read_json
 
-    def answer(environ: WSGIEnvironment, noted: Note, **path: str) -> object:
-        noted.route, noted.challenge = operation.path, credential.challenge
-        access, key = _let_in(environ, noted, credential, service)
+    def answer(environ: WSGIEnvironment, context: RequestContext, **path: str) -> object:
+        context.route, context.challenge = operation.path, credential.challenge
+        access, key = _let_in(environ, context, credential, service)
         check_body(environ, limit)
         if HEADERS_ONLY in environ:
-            noted.is_admitted, noted.body_limit = True, limit
+            context.is_admitted, context.body_limit = True, limit
             return {}
         body = read(environ) if operation.body else {}
         query = read_query(request, operation.query) if operation.query else {}
         if path:
-            noted.asks_for(path)
-        answered = plain(handler(Call(service, access, key, body, query, noted), **path))
+            context.add_path_ids(path)
+        answered = plain(handler(Call(service, access, key, body, query, context), **path))
         if isinstance(answered, dict):
-            noted.gives(answered)
-        if path.get("org_id") and "org_id" not in noted.objects:
-            noted.objects["org_id"] = path["org_id"]  # a slug, which exists: it was found
+            context.add_answer_ids(answered)
+        if path.get("org_id") and "org_id" not in context.objects:
+            context.objects["org_id"] = path["org_id"]  # a slug, which exists: it was found
         return answered
 
     return answer
@@ -162,7 +162,7 @@ def _view(operation: Operation, service: Service) -> Callable[..., Response]:
         environ = request.environ
         if _FAILED in environ:
             raise environ[_FAILED]
-        made = answer(environ, note(), **path)
+        made = answer(environ, request_context(), **path)
         if isinstance(made, Response):
             return made
         if made is None:
@@ -185,23 +185,23 @@ _NOBODY = Access(Role.AUDITOR, "")
 
 
 def _let_in(
-    environ: WSGIEnvironment, noted: Note, credential: Credential, service: Service
+    environ: WSGIEnvironment, context: RequestContext, credential: Credential, service: Service
 ) -> tuple[Access, str | None]:
     if credential is Credential.POLICY_KEY:
         key = environ.get("HTTP_X_SERVICE_API_KEY")
-        noted.caller = service.callers.policy_id(key)
-        if noted.allowance is None:  # else the request was admitted by its headers
-            noted.allowance = service.limiter.take(noted.caller)
+        context.caller = service.callers.policy_id(key)
+        if context.allowance is None:  # else the request was admitted by its headers
+            context.allowance = service.limiter.take(context.caller)
         return _NOBODY, key
     if credential is Credential.LICENSE_KEY:
         key = bearer_of(environ.get("HTTP_AUTHORIZATION"))
-        noted.caller = service.control.licenses.identify(key)
-        noted.allowance = service.limiter.take(noted.caller)
+        context.caller = service.control.licenses.identify(key)
+        context.allowance = service.limiter.take(context.caller)
         return _NOBODY, key
     if credential is Credential.ADMIN_TOKEN:
         token = bearer_of(environ.get("HTTP_AUTHORIZATION"))
         access = service.control.tokens.authenticate(token)
-        noted.caller = access.token_id
+        context.caller = access.token_id
         service.callers.remember(token, access)
         return access, None
     return _NOBODY, None

@@ -1,6 +1,6 @@
 """The WSGI layer around Flask: host check, request id, answer headers, log and metrics.
 
-Within Flask, all this would take half as long as the check itself.
+Within Flask, all this would cost half as much time as the check.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import DlpctlError
+from dlpctl_daemon.context import HEADERS_ONLY, KEY, QUEUED, RequestContext
 from dlpctl_daemon.cors import Cors
 from dlpctl_daemon.endpoints import as_json, fail
 from dlpctl_daemon.hosts import Hosts
-from dlpctl_daemon.notes import HEADERS_ONLY, KEY, QUEUED, Note
 from dlpctl_daemon.options import hosts_of
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ _HEADERS = (
 _UNKNOWN = "(none)"
 _VERSION = "/v1"
 _DOUBLED = "/v1/v1/"
-"""The start of the paths of clients that take `{base}/v1` for the address of the service."""
+"""The start of the paths of clients that use `{base}/v1` as the address of the service."""
 
 
 class _Held:
-    """An answer that begins once what it says is recorded: when it is iterated, or closed without
+    """An answer that starts after its check is recorded: when it is iterated, or closed without
     that.
     """
 
@@ -66,7 +66,7 @@ class Frame:
     def __init__(
         self, inner: WSGIApplication, direct: Mapping[tuple[str, str], Answerer], service: Service
     ) -> None:
-        """Answer the `direct` endpoints without Flask, as long as nothing is wrong."""
+        """Answer the `direct` endpoints without Flask, unless an error occurs."""
         settings = service.options.settings
         self._inner = inner
         self._direct = direct
@@ -78,29 +78,29 @@ class Frame:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"].startswith(_DOUBLED):
             environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(_VERSION)
-        note = _note(environ)
+        context = _context_of(environ)
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            note.status = int(status[:3])
-            made = self._headers(environ, note, headers)
-            if note.ticket is None:
+            context.status = int(status[:3])
+            made = self._headers(environ, context, headers)
+            if context.ticket is None:
                 return start_response(status, made, exc_info)
             held.append((status, made))
             return None
 
         def recorded() -> Iterable[bytes]:
-            """The answer to a check, or why there is none."""
-            ticket, note.ticket = note.ticket, None
+            """Return the answer to a check, or the reason why there is none."""
+            ticket, context.ticket = context.ticket, None
             try:
                 if ticket is not None:
                     ticket.result()
                 for head in held:
                     start_response(*head)
             except Exception as error:
-                note.decision = None
+                context.decision = None
                 return self._failed(error, environ, start)
             finally:
-                self.finish(note, environ["REQUEST_METHOD"])
+                self.finish(context, environ["REQUEST_METHOD"])
             return answer
 
         held: list[tuple[str, list[tuple[str, str]]]] = []
@@ -108,9 +108,9 @@ class Frame:
         try:
             answer = self._answer(environ, start)
         finally:
-            if note.ticket is None and not (note.is_admitted and HEADERS_ONLY in environ):
-                self.finish(note, environ["REQUEST_METHOD"])
-        return answer if note.ticket is None else _Held(answer, recorded)
+            if context.ticket is None and not (context.is_admitted and HEADERS_ONLY in environ):
+                self.finish(context, environ["REQUEST_METHOD"])
+        return answer if context.ticket is None else _Held(answer, recorded)
 
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if self._hosts is not None:
@@ -139,38 +139,38 @@ class Frame:
     def _failed(
         self, error: Exception, environ: WSGIEnvironment, start: StartResponse
     ) -> Iterable[bytes]:
-        """The view raises the error again, within Flask, which answers and logs it as any other."""
+        """Let the view raise the error again within Flask, which answers and logs it."""
         fail(environ, error)
         return self._inner(environ, start)
 
     def _headers(
-        self, environ: WSGIEnvironment, note: Note, headers: list[tuple[str, str]]
+        self, environ: WSGIEnvironment, context: RequestContext, headers: list[tuple[str, str]]
     ) -> list[tuple[str, str]]:
         own = {name for name, _ in headers}
         made = [*headers, *(header for header in _HEADERS if header[0] not in own)]
-        made.append(("X-Request-Id", note.request_id))
-        if note.allowance is not None:
-            made += note.allowance.headers()
+        made.append(("X-Request-Id", context.request_id))
+        if context.allowance is not None:
+            made += context.allowance.headers()
         return made if self._cors is None else self._cors.extended(environ, made)
 
-    def finish(self, note: Note, method: str) -> None:
+    def finish(self, context: RequestContext, method: str) -> None:
         """Log and count a request that was answered."""
-        if note.decision is not None:
-            self._metrics.decision(note.kind, note.decision)
-        seconds = time.perf_counter() - note.began
-        route, method = (note.route, method) if note.route else (_UNKNOWN, "-")
-        self._metrics.request(method, route, note.status, seconds, note.queued)
-        self._log.request(method, route, note, seconds)
+        if context.decision is not None:
+            self._metrics.decision(context.content, context.decision)
+        seconds = time.perf_counter() - context.began
+        route, method = (context.route, method) if context.route else (_UNKNOWN, "-")
+        self._metrics.request(method, route, context.status, seconds, context.queued)
+        self._log.request(method, route, context, seconds)
 
 
-def _note(environ: WSGIEnvironment) -> Note:
-    """The note of the request; a request that was admitted by its headers has one already."""
-    note: Note | None = environ.get(KEY)
-    if note is None:
+def _context_of(environ: WSGIEnvironment) -> RequestContext:
+    """Return the context of the request; one that was admitted by its headers has it already."""
+    context: RequestContext | None = environ.get(KEY)
+    if context is None:
         given = environ.get("HTTP_X_REQUEST_ID")
         made = given if given and _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
-        note = environ[KEY] = Note(made, environ.get("REMOTE_ADDR", ""))
+        context = environ[KEY] = RequestContext(made, environ.get("REMOTE_ADDR", ""))
     else:
-        note.began = time.perf_counter()
-    note.queued = environ.get(QUEUED)
-    return note
+        context.began = time.perf_counter()
+    context.queued = environ.get(QUEUED)
+    return context

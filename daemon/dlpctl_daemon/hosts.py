@@ -16,7 +16,7 @@ class Hosts:
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names) | {"localhost"}
         self._fine: set[str] = set()
-        """Headers that were looked at; only good ones, so they are few."""
+        """Headers that were checked and allowed; they are few."""
 
     def check(self, header: str | None) -> None:
         if header is None or header not in self._fine:

@@ -36,11 +36,11 @@ _UNTRUSTED = "the process that inspected it gave an answer that cannot be truste
 
 
 class InspectionError(Exception):
-    """Why nothing is known of the content."""
+    """The content could not be inspected; the message is the reason."""
 
 
 class Inspectors:
-    """Processes for large texts and for files. As many as there are threads that ask are started,
+    """Processes that inspect large texts and files. One is started for each thread that needs it,
     and kept.
     """
 

@@ -38,23 +38,23 @@ ANYONE = Share("", "")
 
 
 class LaneRules(NamedTuple):
-    """Limits of a lane: the requests that it works on, and those that may wait."""
+    """Limits of a lane: the requests that it answers at a time, and those that may wait."""
 
     name: str
     threads: int
     at_once: int
-    """Requests of one organization that are worked on at the same time."""
+    """Requests of one organization that are answered at the same time."""
     waiting: int
     waiting_of_org: int
     waiting_of_key: int
     patience: float
-    """Seconds after which a request that still waits is refused."""
+    """Seconds after which a waiting request is refused."""
 
 
 class Connection(Protocol):
-    """A connection that has brought a request."""
+    """A connection with a request."""
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Do all that does not wait for the disk."""
 
     def service(self) -> None:
@@ -62,12 +62,12 @@ class Connection(Protocol):
 
 
 class Lane(Protocol):
-    """A queue with the threads that work on it."""
+    """A queue with its threads."""
 
     rules: LaneRules
 
     def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
-        """Let a connection wait for a thread; the status to refuse it with if it may not wait."""
+        """Let a connection wait for a thread, or return the status of the refusal."""
 
     def expired(self) -> list[Connection]:
         """Remove the connections that have waited too long."""
@@ -112,9 +112,7 @@ class _Waiting(NamedTuple, Generic[_Item]):
 
 
 class FairQueue(Generic[_Item]):
-    """Organizations take turns, and none has more at work than its rules allow. Not for threads
-    without a lock.
-    """
+    """A queue in which organizations take turns, within their limits. It needs a lock around it."""
 
     def __init__(self, rules: LaneRules, clock: Callable[[], float] = time.monotonic) -> None:
         self._rules = rules
@@ -132,7 +130,7 @@ class FairQueue(Generic[_Item]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the next request may start."""
+        """Return true if the next request may start."""
         return bool(self._turns)
 
     def refusal(self, share: Share) -> HTTPStatus | None:

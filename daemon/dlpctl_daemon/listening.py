@@ -21,12 +21,12 @@ def listen(options: Options) -> socket.socket:
         return _listen_unix(Path(options.unix_socket))
     host, port = options.settings.host.strip("[]"), options.settings.port
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        family, socket_type, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except socket.gaierror as problem:
         raise UsageError(f"{host}: is no address of this machine: {problem.strerror}") from None
-    made = socket.socket(family, kind, protocol)
+    made = socket.socket(family, socket_type, protocol)
     try:
         if os.name == "posix":
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from dlpctl.control.clock import utc_now, written
 
 if TYPE_CHECKING:
-    from dlpctl_daemon.notes import Note
+    from dlpctl_daemon.context import RequestContext
 
 
 class _Form(NamedTuple):
@@ -33,8 +33,8 @@ _HUMAN = _Form(
     "\n",
 )
 _JSON = _Form(
-    '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s", "status": %d,'
-    ' "ms": %.1f, "request_id": "%s"',
+    '{"time": "%s", "level": "info", "event": "request", "method": "%s", "route": "%s",'
+    ' "status": %d, "ms": %.1f, "request_id": "%s"',
     ', "%s": "%s"',
     ', "lane": "%s", "queue_ms": %.1f',
     "}\n",
@@ -54,24 +54,25 @@ class Log:
     def info(self, event: str, **fields: Any) -> None:
         self._line("info", event, fields)
 
-    def request(self, method: str, route: str, note: Note, seconds: float) -> None:
-        """Log a request that was answered. Every request has a line, so it is formatted at once;
+    def request(self, method: str, route: str, context: RequestContext, seconds: float) -> None:
+        """Log a request that was answered. Every request has a line, so it is formatted directly;
         nothing in it needs escapes.
         """
         form = self._form
         now = written(utc_now())
-        line = form.request % (now, method, route, note.status, seconds * 1000, note.request_id)
-        if note.client:
-            line += form.more % ("client", note.client)
-        if note.queued is not None:
-            lane, waited = note.queued
+        status, request_id = context.status, context.request_id
+        line = form.request % (now, method, route, status, seconds * 1000, request_id)
+        if context.client:
+            line += form.more % ("client", context.client)
+        if context.queued is not None:
+            lane, waited = context.queued
             line += form.queued % (lane, waited * 1000)
-        if note.caller is not None:
-            line += form.more % ("caller", note.caller)
-        for kind, identifier in note.objects.items():
-            line += form.more % (kind, identifier)
-        if note.decision is not None:
-            line += form.more % ("decision", note.decision)
+        if context.caller is not None:
+            line += form.more % ("caller", context.caller)
+        for name, identifier in context.objects.items():
+            line += form.more % (name, identifier)
+        if context.decision is not None:
+            line += form.more % ("decision", context.decision)
         self._put(line + form.end)
 
     def error(self, event: str, **fields: Any) -> None:
@@ -79,15 +80,13 @@ class Log:
 
     def failure(self, problem: BaseException) -> None:
         """Log where an unexpected exception came from."""
-        self.error("failed", error=type(problem).__name__, at=places(problem))
+        self.error("failed", error=type(problem).__name__, at=locations(problem))
 
     def _line(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
         self._put(self._write(written(utc_now()), level, event, fields))
 
     def _put(self, line: str) -> None:
-        """Write a line; where it cannot be written, such as to a full disk, requests are answered
-        all the same.
-        """
+        """Write a line. If it cannot be written, requests are answered all the same."""
         with self._lock:
             try:
                 if self._lost:
@@ -109,13 +108,13 @@ class Log:
 
     @staticmethod
     def _human(moment: str, level: str, event: str, fields: Mapping[str, Any]) -> str:
-        said = "".join(f" {name}={_plain(value)}" for name, value in fields.items())
+        shown = "".join(f" {name}={_plain(value)}" for name, value in fields.items())
         mark = "" if level == "info" else f"{level.upper()} "
-        return f"{moment} {mark}{event}{said}\n"
+        return f"{moment} {mark}{event}{shown}\n"
 
 
-def places(error: BaseException) -> list[str]:
-    """Return where an error came from, not its message, which may hold what was checked."""
+def locations(error: BaseException) -> list[str]:
+    """Return the locations of an error, not its message, which may hold content."""
     frames = traceback.extract_tb(error.__traceback__)
     return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 

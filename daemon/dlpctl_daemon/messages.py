@@ -28,7 +28,7 @@ class CheckFile(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The process has loaded its patterns, and takes requests."""
+    """The process has loaded its patterns, and accepts requests."""
 
 
 class Inspected(NamedTuple):
@@ -39,7 +39,7 @@ class Inspected(NamedTuple):
     detected: list[Detection]
     masked: bytes | None
     is_last: bool
-    """Whether the process must be replaced."""
+    """The process must be replaced."""
 
 
 class Failed(NamedTuple):

@@ -39,13 +39,13 @@ class Metrics:
         """Count an answer; `queued` is the lane that the request waited in, and for how many
         seconds.
         """
-        place = bisect_left(_BUCKETS, seconds)
+        bucket = bisect_left(_BUCKETS, seconds)
         with self._lock:
             self._requests[method, route, status] += 1
             counts = self._buckets.get((method, route))
             if counts is None:
                 counts = self._buckets[method, route] = [0] * (len(_BUCKETS) + 1)
-            counts[place] += 1
+            counts[bucket] += 1
             self._seconds[method, route] = self._seconds.get((method, route), 0) + seconds
             if queued is not None:
                 self._count_queued(*queued)
@@ -58,9 +58,9 @@ class Metrics:
         counts[bisect_left(_BUCKETS, seconds)] += 1
         self._queued_seconds[lane] += seconds
 
-    def decision(self, kind: str, decision: str) -> None:
+    def decision(self, content: str, decision: str) -> None:
         with self._lock:
-            self._decisions[kind, decision] += 1
+            self._decisions[content, decision] += 1
 
     def housekeeping_failed(self) -> None:
         with self._lock:
@@ -77,7 +77,8 @@ class Metrics:
         yield "# HELP dlpctl_requests_total Requests that were answered."
         yield "# TYPE dlpctl_requests_total counter"
         for (method, route, status), number in sorted(self._requests.items()):
-            yield f'dlpctl_requests_total{{method="{method}",route="{route}",status="{status}"}} {number}'
+            labels = f'method="{method}",route="{route}",status="{status}"'
+            yield f"dlpctl_requests_total{{{labels}}} {number}"
         yield "# HELP dlpctl_request_seconds How long it took to answer."
         yield "# TYPE dlpctl_request_seconds histogram"
         for (method, route), counts in sorted(self._buckets.items()):

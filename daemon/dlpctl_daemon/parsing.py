@@ -1,4 +1,4 @@
-"""HTTP requests, read so that no proxy before the service can read them in another way."""
+"""HTTP requests, parsed so strictly that no proxy can read them in another way."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dlpctl_daemon.chunks import Chunks
 from dlpctl_daemon.lanes import SMALL_BYTES
 
 if TYPE_CHECKING:
-    from dlpctl_daemon.notes import Note
+    from dlpctl_daemon.context import RequestContext
 
 _VERSIONS = ("1.0", "1.1")
 _FRAMING = re.compile(rb"(?im)^(content-length|transfer-encoding|host):[ \t]*(.*?)[ \t]*\r$")
-"""Headers that say where a request ends and for which host it is."""
+"""The headers that give the end and the host of a request."""
 _LONGEST_NUMBER = 18
 
 
 class Request(HTTPRequestParser):
-    """A request whose large body is not read before the service has admitted it by its headers."""
+    """A request whose large body is read only after the service has admitted it by its headers."""
 
     error: Any = None
     body_rcv: Any
@@ -31,10 +31,10 @@ class Request(HTTPRequestParser):
         super().__init__(adj)
         self.body_limit: int = adj.max_request_body_size
         self.is_asked = False
-        """Whether the service was asked to admit it."""
+        """The service was asked to admit it."""
         self.is_admitted = False
-        self.note: Note | None = None
-        """Of the decision to admit it."""
+        self.context: RequestContext | None = None
+        """The context of the decision to admit it."""
         self.release: Callable[[], None] | None = None
         """Give back what is reserved for the body."""
 
@@ -47,7 +47,7 @@ class Request(HTTPRequestParser):
 
     @property
     def needs_admission(self) -> bool:
-        """Whether nothing more may be read before the service has seen the headers."""
+        """Return true if nothing more may be read before the service has admitted the request."""
         return (
             self.headers_finished
             and not (self.completed or self.is_admitted)

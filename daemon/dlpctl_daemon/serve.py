@@ -1,4 +1,4 @@
-"""Starts the service from its settings, and ends it."""
+"""Starts the service with its settings, and ends it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def serve(
     log = Log(sys.stderr, options.settings.log)
     options.checked()
     with closing(listen(options)) as listening:
-        # A socket that listens already keeps whoever comes early waiting instead of refusing him.
+        # A socket that listens already lets early clients wait instead of refusing them.
         from dlpctl.control.service import ControlPlane
         from dlpctl_daemon.app import create_app
         from dlpctl_daemon.housekeeping import Housekeeping
@@ -60,7 +60,7 @@ def serve(
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)
-            gc.freeze()  # what is there now stays, and need not be looked through for garbage
+            gc.freeze()  # all objects of now are kept, and need no search for garbage
             sys.setswitchinterval(_TURN_SECONDS)
             housekeeping = Housekeeping(
                 control.maintenance,

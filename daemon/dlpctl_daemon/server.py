@@ -1,5 +1,5 @@
-"""Waitress, with lanes for its requests, deadlines for its clients, and an end at which all that
-was asked is answered first.
+"""Waitress with lanes for requests and deadlines for clients, which answers all requests before it
+ends.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from waitress.server import TcpWSGIServer
 from dlpctl_daemon.admission import Admission, Budget
 from dlpctl_daemon.channel import Channel
 from dlpctl_daemon.connections import UNKNOWN_PEER, Connections
+from dlpctl_daemon.context import RequestContext
 from dlpctl_daemon.crew import Crew
 from dlpctl_daemon.lanes import ADMISSION, SMALL_TEXTS, Lane, lane_of, lane_rules
 from dlpctl_daemon.loop import Loop
-from dlpctl_daemon.notes import Note
 from dlpctl_daemon.parsing import Request
 from dlpctl_daemon.tasks import LARGEST_HEADER, Refusal
 from dlpctl_daemon.workers import Workers
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DRAIN_SECONDS = 30.0
 _LAST_CALL_SECONDS = 0.3
-"""How long a connection that is open and quiet may still bring a request at the end."""
+"""The longest that an idle connection may still send a request at the end."""
 _LAST_BYTES_SECONDS = 5.0
 """The longest time that a client may go on sending a request while the service ends; then it gets
 503.
@@ -55,7 +55,7 @@ class Server:
         self._service = service
         self._application = application
         self.connections = Connections(
-            _places(settings.connections),
+            _connections(settings.connections),
             [settings.trusted_proxy] if settings.trusted_proxy else [],
         )
         largest = service.options.file_body
@@ -74,7 +74,7 @@ class Server:
         self._inner = _Listener(self, application, listening, adjustments, self._loop.map)
 
     def run(self) -> None:
-        """Serve until `stop` was called and all that was asked by then is answered."""
+        """Serve until `stop` is called and all requests sent before are answered."""
         self._thread = threading.get_ident()
         while not self._inner.is_ending:
             self._turn(_TURN_SECONDS)
@@ -84,8 +84,8 @@ class Server:
         self._loop.close()
 
     def stop(self) -> None:
-        """End the server. May be called from anywhere, a signal handler included; a second call
-        ends at once.
+        """End the server. Any thread and signal handlers may call it; a second call ends the
+        process immediately.
         """
         if self._inner.is_ending:
             raise SystemExit(1)
@@ -108,25 +108,25 @@ class Server:
             self._inner.pull_trigger()
 
     def ask(self, channel: Channel, request: Request) -> None:
-        """Ask the application whether a large body shall be read."""
+        """Ask the application whether to read a large body."""
         admission = Admission(channel, request, self._budget, self._inner.trigger.pull_trigger)
         refused = self._lanes[ADMISSION].put(self._share(channel, request), admission)
         if refused is not None:
             admission.refuse(Refusal.of(refused))
 
     def mark(self, channel: Channel) -> None:
-        """Let the loop ask a connection again what it waits for."""
+        """Let the loop ask a connection again for which events it waits."""
         self._loop.mark(channel)
 
     def wake(self, channel: Channel) -> None:
-        """Let the loop look at a connection that another thread has changed."""
+        """Let the loop handle a connection that another thread has changed."""
         self._loop.mark(channel)
         self._inner.pull_trigger()
 
     def log_refusal(self, channel: Channel, request: Request, status: int) -> None:
-        note = Note(os.urandom(8).hex())
-        note.status, note.queued = status, channel.queued
-        self._application.log_refusal(note)
+        context = RequestContext(os.urandom(8).hex())
+        context.status, context.queued = status, channel.queued
+        self._application.log_refusal(context)
 
     def _share(self, channel: Channel, request: Request) -> Any:
         headers = request.headers
@@ -147,11 +147,12 @@ class Server:
         self._look_again = self._workers.hand_over()
 
     def _sweep(self, now: float) -> None:
-        """End what takes its clients too long, and what has waited too long itself."""
+        """End connections whose clients take too long, and requests that have waited too long."""
         for channel in self._channels():
             channel.end_if_overdue(now)
         for lane in self._lanes.values():
-            self._refused.extend(lane.expired())  # type: ignore[arg-type]  # what it was given
+            # Its items are of the types that were put into it.
+            self._refused.extend(lane.expired())  # type: ignore[arg-type]
 
     def _answer_refused(self, late: Channel | Admission) -> None:
         busy = Refusal.of(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -183,7 +184,7 @@ class Server:
             self._turn(0.05)
 
     def _refuse_new(self) -> None:
-        """Let in those who have connected already, and nobody after them."""
+        """Accept the clients that have connected already, and none after them."""
         while True:
             before = len(self._loop.map)
             self._inner.handle_accept()
@@ -235,7 +236,7 @@ class _Listener(TcpWSGIServer):
         return bool(self.accepting)
 
     def handle_accept(self) -> None:
-        """Accept all who wait, and let each in who finds a place in the table."""
+        """Accept the waiting clients, and keep each for which the table has room."""
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
@@ -282,7 +283,7 @@ def _adjustments(proxy: str | None, largest_body: int) -> Adjustments:
     )
 
 
-def _places(wanted: int) -> int:
+def _connections(wanted: int) -> int:
     """Return how many connections the system lets this process have, up to those wanted."""
     try:
         import resource

@@ -1,4 +1,4 @@
-"""How waitress answers one request: errors as the interface has them, and all else in two steps."""
+"""Answers to single requests: errors in the form of the interface, others in two steps."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import NamedTuple
 from waitress import task
 from waitress.utilities import build_http_date
 
-from dlpctl_daemon.notes import KEY, QUEUED
+from dlpctl_daemon.context import KEY, QUEUED
 
 LARGEST_HEADER = 1 << 16
 _RETRY_SECONDS = 5
 _DETAILS = {
-    400: "the request is not HTTP that can be read",
+    400: "the request is not valid HTTP",
     408: "the request took too long to arrive",
-    413: "the body is larger than any that is taken here",
+    413: "the body is larger than the largest that is allowed",
     429: "too many requests of this organization or key wait already; try again later",
     431: f"the headers are larger than {LARGEST_HEADER:,} bytes",
     500: "the service failed",
-    501: "this transfer encoding is not known here",
+    501: "unknown transfer encoding",
     503: "the service is busy, so nothing was done; try again later",
 }
 
 
 class Refusal(NamedTuple):
-    """An answer that no application has to make, or has made already."""
+    """An answer without the application, or that the application has made already."""
 
     code: int
     reason: str
@@ -52,7 +52,7 @@ class Refusal(NamedTuple):
 
 
 class ErrorTask(task.ErrorTask):
-    """Answer what was refused before it got to the application."""
+    """Answers a request that was refused before it reached the application."""
 
     def execute(self) -> None:
         error = self.request.error
@@ -68,28 +68,27 @@ class ErrorTask(task.ErrorTask):
 
 
 class Task(task.WSGITask):
-    """A request in two steps: the first gets as far as it can without waiting for the disk, the
-    second answers.
-    """
+    """Answers a request in two steps; the first does all that does not wait for the disk."""
 
     wrote_header: bool
     _answer: Iterable[bytes] | None = None
     _problem: BaseException | None = None
 
-    def begin(self) -> None:
+    def call_application(self) -> None:
+        """Do the first step; `execute` does the second."""
         self.start_time = time.time()
         try:
             environ = self.get_environment()
             environ[QUEUED] = self.channel.queued
-            if self.request.note is not None:
-                environ[KEY] = self.request.note
+            if self.request.context is not None:
+                environ[KEY] = self.request.context
             self._answer = self.channel.server.application(environ, self._start_response)
         except BaseException as problem:
             self._problem = problem  # raised where it is answered
 
     def start(self) -> None:
         if self._answer is None and self._problem is None:
-            self.begin()
+            self.call_application()
 
     def execute(self) -> None:
         if self._problem is not None:
@@ -109,9 +108,7 @@ class Task(task.WSGITask):
             self.drop()
 
     def drop(self) -> None:
-        """Also of an answer that nobody waits for any more: what it was to say must still be
-        recorded.
-        """
+        """Close the answer, also one that no client waits for: its check must still be recorded."""
         close = getattr(self._answer, "close", None)
         self._answer = None
         if close is not None:
@@ -130,9 +127,7 @@ class Task(task.WSGITask):
         return write
 
     def build_response_header(self) -> bytes:
-        """The usual case without the detours of the others: the application's names are as they
-        should be.
-        """
+        """Build the header of a usual answer directly; the application names headers correctly."""
         if self.version != "1.1" or self.content_length is None or not self.has_body:
             made: bytes = super().build_response_header()
             return made
@@ -144,11 +139,13 @@ class Task(task.WSGITask):
         return "\r\n".join(lines).encode("latin-1")
 
     def write(self, data: bytes) -> None:
-        """Head and body in one piece: with two, each answer would take two sends and wake the other
-        side twice.
-        """
-        begun: bool = self.wrote_header
-        if not begun and self.complete and self.content_length == len(data) and self.has_body:
+        """Send header and body together: two sends would wake the client twice."""
+        if (
+            not self.wrote_header
+            and self.complete
+            and self.content_length == len(data)
+            and self.has_body
+        ):
             head = self.build_response_header()
             self.wrote_header = True
             self.content_bytes_written = len(data)

@@ -1,10 +1,9 @@
-"""The threads that answer.
+"""The threads that answer small texts.
 
-One of them, the taker, takes what has arrived, one after the other, and brings each as far as it
-gets without waiting for the disk. When nothing is left it ends them all: the first that needs the
-disk makes it sync for all. While it waits there, another is the taker. So the interpreter, which
-runs one thread at a time, is handed over a few times for many requests, and not a few times for
-each.
+One of them, the taker, takes the requests in their order and does for each what does not wait for
+the disk. When none is left it finishes them all: the first that needs the disk syncs it for all.
+Meanwhile another thread becomes the taker. So the interpreter, which runs one thread at a time,
+switches threads a few times for many requests, and not a few times for each.
 
 A request that takes long delays no other: requests that arrive after it get another taker.
 """
@@ -20,35 +19,35 @@ from http import HTTPStatus
 from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, Share
 
 _MOST = 16
-"""How many are begun before the first of them is ended."""
+"""The most requests that are started before the first of them is finished."""
 _STALLED_SECONDS = 0.01
-"""How long a request may keep the taker from the next one."""
+"""The longest that a request may keep the taker from the next one."""
 _END_SECONDS = 5.0
 
 
 class Workers:
     def __init__(self, rules: LaneRules, failed: Callable[[BaseException], None]) -> None:
-        """`failed` is told of an exception that no connection should raise."""
+        """`failed` gets exceptions that no connection should raise."""
         self.rules = rules
         self._failed = failed
         self._lock = threading.Lock()
         self._new: deque[tuple[Share, Connection]] = deque()
-        """Not in the queue yet, so that nobody who brings one waits for the lock."""
+        """Requests that are not in the queue yet, so that adding one needs no lock."""
         self._arrived: FairQueue[Connection] = FairQueue(rules)
-        self._begun: list[Connection] = []
+        self._started: list[Connection] = []
         self._idle: list[_Worker] = []
-        """The last to fall idle is the first to be called, since what it needs is still in the
-        caches of its processor.
+        """The last to become idle is called first: its data is still in the caches of its
+        processor.
         """
         self._taker: _Worker | None = None
         self._taken_at = 0.0
         self._is_ending = False
-        self._threads = [_Worker(self._work) for _ in range(rules.threads)]
+        self._threads = [_Worker(self._serve) for _ in range(rules.threads)]
         for thread in self._threads:
             thread.start()
 
     def put(self, share: Share, connection: Connection) -> HTTPStatus | None:
-        """Let a connection wait for the next `hand_over`, or for a worker that looks for work."""
+        """Let a connection wait for the next `hand_over`, or for an idle worker."""
         refused = self._arrived.refusal(share)
         if refused is None:
             self._new.append((share, connection))
@@ -59,14 +58,14 @@ class Workers:
             return self._arrived.expired() if self._arrived else []
 
     def hand_over(self) -> float | None:
-        """Let a worker take what has arrived. Call again after so many seconds, so that none waits
-        for a stalled one.
+        """Let a worker take the requests. Return the seconds after which to call again, so that
+        none waits for a stalled one.
         """
-        if not self._new and not self._arrived.is_ready and not self._begun:
+        if not self._new and not self._arrived.is_ready and not self._started:
             return None
         with self._lock:
             self._take_in()
-            if not self._arrived.is_ready and not self._begun:
+            if not self._arrived.is_ready and not self._started:
                 return None
             now = time.monotonic()
             if self._taker is None or now - self._taken_at > _STALLED_SECONDS:
@@ -92,11 +91,11 @@ class Workers:
             self._taken_at = now
             self._taker.called.release()
 
-    def _work(self, worker: _Worker) -> None:
+    def _serve(self, worker: _Worker) -> None:
         while True:
             with self._lock:
                 self._take_in()
-                if self._taker is None and (self._arrived.is_ready or self._begun):
+                if self._taker is None and (self._arrived.is_ready or self._started):
                     self._taker = worker
                 is_called = self._taker is worker
                 if not is_called:
@@ -104,34 +103,34 @@ class Workers:
                         return
                     self._idle.append(worker)
             if is_called:
-                for connection in self._begin(worker):
-                    self._end(connection)
+                for connection in self._start(worker):
+                    self._finish(connection)
             else:
                 worker.called.acquire()
 
-    def _begin(self, worker: _Worker) -> list[Connection]:
-        """As the taker. Gives those that this worker is to end."""
-        begun: Connection | None = None
+    def _start(self, worker: _Worker) -> list[Connection]:
+        """Start requests as the taker; return those that this worker is to finish."""
+        started: Connection | None = None
         org = ""
         while True:
             with self._lock:
-                if begun is not None:
+                if started is not None:
                     self._arrived.done(org)
                 self._take_in()
                 if self._taker is not worker:
-                    return [] if begun is None else [begun]
-                if begun is not None:
-                    self._begun.append(begun)
+                    return [] if started is None else [started]
+                if started is not None:
+                    self._started.append(started)
                 now = time.monotonic()
-                if not self._arrived.is_ready or len(self._begun) >= _MOST:
-                    ready, self._begun, self._taker = self._begun, [], None
+                if not self._arrived.is_ready or len(self._started) >= _MOST:
+                    ready, self._started, self._taker = self._started, [], None
                     if self._arrived.is_ready:
                         self._call(now)
                     return ready
-                (org, begun), self._taken_at = self._arrived.pop(), now
-            begun.begin()
+                (org, started), self._taken_at = self._arrived.pop(), now
+            started.start()
 
-    def _end(self, connection: Connection) -> None:
+    def _finish(self, connection: Connection) -> None:
         try:
             connection.service()
         except BaseException as problem:
@@ -139,11 +138,11 @@ class Workers:
 
 
 class _Worker(threading.Thread):
-    def __init__(self, work: Callable[[_Worker], None]) -> None:
+    def __init__(self, serve: Callable[[_Worker], None]) -> None:
         super().__init__(name="worker", daemon=True)
-        self._work = work
+        self._serve = serve
         self.called = threading.Lock()
         self.called.acquire()
 
     def run(self) -> None:
-        self._work(self)
+        self._serve(self)

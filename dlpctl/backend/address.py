@@ -41,7 +41,7 @@ class Address(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine."""
+        """Return true if the server is on this machine."""
         return self.scheme == "unix" or self.host in _LOOPBACK
 
     def __str__(self) -> str:

@@ -274,11 +274,11 @@ def _of_code(code: str) -> type[DlpctlError] | None:
     """Return the class of an error by its code, so that exit statuses are the same as in one
     process.
     """
-    kinds = [DlpctlError]
-    for kind in kinds:
-        if kind.code == code and kind is not DlpctlError:
-            return kind
-        kinds += kind.__subclasses__()
+    classes = [DlpctlError]
+    for error_class in classes:
+        if error_class.code == code and error_class is not DlpctlError:
+            return error_class
+        classes += error_class.__subclasses__()
     return None
 
 

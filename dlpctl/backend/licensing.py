@@ -108,14 +108,14 @@ class LicenseClient:
     def _refuse_spent(self, kept: dict[str, Any], now: float) -> None:
         until = _number(kept, "spent_until")
         if now < until and now - _number(kept, "fetched_at") < FRESH_SECONDS:
-            begins = (
+            retry_at = (
                 datetime.fromtimestamp(until, UTC)
                 .isoformat(timespec="milliseconds")
                 .replace("+00:00", "Z")
             )
             limit = int(_number(kept, "limit"))
             raise QuotaError(
-                f"the monthly quota of {limit:,} checks is used up; it begins anew on {begins}",
+                f"the monthly quota of {limit:,} checks is used up; it starts again on {retry_at}",
                 limit=limit,
                 retry_after=int(until - now) + 1,
             )

@@ -131,7 +131,8 @@ def _multipart(name: str, data: bytes, fields: Mapping[str, str | None]) -> tupl
     """A form with a file in it. The boundary is random, so that no file can hold it."""
     boundary = secrets.token_hex(24)
     parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"'
+        f"\r\n\r\n{value}\r\n".encode()
         for field, value in fields.items()
         if value is not None
     ]

@@ -107,7 +107,7 @@ if sys.platform == "win32":
 else:
 
     def _start(command: list[str], environ: Mapping[str, str]) -> None:
-        # Importing subprocess takes longer than the check that this follows. Nobody who reads our
-        # output waits for the sender's.
+        # Importing subprocess takes longer than the check that this follows. Readers of our
+        # output do not wait for the sender's.
         nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
         os.posix_spawn(command[0], command, environ, file_actions=nothing, setpgroup=0)

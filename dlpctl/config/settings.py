@@ -75,7 +75,7 @@ class FileLimits(NamedTuple):
     """The most times that a PDF may draw its forms."""
     pixels: int = 60_000_000
     nesting: int = 200
-    """How deep XML and JSON may nest."""
+    """The deepest nesting of XML and JSON."""
     memory_bytes: int = 2 << 30
     seconds: float = 120.0
 

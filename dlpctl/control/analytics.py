@@ -126,9 +126,9 @@ def percentages(counts: Sequence[int]) -> list[float]:
     if not total:
         return [0.0] * len(counts)
     shares = [count * _TENTHS // total for count in counts]
-    left = sorted(range(len(counts)), key=lambda place: -(counts[place] * _TENTHS % total))
-    for place in left[: _TENTHS - sum(shares)]:
-        shares[place] += 1
+    left = sorted(range(len(counts)), key=lambda index: -(counts[index] * _TENTHS % total))
+    for index in left[: _TENTHS - sum(shares)]:
+        shares[index] += 1
     return [share / 10 for share in shares]
 
 

@@ -37,8 +37,8 @@ class Chain:
         """The last row that this process has written, and with which secrets."""
         self.noted = noted
 
-    def link(self, before: bytes, said: Sequence[Any], secrets: Secrets | None = None) -> bytes:
-        return link(secrets or self._ring.current, before, said)
+    def link(self, before: bytes, content: Sequence[Any], secrets: Secrets | None = None) -> bytes:
+        return link(secrets or self._ring.current, before, content)
 
     def read(self, connection: sqlite3.Connection) -> Ends:
         """Return the ends; raise `StoreError` where records are missing at the end, or everything

@@ -68,7 +68,7 @@ def settle(core: Core) -> None:
         core.chain.noted.load()
         is_unsealed = _is_unsealed(connection)
         if not is_unsealed:
-            with suppress(StoreError):  # what is wrong with it is said where it is needed
+            with suppress(StoreError):  # reported where the chain is needed
                 core.clock.take_up(read_ends(connection, core.ring.current).clock)
     if is_unsealed:
         core.store.run(lambda batch: _seal_new(batch, core))
@@ -125,8 +125,8 @@ def _earlier_ends(connection: sqlite3.Connection, secrets: Secrets) -> tuple[End
     row = connection.execute("SELECT * FROM chain").fetchone()
     if row is not None:
         ends = Ends(row["first_seq"], row["first_link"], row["last_seq"], row["last_link"])
-        said = f"{ends.first_seq}:{ends.first_link.hex()}:{ends.last_seq}:{ends.last_link.hex()}"
-        if hmac.compare_digest(secrets.mac("chain-seal", said.encode()), row["seal"]):
+        content = f"{ends.first_seq}:{ends.first_link.hex()}:{ends.last_seq}:{ends.last_link.hex()}"
+        if hmac.compare_digest(secrets.mac("chain-seal", content.encode()), row["seal"]):
             return ends, ""
         return ends, "the end of the chain was not what was written when the log was sealed"
     first, last = connection.execute("SELECT min(seq), max(seq) FROM checks").fetchone()

@@ -43,7 +43,7 @@ class Terms(NamedTuple):
     max_checks: int
     expires_at: str
     refusal: str
-    """Why it was not valid when it was read."""
+    """The reason why it was not valid when it was read."""
 
 
 class CoveredPolicy(NamedTuple):
@@ -204,10 +204,10 @@ def license_for(covered: CoveredPolicy, now: datetime, used: Callable[[str], int
             spent = terms
     if spent is None:
         raise ForbiddenError(refusal)
-    begins = next_month(now)
+    next_start = next_month(now)
     raise QuotaError(
-        f"the monthly quota of {spent.max_checks:,} checks is used up; it begins anew on"
-        f" {written(begins)}",
+        f"the monthly quota of {spent.max_checks:,} checks is used up; it starts again on"
+        f" {written(next_start)}",
         limit=spent.max_checks,
-        retry_after=max(1, int((begins - now).total_seconds())),
+        retry_after=max(1, int((next_start - now).total_seconds())),
     )

@@ -56,15 +56,15 @@ class Event(NamedTuple):
     ) -> tuple[tuple[Any, ...], Ends]:
         """Return the row of the event, and the ends of the chain after it."""
         number = ends.last_event + 1
-        said = (
+        content = (
             number,
             ends.last_seq,
             *self[:5],
             _json(dict(self.details)),
             _json(self.mentions),
         )
-        link = chain.link(ends.last_link, ("event", *said), secrets)
-        return (*said, link), ends._replace(last_event=number, last_link=link)
+        link = chain.link(ends.last_link, ("event", *content), secrets)
+        return (*content, link), ends._replace(last_event=number, last_link=link)
 
 
 def record(

@@ -21,7 +21,8 @@ from dlpctl.regex import lazy
 
 PREFIX = "dlpctl-head"
 _FORM = lazy(
-    rf"{PREFIX}:([0-9]{{1,18}}):([0-9]{{1,18}}):([0-9a-f]{{64}}):([0-9]{{8}}T[0-9]{{6}}\.[0-9]{{3}}Z):([0-9a-f]{{64}})"
+    rf"{PREFIX}:([0-9]{{1,18}}):([0-9]{{1,18}}):([0-9a-f]{{64}})"
+    r":([0-9]{8}T[0-9]{6}\.[0-9]{3}Z):([0-9a-f]{64})"
 )
 _NOTE_SECONDS = 1.0
 
@@ -52,10 +53,10 @@ class SignedHead(NamedTuple):
         return cls(int(seq), int(event), bytes.fromhex(link), moment, bytes.fromhex(signature))
 
     def __str__(self) -> str:
-        return f"{self._said}:{self.signature.hex()}"
+        return f"{self._content}:{self.signature.hex()}"
 
     @property
-    def _said(self) -> str:
+    def _content(self) -> str:
         return f"{PREFIX}:{self.seq}:{self.event}:{self.link.hex()}:{self.moment}"
 
     def is_signed_by(self, ring: KeyRing) -> bool:
@@ -65,7 +66,7 @@ class SignedHead(NamedTuple):
         )
 
     def _mac(self, secrets: Secrets) -> bytes:
-        return secrets.mac("noted-head", self._said.encode())
+        return secrets.mac("noted-head", self._content.encode())
 
 
 class NotedHead:
@@ -100,8 +101,8 @@ class NotedHead:
     def _is_ahead(self, ends: Ends) -> bool:
         if self._latest is not None:
             latest = self._latest[0]
-            return ends.is_behind(latest.last_seq, latest.last_event)
-        return self._known is not None and ends.is_behind(self._known.seq, self._known.event)
+            return ends.is_older_than(latest.last_seq, latest.last_event)
+        return self._known is not None and ends.is_older_than(self._known.seq, self._known.event)
 
     def has_committed(self, event: int) -> bool:
         """Tell whether an event is part of a transaction that this process has seen to its end."""
@@ -129,7 +130,7 @@ class NotedHead:
         if self._latest is None:
             return
         kept, (ends, secrets) = self.read(), self._latest
-        if kept is None or not ends.is_behind(kept.seq, kept.event):
+        if kept is None or not ends.is_older_than(kept.seq, kept.event):
             self._write(SignedHead.of(ends, secrets, self._clock()))
 
     def replace(self, head: SignedHead) -> None:

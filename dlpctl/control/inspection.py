@@ -31,7 +31,7 @@ class Inspector(Protocol):
     """Checks contents in processes of its own."""
 
     text_bytes: int
-    """It is for texts that are larger."""
+    """The size above which texts are for it."""
 
     def check_text(self, policy: StoredPolicy, text: str) -> Report:
         """Check a text; it is blocked if it cannot be inspected."""

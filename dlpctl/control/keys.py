@@ -35,9 +35,9 @@ class KeyKind(StrEnum):
     ADMIN = "dlp_at_"
 
 
-def mint(kind: KeyKind) -> str:
+def mint(prefix: KeyKind) -> str:
     body = _base62(secrets.randbits(256), _RANDOM_LENGTH)
-    return f"{kind}{body}{_checksum(body)}"
+    return f"{prefix}{body}{_checksum(body)}"
 
 
 def well_formed(kind: KeyKind, key: str) -> bool:

@@ -94,7 +94,7 @@ class Ledger:
         self._files: list[tuple[str, str]] = []
         self._used: dict[tuple[str, str], int] = {}
         self._phrases: dict[bytes, int] = {}
-        self._said: Counter[int] = Counter()
+        self._phrase_uses: Counter[int] = Counter()
         self._days: dict[tuple[str, str], list[int]] = {}
         self._types: Counter[tuple[str, str, str]] = Counter()
 
@@ -180,24 +180,24 @@ class Ledger:
             detected = tuple((name, count, None) for name, count, _ in detected)
         phrase_id = self._phrase(covered, entry)
         seq = self._ends.last_seq + 1
-        said = _json(detected)
+        content = _json(detected)
         link = self._chain.link(
             self._ends.last_link,
             (
                 *(seq, entry.preflight_id, license_id, entry.created_at),
-                *(entry.size, int(entry.is_file), said, *_texts(covered, entry)),
+                *(entry.size, int(entry.is_file), content, *_texts(covered, entry)),
                 *((entry.asked_by,) if entry.asked_by else ()),
             ),
         )
         self._rows[entry.preflight_id] = (
             *(seq, entry.preflight_id, phrase_id, license_id, entry.created_at),
-            *(entry.size, entry.is_file, said, link, entry.asked_by),
+            *(entry.size, entry.is_file, content, link, entry.asked_by),
         )
         if entry.file_expires:
             self._files.append((entry.preflight_id, entry.file_expires))
         self._ends = self._ends._replace(last_seq=seq, last_link=link)
         self._used[license_id, month] = used + 1
-        self._said[phrase_id] += 1
+        self._phrase_uses[phrase_id] += 1
         self._count(covered.org_id, entry)
 
     def _covered(self, policy_id: str) -> CoveredPolicy | None:
@@ -288,7 +288,7 @@ class Ledger:
             self._db.executemany("INSERT INTO masked_files VALUES (?, ?)", self._files)
         self._db.executemany(
             "UPDATE phrase_counts SET checks = checks + ?, last_seq = ? WHERE phrase_id = ?",
-            ((count, self._ends.last_seq, phrase_id) for phrase_id, count in self._said.items()),
+            ((uses, self._ends.last_seq, phrase) for phrase, uses in self._phrase_uses.items()),
         )
 
 

@@ -197,9 +197,9 @@ def insert_license(
         created_at=now,
         updated_at=now,
     )
-    for place, group_id in enumerate(groups):
+    for position, group_id in enumerate(groups):
         batch.execute(
-            "INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, place == 0)
+            "INSERT INTO license_groups VALUES (?, ?, ?)", (license_id, group_id, position == 0)
         )
     row = batch.execute("SELECT * FROM licenses WHERE license_id = ?", (license_id,)).fetchone()
     return stored_license(batch.connection, core, LOCAL, row)

@@ -40,19 +40,19 @@ class Ends(NamedTuple):
     """The sum of the seals of all rows, see `seals`."""
     clock: str = ""
 
-    def is_behind(self, seq: int, event: int) -> bool:
+    def is_older_than(self, seq: int, event: int) -> bool:
         return self.last_seq < seq or self.last_event < event
 
     def signature(self, secrets: Secrets) -> bytes:
-        said = (
+        content = (
             f"{self.first_seq}:{self.first_link.hex()}:{self.last_seq}:{self.last_link.hex()}"
             f":{self.first_event}:{self.last_event}:{self.root.hex()}:{self.clock}"
         )
-        return secrets.mac("chain-head", said.encode())
+        return secrets.mac("chain-head", content.encode())
 
 
-def link(secrets: Secrets, before: bytes, said: Sequence[Any]) -> bytes:
-    return secrets.mac("chain", before + _json(said).encode())
+def link(secrets: Secrets, before: bytes, content: Sequence[Any]) -> bytes:
+    return secrets.mac("chain", before + _json(content).encode())
 
 
 def read_ends(

@@ -140,7 +140,7 @@ def _life_of(license_row: Row, now: datetime) -> Life:
 def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequence[Entry]) -> None:
     """Refuse a report that names unknown policies, before anything of it is recorded."""
     owned: dict[str, bool] = {}
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if entry.policy_id not in owned:
             row = connection.execute(
                 "SELECT 1 FROM policy_owners WHERE policy_id = ? AND org_id = ?",
@@ -149,7 +149,7 @@ def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequen
             owned[entry.policy_id] = row is not None
         if not owned[entry.policy_id]:
             fail(
-                f"checks[{place}].policy_id",
+                f"checks[{index}].policy_id",
                 "the license's organization has never had such a policy",
             )
 

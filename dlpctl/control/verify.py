@@ -133,7 +133,7 @@ class Verifier:
     def _may_be_found(self, where: str, head: SignedHead, ends: Ends) -> bool:
         if not head.is_signed_by(self._ring):
             self._problem(f"{where}: was not signed with the key of this database")
-        elif ends.is_behind(head.seq, head.event):
+        elif ends.is_older_than(head.seq, head.event):
             checks, events = max(0, head.seq - ends.last_seq), max(0, head.event - ends.last_event)
             self._problem(f"{where}: {checks} checks and {events} events up to it are missing")
         elif (head.seq, head.event) < (ends.first_seq, ends.first_event):
@@ -180,10 +180,10 @@ class Verifier:
 
     def _step_check(self, at: Ends, row: sqlite3.Row) -> Ends:
         name, seq = row["preflight_id"], row["seq"]
-        said = tuple(row)[:-2] + ((row["asked_by"],) if row["asked_by"] else ())
+        content = tuple(row)[:-2] + ((row["asked_by"],) if row["asked_by"] else ())
         if seq != at.last_seq + 1:
             self._problem(f"{name}: {seq - at.last_seq - 1} checks before it are missing", name)
-        elif not self._holds(at, seq, at.last_event, said, row["link"]):
+        elif not self._holds(at, seq, at.last_event, content, row["link"]):
             self._problem(f"{name}: it, or the link before it, was changed", name)
         return at._replace(last_seq=seq, last_link=row["link"])
 
@@ -210,8 +210,8 @@ class Verifier:
         seq = max(at.last_seq, row["after_seq"])
         return at._replace(last_seq=seq, last_event=number, last_link=row["link"])
 
-    def _holds(self, at: Ends, seq: int, event: int, said: Sequence[Any], stored: bytes) -> bool:
-        made = link(self._ring.linked_with(seq, event), at.last_link, said)
+    def _holds(self, at: Ends, seq: int, event: int, content: Sequence[Any], stored: bytes) -> bool:
+        made = link(self._ring.linked_with(seq, event), at.last_link, content)
         return hmac.compare_digest(made, stored)
 
     def _match_heads(self, at: Ends) -> None:

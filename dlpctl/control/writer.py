@@ -65,14 +65,14 @@ class Batch:
         self.execute(sql, (*values.values(), identifier))
 
     def tally(
-        self, kind: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]
+        self, tally_type: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]
     ) -> _TallyType:
         """Return the tally that this job shares with those before. A job that then fails must not
         touch its content.
         """
-        if kind not in self._tallies:
-            self._tallies[kind] = make(self._connection)
-        tally: _TallyType = self._tallies[kind]
+        if tally_type not in self._tallies:
+            self._tallies[tally_type] = make(self._connection)
+        tally: _TallyType = self._tallies[tally_type]
         return tally
 
     def flush(self) -> None:
@@ -99,8 +99,7 @@ class Ticket(Generic[_T]):
         self.value: _T | None = None
         self.error: Exception | None = None
         self.awaited = False
-        """Whether a thread sleeps until the job is done, or until the thread is to run the queue.
-        """
+        """A thread sleeps until the job is done, or until the thread is to run the queue."""
         self.woken = threading.Lock()
         self.woken.acquire()
 

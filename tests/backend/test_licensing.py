@@ -315,7 +315,7 @@ def test_a_quota_that_is_used_up(client, service, clock) -> None:
     client.grant()
     client.spent(next_month(clock.now), 1_000)
     with pytest.raises(
-        QuotaError, match=r"1,000 checks is used up; it begins anew on 2026-04-01T00:00:00.000Z"
+        QuotaError, match=r"1,000 checks is used up; it starts again on 2026-04-01T00:00:00.000Z"
     ):
         client.grant()
     clock.forward(seconds=FRESH_SECONDS)

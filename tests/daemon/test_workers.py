@@ -27,8 +27,8 @@ class Noted:
         self.fails = fails
         self.done = threading.Event()
 
-    def begin(self):
-        self.happened.append(f"begin {self.name}")
+    def start(self):
+        self.happened.append(f"start {self.name}")
         if self.slow is not None:
             self.slow.wait(timeout=300)
 
@@ -67,7 +67,7 @@ def test_what_has_arrived_is_begun_before_any_of_it_ends(crew):
     for one in some:
         workers.put(ANYONE, one)
     _until(workers, *some)
-    assert happened == ["begin 0", "begin 1", "begin 2", "end 0", "end 1", "end 2"]
+    assert happened == ["start 0", "start 1", "start 2", "end 0", "end 1", "end 2"]
     assert workers.hand_over() is None
 
 
@@ -95,14 +95,14 @@ def test_with_all_at_work_the_rest_waits(crew):
     long = [Noted(str(number), happened, slow=slow) for number in range(2)]
     for one in long:
         workers.put(ANYONE, one)
-        while f"begin {one.name}" not in happened:
+        while f"start {one.name}" not in happened:
             time.sleep(workers.hand_over() or 0.001)
     waiting = Noted("waiting", happened)
     workers.put(ANYONE, waiting)
     workers.hand_over()
     time.sleep(0.05)
     workers.hand_over()
-    assert "begin waiting" not in happened
+    assert "start waiting" not in happened
     slow.set()
     for one in (*long, waiting):
         assert one.done.wait(timeout=300)

@@ -27,7 +27,7 @@ def check_text(call: Call) -> object:
         org_id=given.org_id,
         policy_id=given.policy_id,
     )
-    call.note.ticket = submitted.ticket
+    call.context.ticket = submitted.ticket
     return _answer(call, "text", submitted.result)
 
 
@@ -62,17 +62,17 @@ def get_masked_file(call: Call, preflight_id: str) -> Response:
 
 
 def base_url(options: Options) -> str:
-    """Return the address that the service is known by, or that the client has used."""
+    """Return the public address of the service, or else the one that the client has used."""
     return options.public_url or request.host_url.rstrip("/")
 
 
-def _answer(call: Call, kind: str, result: CheckResult) -> object:
-    call.note.kind, call.note.decision = kind, result.decision
+def _answer(call: Call, content: str, result: CheckResult) -> object:
+    call.context.content, call.context.decision = content, result.decision
     return result.to_dict(base_url(call.service.options) if result.is_file else "")
 
 
 def _form(sent: Request) -> tuple[FileCheck, Part]:
-    """Return the fields that hold something, and the file."""
+    """Return the fields that are not empty, and the file."""
     boundary = sent.mimetype_params["boundary"]
     parts = read_parts(sent.environ["wsgi.input"], boundary, body_length(sent.environ))
     for name, times in Counter(part.name for part in parts).items():

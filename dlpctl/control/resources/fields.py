@@ -22,7 +22,8 @@ MAX_ITEMS = 1_000
 _TO_28 = "0[1-9]|1[0-9]|2[0-8]"
 _DAY = (
     "(?!0000)[0-9]{4}-"
-    f"(?:(?:0[13578]|1[02])-(?:{_TO_28}|29|3[01])|(?:0[469]|11)-(?:{_TO_28}|29|30)|02-(?:{_TO_28}|29))"
+    f"(?:(?:0[13578]|1[02])-(?:{_TO_28}|29|3[01])"
+    f"|(?:0[469]|11)-(?:{_TO_28}|29|30)|02-(?:{_TO_28}|29))"
 )
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?"
 MOMENT = f"{_DAY}(?:T{_TIME}(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?"
@@ -30,7 +31,7 @@ MOMENT = f"{_DAY}(?:T{_TIME}(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?"
 _MOMENT = lazy(MOMENT)
 
 Schema = dict[str, Any]
-Reader = Callable[[Any, str], Any]
+FieldReader = Callable[[Any, str], Any]
 """Takes a value and its path, and returns the value as the control plane uses it."""
 REQUIRED: Any = object()
 """The default of a field that must be there."""
@@ -53,7 +54,7 @@ class Field:
     def __init__(
         self,
         schema: Schema | None,
-        read: Reader = as_given,
+        read: FieldReader = as_given,
         *,
         default: Any = REQUIRED,
         is_omitted: bool = False,
@@ -63,7 +64,7 @@ class Field:
         self.read = read
         self.default = default
         self.is_omitted = is_omitted
-        """Whether an answer leaves it out if it is None."""
+        """An answer omits it if it is None."""
 
 
 def optional(field: Any) -> Any:
@@ -106,7 +107,11 @@ def described(field: Any) -> Any:
 
 
 def text(
-    description: str = "", *, longest: int | None = None, read: Reader | None = None, **schema: Any
+    description: str = "",
+    *,
+    longest: int | None = None,
+    read: FieldReader | None = None,
+    **schema: Any,
 ) -> Any:
     """Return a text; with `longest`, of at most so many printable characters."""
 

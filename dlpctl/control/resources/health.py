@@ -15,7 +15,7 @@ class Health(Answer):
 
 
 class Error(Answer):
-    """What went wrong."""
+    """The reason of an error."""
 
     detail: str = fields.text("one line, for people")
 

@@ -47,12 +47,12 @@ class LicenseRequest(LicenseChange):
 
     license_type: str = fields.one_of(LICENSE_TYPES)
     policy_groups: Sequence[str] = fields.texts(
-        description="ids or names; the default group where none is said"
+        description="ids or names; the default group if none is given"
     )
 
 
 class Validation(Answer):
-    """What a license key is good for."""
+    """The validity of a license key."""
 
     valid: bool = fields.flag()
     expires: str = fields.moment()

@@ -54,7 +54,7 @@ class Operation(NamedTuple):
     fails: tuple[int, ...]
     """Statuses of errors that this operation has and others like it do not."""
     is_direct: bool
-    """Whether Flask is spared, for speed: its path has no parameters, and its answer is JSON."""
+    """Answered without Flask, for speed: the path has no parameters, and the answer is JSON."""
 
     @property
     def parameters(self) -> list[str]:

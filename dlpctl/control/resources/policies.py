@@ -17,7 +17,7 @@ from dlpctl.types import Action, Category, Destination
 
 _WHERE = "where the content is to go"
 _ANSWERED = fields.any_value(
-    {"description": "of an answer that is sent back; not looked at"}, default=None
+    {"description": "of an answer that is sent back; ignored"}, default=None
 )
 _SCORE = fields.any_value({"type": "number", "minimum": 0, "maximum": 1})
 _OBJECT: fields.Schema = {"type": "object"}
@@ -94,9 +94,7 @@ class PolicyChange(Request):
     )
     is_active: bool | None = fields.missing(fields.flag())
     groups: Sequence[str] | None = fields.missing(
-        fields.texts(
-            description="ids or names of policy groups; the default one where none is said"
-        )
+        fields.texts(description="ids or names of policy groups; the default one if none is given")
     )
     rules: Any = fields.described(
         fields.optional(
@@ -152,7 +150,7 @@ class StoredPolicy(Answer, name="Policy"):
 
 
 class PolicyVersion(Answer):
-    """What a policy said at some time."""
+    """The content of a policy at some time."""
 
     policy_id: str = fields.text()
     version: str = fields.text()

@@ -27,7 +27,7 @@ class Shape:
     """The names of the fields that are part of the interface."""
     _omitted: ClassVar[frozenset[str]] = frozenset()
     _is_flat: ClassVar[bool] = False
-    """Whether its attributes are JSON without conversion."""
+    """Its attributes are JSON without conversion."""
 
     def __init_subclass__(cls, name: str = "") -> None:
         own = {key: field for key, field in vars(cls).items() if isinstance(field, Field)}

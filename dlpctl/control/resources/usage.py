@@ -20,7 +20,7 @@ _TYPE_NAME = "[A-Z][A-Z0-9_]{0,63}"
 
 
 class ReportedDetection(Request):
-    """How many findings of a type there were."""
+    """The number of findings of a type."""
 
     type: str = fields.like(_TYPE_NAME, "the name of a type such as EMAIL", "such as EMAIL")
     count: int = fields.integer(low=1, high=MOST_FINDINGS)
@@ -59,16 +59,16 @@ class UsageReport(Request):
 
 
 class UsageReceipt(Answer):
-    """What became of a report."""
+    """The result of a report."""
 
     recorded: int = fields.integer("checks that are now in the log")
-    known: int = fields.integer("checks that were told before")
+    known: int = fields.integer("checks that were reported before")
     checks_this_month: int = fields.integer("of the license")
     max_checks_per_month: int = MAX_CHECKS
 
 
 class MetricsSums(Request):
-    """How many checks there were, by decision, by destination and by what was found."""
+    """The number of checks by decision, by destination and by type found."""
 
     total_checks: int = fields.integer(low=1, high=MOST_SUMMED_CHECKS)
     bytes_scanned: int = fields.integer()
@@ -105,7 +105,7 @@ class MetricsBatch(Request):
 
 
 class MetricsReceipt(Answer):
-    """What became of the sums."""
+    """The result of a report of sums."""
 
     recorded: int = fields.integer("checks that now count in analytics")
     checks_this_month: int = fields.integer("of the license")

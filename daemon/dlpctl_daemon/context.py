@@ -1,4 +1,4 @@
-"""Notes on a request while it is answered: for its log line, its metrics and its headers."""
+"""The context of a request while it is answered, for its log line, its metrics and its headers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from dlpctl.control.writer import Ticket
     from dlpctl_daemon.limits import Allowance
 
-KEY = "dlpctl.note"
-"""The key of a request's note in the environ."""
+KEY = "dlpctl.request"
+"""The key of a request's context in the environ."""
 QUEUED = "dlpctl.queued"
-"""The key of the lane that a request has waited in and the seconds, in the environ."""
+"""The key of the lane and the seconds that a request has waited, in the environ."""
 HEADERS_ONLY = "dlpctl.headers_only"
-"""The key that tells that only the headers have been read: the application decides about the body.
+"""The key that marks a request of which only the headers have been read, to admit its body or not.
 """
 _ADDRESS = re.compile(r"[0-9A-Fa-f.:]{2,45}")
 _ID = re.compile(r"[a-z]{2,3}_[0-9a-f]{24}")
 _OBJECTS = ("preflight_id", "policy_id", "group_id", "license_id", "token_id", "key_id", "org_id")
 
 
-class Note:
+class RequestContext:
     __slots__ = (
         "allowance",
         "began",
@@ -34,9 +34,9 @@ class Note:
         "caller",
         "challenge",
         "client",
+        "content",
         "decision",
         "is_admitted",
-        "kind",
         "objects",
         "queued",
         "request_id",
@@ -48,22 +48,20 @@ class Note:
     def __init__(self, request_id: str, client: str = "") -> None:
         self.request_id = request_id
         self.client = _address(client)
-        """The address that the request came from, or that the trusted proxy says it came from."""
+        """The address of the client; behind a trusted proxy, the one that the proxy reports."""
         self.began = time.perf_counter()
         self.status = 0
         self.route: str | None = None
-        """The path as it is declared; a request that leads nowhere has none, since its path may
-        hold anything.
-        """
+        """The declared path. An unknown path is not kept, since it may hold anything."""
         self.challenge = ""
-        """The challenge that tells a client which credential opens the endpoint."""
+        """The challenge that names the credential which the endpoint needs."""
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
         self.objects: dict[str, str] = {}
-        """The ids of what was asked for or made. What only looks like an id, or names nothing, may
-        be a value.
+        """The ids of the requested and created objects. Only known ids: anything else may be a
+        value.
         """
-        self.kind = ""
+        self.content = ""
         """The content of a check: `text` or `file`."""
         self.decision: str | None = None
         self.ticket: Ticket[None] | None = None
@@ -72,19 +70,18 @@ class Note:
         self.queued: tuple[str, float] | None = None
         """The lane that the request waited in, and for how many seconds."""
         self.body_limit = 0
-        """Bytes that its body may have."""
+        """The largest number of bytes of the body."""
         self.is_admitted = False
-        """Whether the application accepts the request by its headers, so that its body may be read.
-        """
+        """The application accepts the request by its headers, so that its body may be read."""
 
-    def asks_for(self, path: Mapping[str, str]) -> None:
-        """Note the ids among the parameters of a path."""
+    def add_path_ids(self, path: Mapping[str, str]) -> None:
+        """Add the ids among the parameters of a path."""
         for name in _OBJECTS:
             if name in path and _ID.fullmatch(path[name]):
                 self.objects[name] = path[name]
 
-    def gives(self, answer: Mapping[str, object]) -> None:
-        """Note the ids in an answer."""
+    def add_answer_ids(self, answer: Mapping[str, object]) -> None:
+        """Add the ids in an answer."""
         for name in _OBJECTS:
             if value := answer.get(name):
                 self.objects[name] = str(value)
@@ -95,7 +92,7 @@ def _address(client: str) -> str:
     return client if _ADDRESS.fullmatch(client) else ""
 
 
-def note() -> Note:
-    """Return the note of the request that this thread answers."""
-    made: Note = request.environ[KEY]
+def request_context() -> RequestContext:
+    """Return the context of the request that this thread answers."""
+    made: RequestContext = request.environ[KEY]
     return made
