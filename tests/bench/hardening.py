@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -160,21 +161,22 @@ def usage_reports(target: Target) -> None:
 
 
 def custom_patterns(target: Target) -> None:
-    """Policies with 200 heavy patterns"""
-    patterns = [
-        {
-            "id": f"heavy-{number}",
-            "type": f"HEAVY_{number}",
-            "category": "CUSTOM",
-            "label": "Heavy",
-            "regex": rf"\b[a-z{number % 10}]{{1,200}}(?:[0-9a-f]{{2,90}}-){{1,9}}{number:03d}\b",
-            "score": 0.9,
-        }
-        for number in range(200)
-    ]
-    body = {"name": "Heavy", "rules": [], "patterns": patterns}
+    """Policies with 200 heavy patterns, which are refused, and with 10, which are used"""
+    numbers, counts = itertools.count(), itertools.cycle((200, 10))
 
     def save() -> None:
+        patterns = [
+            {
+                "id": f"heavy-{number}",
+                "type": f"HEAVY_{number}",
+                "category": "CUSTOM",
+                "label": "Heavy",
+                "regex": rf"\b[a-z{number % 10}]{{1,200}}(?:[0-9a-f]{{2,90}}-){{1,9}}{number:05d}\b",
+                "score": 0.9,
+            }
+            for number in itertools.islice(numbers, next(counts))
+        ]
+        body = {"name": "Heavy", "rules": [], "customPatterns": patterns}
         with contextlib.suppress(urllib.error.HTTPError, OSError):
             made = api(target.home, target.port, f"/api/orgs/{target.slug}/policies", body)
             text = json.dumps({"text": "hello", "destination": "VENDOR"}).encode()
