@@ -275,15 +275,17 @@ class TestSizes:
 class TestRates:
     @pytest.fixture
     def settings(self):
-        return Serve(rate=60, burst=3)
+        return Serve(rate=2, burst=3)  # so that no second request is allowed while a test runs
 
     def test_a_key_has_its_rate(self, caller):
         answers = [caller.check() for _ in range(4)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
-        assert {answer.headers["RateLimit-Limit"] for answer in answers} == {"60"}
-        assert answers[-1].headers["Retry-After"] == answers[-1].headers["RateLimit-Reset"] == "1"
-        assert_refused(answers[-1], 429, "60 requests a minute", "try again in 1 s")
+        assert {answer.headers["RateLimit-Limit"] for answer in answers} == {"2"}
+        seconds = answers[-1].headers["Retry-After"]
+        assert answers[-1].headers["RateLimit-Reset"] == seconds
+        assert 1 <= int(seconds) <= 30
+        assert_refused(answers[-1], 429, "2 requests a minute", f"try again in {seconds} s")
         assert_refused(caller.get("/api/preflight/x"), 429)
         another = caller("POST", "/api/orgs/acme/policies", {"name": "p", "rules": []}).json[
             "api_key"
