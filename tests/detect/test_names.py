@@ -126,6 +126,11 @@ NAMED = [
 ]
 
 NOT_NAMED = [
+    'class Median(Filter):\n    name = "Median"\n',
+    '{"name": "Bitrise", "constant": "BITRISE"}',
+    '[\n\t"HPND-Kevlin-Henney",\n\t"Unlicense-libtelnet",\n\t"BSD-Systemics"\n]',
+    "- name: Run tests\n  run: pytest",
+    "from __future__ import annotations\n\nimport sys\nimport tkinter\n",
     "agent Mozilla/5.0 and curl/7.68",
     "InChIKey=LBVTXHWMTOSVSB-SCKATHARQK-N C70H93N6O5",
     "4,651,305309193,config,2015-08-22,ste",

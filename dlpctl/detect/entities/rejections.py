@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether one of the rules rejects the words as a name."""
     span = words, left, right
-    if _has_legal_form(*span) or _is_identifier(*span):
+    if _has_legal_form(*span) or _is_identifier(*span) or _is_lower_case_phrase(*span):
         return True
     if right - left > 1:
         return (
             _is_institution(*span)
             or _is_firm(*span)
-            or _is_lower_case_phrase(*span)
             or _is_headline(*span)
             or _is_health_plan(*span)
             or _is_city(*span)
@@ -36,8 +35,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     return (
         _is_product(*span)
         or _is_noun(*span)
-        or _is_plain_word(*span)
-        or _is_cell(*span)
+        or _is_setting(*span)
         or _is_after_locative(*span)
         or _is_city(*span)
         or _is_institution(*span)
@@ -48,22 +46,32 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
-    """Return whether the words are one, or have no capital, and follow no title or label."""
+    """Return whether the words are one, or have no capital, and follow no cue."""
     named = [word for word in words[first:stop] if word.kind == 1]
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
-    return not any(
-        (word.flags.title or word.flags.label) for word in words[max(0, first - 4) : first]
-    )
+    return not _has_cue(words, first)
 
 
 def is_unknown(words: Sequence[Word], left: int, right: int) -> bool:
-    """Return whether a single word is in no list of names and follows no title or label."""
-    if right - left != 1 or words[left].flags.named:
+    """Return whether a word or a compound is in no list of names and follows no cue."""
+    if not _is_compound(words, left, right):
         return False
-    return not any(
-        (word.flags.title or word.flags.label) for word in words[max(0, left - 3) : left]
+    return not (any(word.flags.named for word in words[left:right:2]) or _has_cue(words, left, 3))
+
+
+def _has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
+    """Return whether a title or a label precedes, other than the key `name` of any setting."""
+    return any(
+        (words[place].flags.title or words[place].flags.label) and not _is_name_key(words, place)
+        for place in range(max(0, left - reach), left)
     )
+
+
+def _is_name_key(words: Sequence[Word], place: int) -> bool:
+    """Return whether a word is `name` in lower case, with no word before it."""
+    word = words[place]
+    return word.key == "name" and word.outline == "x" and (not place or words[place - 1].kind != 1)
 
 
 def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
@@ -87,12 +95,18 @@ def _is_health_plan(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_identifier(words: Sequence[Word], left: int, right: int) -> bool:
-    """frontend-service: an identifier without a usual given name in it."""
+    """frontend-service, HPND-Kevlin: an identifier without a usual given name in it."""
+    joined = _JOINED if _is_compound(words, left, right) else _JOINED[:2]
     for place in range(max(1, left), min(right + 1, len(words) - 1)):
-        one, mark, other = words[place - 1 : place + 2]
-        if mark.key in _JOINTS and one.outline == "x" and other.outline in ("x", "x1"):
+        one, joint, other = words[place - 1 : place + 2]
+        if joint.key in _JOINTS and (one.outline, other.outline) in joined:
             return not any(word.flags.given >= 2 for word in words[left:right])
     return False
+
+
+def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether the words are one, or joined without blanks."""
+    return all(word.key in _JOINTS for word in words[left + 1 : right : 2])
 
 
 def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
@@ -103,9 +117,7 @@ def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
         for place, word in enumerate(words[left:right], left)
     ):
         return False
-    return not any(
-        (word.flags.title or word.flags.label) for word in words[max(0, left - 4) : left]
-    )
+    return not _has_cue(words, left)
 
 
 def _is_suffix_letter(words: Sequence[Word], place: int) -> bool:
@@ -113,32 +125,14 @@ def _is_suffix_letter(words: Sequence[Word], place: int) -> bool:
     return words[place].outline == "X1" and place > 0 and words[place - 1].key == "-"
 
 
-def _is_plain_word(words: Sequence[Word], left: int, _right: int) -> bool:
-    """A word in lower case that is no usual given name, as a value or after "for"."""
-    word = words[left]
-    if not left or word.outline != "x" or word.flags.given >= 2:
+def _is_setting(words: Sequence[Word], left: int, _right: int) -> bool:
+    """name = "Median": the key `name` is no evidence for a word that is no usual name."""
+    if words[left].flags.given > 2 or words[left].flags.surname > 2:
         return False
-    if words[left - 1].key in _PURPOSES:
-        return True
-    if words[left - 1].key.strip() not in _ASSIGNED:
-        return False
-    if _follows_bare_name(words, left) and not word.flags.named:
-        return True
-    return not any((one.flags.title or one.flags.label) for one in words[max(0, left - 3) : left])
-
-
-def _is_cell(words: Sequence[Word], left: int, right: int) -> bool:
-    """A word in lower case that is no usual name, alone in a cell of a table without a header."""
-    if not left or right == len(words) or words[left].outline != "x":
-        return False
-    if words[left].flags.given >= 2 or words[left].flags.surname >= 2:
-        return False
-    return all(words[place].key in _SEPARATORS for place in (left - 1, right))
-
-
-def _follows_bare_name(words: Sequence[Word], left: int) -> bool:
-    """Return whether only "name" precedes, as before any value of a configuration."""
-    return left > 1 and words[left - 2].key == "name" and (left < 3 or words[left - 3].kind != 1)
+    place = left - 1
+    while place > max(0, left - 5) and words[place].kind == 0:
+        place -= 1
+    return place >= 0 and place < left - 1 and _is_name_key(words, place)
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
@@ -239,15 +233,14 @@ def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
-    """ "fox brown": no usual given name, no capital, no title or label before it."""
-    named = words[left:right]
-    if any(
-        word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named if word.kind == 1
-    ):
+    """ "fox brown", "sys": no usual name, no capital, no cue before it."""
+    named = [word for word in words[left:right] if word.kind == 1]
+    if any(word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named):
         return False
-    return not any(
-        (word.flags.title or word.flags.label) for word in words[max(0, left - 4) : left]
-    )
+    is_thing = left > 0 and words[left - 1].key.strip() in _BEFORE_THINGS
+    if len(named) == 1 and named[0].flags.named and not is_thing:
+        return False
+    return not _has_cue(words, left)
 
 
 def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
@@ -282,12 +275,12 @@ def _is_part_of_title(words: Sequence[Word], left: int, right: int) -> bool:
 
 _LONG_NOUN = 7
 _NOT_NAMES = lexicon_words("not_names")
-_PURPOSES = lexicon_words("purposes")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
-_ASSIGNED = (":", "=")
-_SEPARATORS = (",", ";", "|", "\t")
 _PLANS = lexicon_words("health_plans")
+_BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
 _JOINTS = ("-", "_", "/", ".")
+_JOINED = (("x", "x"), ("x", "x1"), ("XX", "Xx"), ("Xx", "XX"), ("Xx", "x"))
+"""Outlines of neighbours in an identifier; after a blank, the last three are in names, too."""
 _LEGAL_FORM = lazy(
     rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{alternatives('legal_forms')})\b)"
 )
