@@ -111,6 +111,9 @@ class ScanRequest(NamedTuple):
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="List everything that was not scanned.")
     ] = False
+    all_findings: Annotated[
+        bool, typer.Option("--all", help="List every finding, however many there are of a type.")
+    ] = False
     quiet: options.Quiet = False
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show the values themselves, on a terminal only.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
 from dlpctl.scan.binaries import strings_of
+from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source
 from dlpctl.types import IN_BINARIES
@@ -66,12 +67,15 @@ class Examiner:
         *,
         keys: Sequence[bytes] = (),
         show_values: bool = False,
+        excerpts: bool = False,
     ) -> None:
+        """`excerpts` asks for the lines of findings."""
         self.detector = detector
         self.min_score = min_score
         self._allow = allow
         self._keys = tuple(keys)
         self._show_values = show_values
+        self._excerpts = excerpts
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
         """Whether results get a `value_id`: a history repeats its contents."""
@@ -172,7 +176,12 @@ class Examiner:
         """
         from dlpctl.masking.partial import sample
 
+        def shown(finding: Finding) -> str | None:
+            value = text[finding.start : finding.end]
+            return value if self._show_values else sample(finding.type, finding.category, value)
+
         made = findings if isinstance(findings, list) else list(findings)  # at most once
+        excerpts = Excerpts(text, made, shown) if self._excerpts and not position_of else None
         position_of = position_of or _Lines(text).position_of
         outlines = _Outlines(text, made)
         results: list[Result] = []
@@ -204,6 +213,7 @@ class Examiner:
                         "",
                         "",
                         self._value_id(value) if self.tells_values_apart else "",
+                        *(excerpts.of(finding) if excerpts else ("", 0)),
                     ),
                 )
             )

@@ -22,8 +22,11 @@ def test_human_output_has_place_type_score_and_sample(dlpctl):
     Path("in.txt").write_text(TEXT)
     result = dlpctl("scan", "in.txt")
     assert result.status == 20
-    assert result.out.splitlines()[0] == "in.txt"
-    assert result.out.splitlines()[1].split() == ["2:6", "EMAIL", "0.90", "j***@example.com"]
+    lines = result.out.splitlines()
+    assert lines[0].split() == ["in.txt:2:6", "EMAIL", "0.90", "j***@example.com"]
+    line, carets = [one for one in lines if " | " in one][:2]
+    marked = carets.split("^^ ")[0]
+    assert line[marked.index("^") : len(marked) + 2] == "j***@example.com"
     assert "john.doe" not in result.out
     assert "219-09" not in result.out
 

@@ -12,9 +12,10 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
@@ -54,10 +55,37 @@ class Block(NamedTuple):
     database: bytes
 
 
+class PatternSet(Protocol):
+    """A set of patterns that texts are searched for."""
+
+    widest: int
+    """At least the bytes of the widest pattern with its context."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of it is compiled."""
+
+    @property
+    def patterns(self) -> Sequence[Pattern]: ...
+
+    def __len__(self) -> int: ...
+
+    def complete(self) -> Compiled:
+        """Return the complete set, compiled now if it was not."""
+
+    def record(self, index: int) -> Record: ...
+
+    def parts(self, data: bytes, /) -> Sequence[Compiled]:
+        """Return compiled sets with every pattern that may match in the data."""
+
+
 class Compiled:
     """A set of patterns, loaded from its block."""
 
-    def __init__(self, block: Block) -> None:
+    is_complete = True
+
+    def __init__(self, block: Block, numbers: Sequence[int] | None = None) -> None:
+        """`numbers` are those of its patterns in the set that it is a part of."""
         from dlpctl.detect.automaton.database import load_database
 
         size, self.widest, self.reach, anchors = _HEAD.unpack_from(block.records)
@@ -65,6 +93,7 @@ class Compiled:
         self._first = after_head + 4 * size
         self._ends = array("I", block.records[after_head : self._first])
         self._records = block.records
+        self.numbers = range(size) if numbers is None else numbers
         self.database = load_database(block.database) if size else None
         self.anchors = load_database(block.records[_HEAD.size : after_head]) if anchors else None
 
@@ -80,6 +109,16 @@ class Compiled:
     @cached_property
     def records(self) -> list[Record]:
         return [self.record(index) for index in range(len(self))]
+
+    @property
+    def patterns(self) -> list[Pattern]:
+        return [record.pattern for record in self.records]
+
+    def complete(self) -> Compiled:
+        return self
+
+    def parts(self, _data: bytes) -> Sequence[Compiled]:
+        return (self,)
 
 
 class Record(NamedTuple):
@@ -181,48 +220,59 @@ def from_files(
     files: Sequence[Path],
     cache: Cache | None,
     on_compile: Callable[[], None] | None = None,
-    beside: Callable[[], object] | None = None,
-) -> list[Compiled]:
-    """Return the patterns of files, from the cache where it has them; `on_compile` is called before
-    anything is compiled, and `beside` meanwhile if that is the library.
+) -> list[PatternSet]:
+    """Return the patterns of files, from the cache where it has them; those of the library are
+    compiled on demand. `on_compile` is called before a complete set is compiled for the first time.
 
     A set for each category of the library, and one for those that are gated: in one database,
     numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
     files are a set of their own, so that a change there does not compile the library again.
     """
+    from dlpctl.detect.automaton.on_demand import OnDemand
     from dlpctl.detect.patterns.library import load_patterns, unique
-
-    def load() -> list[list[Pattern]]:
-        own, further = load_patterns(library), load_patterns(files)
-        unique([*own, *further])
-        everywhere = [pattern for pattern in own if not pattern.gated]
-        of_category = [
-            [pattern for pattern in everywhere if pattern.category is category]
-            for category in Category
-        ]
-        gated = [pattern for pattern in own if pattern.gated]
-        return [*((*of_category, gated) if library else ()), *([further] if files else ())]
 
     further = [_state(files)] if files else []
     state = _state(library)
-    return _cached(
-        [*(f"{name} {state}" for name in (*Category, "gated") if library), *further],
-        load,
-        cache,
-        on_compile,
-        beside if library else None,
-    )
+    names = (*Category, "gated") if library else ()
+    keys = [_key(each) for each in (*(f"{name} {state}" for name in names), *further)]
+    kept = [_kept(key, cache) if cache else None for key in keys]
+    if None not in kept:
+        return [each for each in kept if each]
+    own, more = load_patterns(library), load_patterns(files)
+    unique([*own, *more])
+    compiling = once(on_compile)
+    sets: list[PatternSet] = []
+    for name, key, found in zip_longest(names, keys, kept):
+        patterns = more if name is None else [one for one in own if _set_name(one) == name]
+
+        def complete(key: bytes = key, patterns: Sequence[Pattern] = patterns) -> Compiled:
+            compiling()
+            return _compiled(key, patterns, cache)
+
+        if found is not None:
+            sets.append(found)
+        else:
+            sets.append(OnDemand(patterns, complete) if name and patterns else complete())
+    return sets
+
+
+def _set_name(pattern: Pattern) -> str:
+    return "gated" if pattern.gated else pattern.category
+
+
+def once(function: Callable[[], None] | None) -> Callable[[], None]:
+    """Return a function that calls another the first time only."""
+    left = [function] if function else []
+    return lambda: left.pop()() if left else None
 
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
-    """Patterns that are in no file, such as a policy's."""
+    """Return patterns that are in no file, such as those of a policy."""
     from dlpctl.detect.patterns.library import unique
 
-    """Return patterns that are in no file, such as those of a policy."""
-
     unique(patterns)
-    (compiled,) = _cached([_content(patterns)], lambda: [patterns], cache)
-    return compiled
+    key = _key(_content(patterns))
+    return (_kept(key, cache) if cache else None) or _compiled(key, patterns, cache)
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
@@ -249,42 +299,12 @@ def _state(files: Iterable[Path]) -> str:
     )
 
 
-def _cached(
-    states: Sequence[str],
-    load: Callable[[], Sequence[Sequence[Pattern]]],
-    cache: Cache | None,
-    on_compile: Callable[[], None] | None = None,
-    beside: Callable[[], object] | None = None,
-) -> list[Compiled]:
-    """Return the sets that are cached under their states, and compile the others in threads, since
-    Hyperscan releases the lock of Python.
-    """
-    keys = [_key(state) for state in states]
-    sets = {
-        at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None
-    }
-    missing = [at for at in range(len(keys)) if at not in sets]
-    if missing:
-        from concurrent.futures import ThreadPoolExecutor
-
-        if on_compile is not None:
-            on_compile()
-        patterns = load()
-        # The longest first, so that none of them is left to the end alone.
-        missing.sort(
-            key=lambda at: sum(len(one.trigger or one.regex) for one in patterns[at]), reverse=True
-        )
-        with ThreadPoolExecutor() as threads:
-            packing = threads.map(pack, [patterns[at] for at in missing])
-            also = threads.submit(beside) if beside else None
-            blocks = list(packing)
-        if also:
-            also.result()
-        for at, block in zip(missing, blocks, strict=True):
-            sets[at] = Compiled(block)
-            if cache:
-                _keep(keys[at], block, cache)
-    return [sets[at] for at in range(len(keys))]
+def _compiled(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
+    """Compile a set, and keep it."""
+    block = pack(patterns)
+    if cache:
+        _keep(key, block, cache)
+    return Compiled(block)
 
 
 def _key(state: str) -> bytes:
