@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dlpctl.cli import accepted, inputs
 from dlpctl.cli.concealing import concealing
 from dlpctl.cli.documents import cleaning_up
+from dlpctl.cli.hints import print_hint
 from dlpctl.cli.report_outputs import (
     Delivery,
     all_failed,
@@ -88,6 +89,9 @@ def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ())
             stopped = _emptiness(run.summary, request)
         _finish(run.summary, deliveries, more, known)
     print_gaps(wanted.detector)
+    if request.form == HUMAN and not (request.quiet or run.summary.findings or request.of_git):
+        for path in (request.paths or ())[:1]:
+            print_hint(wanted.detector, path)
     if problem := stopped or failure_of(deliveries):
         raise problem
     return _status(run.summary, request)

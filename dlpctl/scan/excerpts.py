@@ -70,6 +70,33 @@ def _masked(text: str, masks: Mapping[str, str]) -> str:
     return printable_line(text)
 
 
+def draw_carets(
+    line: str, marks: Sequence[tuple[int, int]], width: int
+) -> tuple[str, list[tuple[str, str]]]:
+    """Return the part of a line that fits, and for each mark a gap and the carets below it."""
+    first = 0
+    if sum(marks[-1]) > width:
+        first = max(0, min(marks[0][0] - width // 4, len(line) - width))
+    line = line[first : first + width]
+    drawn: list[tuple[str, str]] = []
+    after = 0
+    for mark, size in marks:
+        start, end = max(mark - first, after), min(mark - first + size, width)
+        if start < end:
+            drawn.append((" " * _columns(line[after:start]), "^" * _columns(line[start:end])))
+            after = end
+        else:
+            drawn.append(("", ""))
+    return line, drawn
+
+
+def _columns(text: str) -> int:
+    """Return the columns that text takes in a terminal."""
+    from unicodedata import east_asian_width
+
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
 def printable_line(text: str) -> str:
     """Return text of one line in which every character takes one column, or an escape."""
     if text.isprintable():

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
-from dlpctl.scan.excerpts import HIDDEN, printable_line
+from dlpctl.scan.excerpts import HIDDEN, draw_carets, printable_line
 from dlpctl.scan.reports import (
     BaseReport,
     Marks,
@@ -135,17 +134,11 @@ class Human(BaseReport):
             excerpt, marks = self._setting.conceal(excerpt, marks)
         number = "" if first.inner else str(first.line)
         width = max(self._setting.width - len(number) - len(_RULE) - 2, 10)
-        skipped = 0
-        if marks[-1][0] + marks[-1][1] > width:
-            skipped = max(0, min(marks[0][0] - width // 4, len(excerpt) - width))
-        line = excerpt[skipped : skipped + width]
-        carets, after = "", 0
-        for (mark, length), one in zip(marks, group, strict=True):
-            start, end = max(mark - skipped, after), min(mark - skipped + length, width)
-            if start < end:
-                carets += " " * _columns(line[after:start])
-                carets += self._style("^" * _columns(line[start:end]), self._colour(one))
-                after = end
+        line, drawn = draw_carets(excerpt, marks, width)
+        carets = "".join(
+            gap + self._style(below, self._colour(one))
+            for (gap, below), one in zip(drawn, group, strict=True)
+        )
         rule = self._style(_RULE, "dim")
         self._write(f"  {self._style(number, 'dim')}{rule}{line}\n")
         self._write(f"  {' ' * len(number)}{rule}{carets}\n")
@@ -182,11 +175,6 @@ def _place(result: Result) -> str:
     if result.inner:
         return f"{path} > {printable(result.inner)}"
     return f"{path}:{result.line}:{result.column}"
-
-
-def _columns(text: str) -> int:
-    """Return the columns that text takes in a terminal."""
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _total(summary: Summary, files: int) -> str:
