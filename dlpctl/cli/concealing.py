@@ -19,13 +19,15 @@ def concealing(session: Session) -> Conceal:
         from dlpctl.scan.excerpts import HIDDEN
 
         moved = list(marks)
-        for one in reversed(detector().scan(line)):
-            if any(start < one.end and one.start < start + size for start, size in marks):
+        for finding in reversed(detector().scan(line)):
+            if any(start < finding.end and finding.start < start + size for start, size in marks):
                 continue
-            shown = sample(one.type, one.category, line[one.start : one.end]) or HIDDEN
-            line = line[: one.start] + shown + line[one.end :]
-            wider = len(shown) - (one.end - one.start)
-            moved = [(at + wider if at >= one.end else at, size) for at, size in moved]
+            shown = (
+                sample(finding.type, finding.category, line[finding.start : finding.end]) or HIDDEN
+            )
+            line = line[: finding.start] + shown + line[finding.end :]
+            wider = len(shown) - (finding.end - finding.start)
+            moved = [(at + wider if at >= finding.end else at, size) for at, size in moved]
         return line, moved
 
     return conceal

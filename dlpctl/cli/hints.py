@@ -31,16 +31,16 @@ def _placeholders(detector: Detector, name: str) -> str:
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-    places = {
+    ends = {
         trace.finding.end
         for trace in detector.traces(text)
         if trace.finding.category is Category.SECRETS and trace.refused_by
     }
-    if not places:
+    if not ends:
         return ""
-    said = (
+    hint = (
         "1 value looks like a secret but reads as a placeholder"
-        if len(places) == 1
-        else f"{len(places)} values look like secrets but read as placeholders"
+        if len(ends) == 1
+        else f"{len(ends)} values look like secrets but read as placeholders"
     )
-    return f"{said}: dlpctl explain {quote(name)}"
+    return f"{hint}: dlpctl explain {quote(name)}"

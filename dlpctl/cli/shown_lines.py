@@ -19,7 +19,7 @@ _INDENT = "    "
 
 
 class ShownLine(NamedTuple):
-    place: str
+    position: str
     """Line and column of its first finding."""
     line: str
     marks: list[tuple[int, int]]
@@ -32,20 +32,20 @@ def lines_of(text: str, findings: Sequence[Finding], index: LineIndex) -> list[S
     from dlpctl.masking.partial import sample
     from dlpctl.scan.excerpts import HIDDEN, Excerpts, printable_line
 
-    def shown(one: Finding) -> str:
-        return sample(one.type, one.category, text[one.start : one.end]) or HIDDEN
+    def shown(each: Finding) -> str:
+        return sample(each.type, each.category, text[each.start : each.end]) or HIDDEN
 
     excerpts = Excerpts(text, findings, shown)
     lines: dict[str, ShownLine] = {}
-    for one in findings:
-        line, column = index.line_and_column(one.start)
-        excerpt = excerpts.of(one)
+    for each in findings:
+        line, column = index.line_and_column(each.start)
+        excerpt = excerpts.of(each)
         key = f"{line}:{excerpt.line}"
         if key not in lines and len(lines) == _MOST:
             break
         found = lines.setdefault(key, ShownLine(f"{line}:{column}", excerpt.line, [], []))
-        found.marks.append((excerpt.mark, len(printable_line(shown(one)))))
-        found.categories.append(one.category)
+        found.marks.append((excerpt.mark, len(printable_line(shown(each)))))
+        found.categories.append(each.category)
     return list(lines.values())
 
 
@@ -53,12 +53,12 @@ def print_lines(lines: Sequence[ShownLine], name: str, printer: Printer) -> None
     from dlpctl.scan.excerpts import draw_carets
 
     width = shutil.get_terminal_size().columns - len(_INDENT)
-    for one in lines:
-        line, drawn = draw_carets(one.line, one.marks, max(width, 10))
+    for each in lines:
+        line, drawn = draw_carets(each.line, each.marks, max(width, 10))
         carets = "".join(
             gap + printer.style(below, "red" if category is Category.SECRETS else "yellow")
-            for (gap, below), category in zip(drawn, one.categories, strict=True)
+            for (gap, below), category in zip(drawn, each.categories, strict=True)
         )
-        printer.line(f"  {printer.style(f'{name}:{one.place}', 'bold')}")
+        printer.line(f"  {printer.style(f'{name}:{each.position}', 'bold')}")
         printer.line(f"{_INDENT}{line}")
         printer.line(f"{_INDENT}{carets}")

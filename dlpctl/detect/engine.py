@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.compiled import from_files, from_patterns
+from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.automaton.files import from_files
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.derived.headers import HeaderWords
@@ -149,7 +150,7 @@ class Detector:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether nothing that is looked for is left to be compiled on demand."""
+        """Return whether nothing that is looked for is left to be compiled on demand."""
         return not self.first_pass.on_demand(self._wanted_sets)
 
     def compile(self) -> None:

@@ -26,8 +26,8 @@ def difference(old: Path, new: Path) -> Difference:
     """Return what two reports of `scan`, as JSON or JSON lines, do not have in common."""
     before, after = _findings(old), _findings(new)
     return Difference(
-        [one for identity, one in after.items() if identity not in before],
-        [one for identity, one in before.items() if identity not in after],
+        [record for identity, record in after.items() if identity not in before],
+        [record for identity, record in before.items() if identity not in after],
         len(before.keys() & after.keys()),
     )
 
@@ -39,15 +39,15 @@ def _findings(file: Path) -> dict[str, Record]:
         reason = getattr(problem, "strerror", None) or "it is not UTF-8"
         raise InputError(f"{file}: cannot be read: {reason}") from None
     records = _records(text)
-    if records is None or not all(_is_finding(one) for one in records):
+    if records is None or not all(_is_finding(record) for record in records):
         raise InputError(f"{file}: is no report of 'dlpctl scan --format json' or jsonl")
-    return {one["id"]: one for one in records}
+    return {record["id"]: record for record in records}
 
 
 def _records(text: str) -> list[Any] | None:
     try:
-        whole = json.loads(text)
-        return whole["findings"] if isinstance(whole.get("findings"), list) else _lines(text)
+        report = json.loads(text)
+        return report["findings"] if isinstance(report.get("findings"), list) else _lines(text)
     except (ValueError, AttributeError, RecursionError):
         return _lines(text)
 
@@ -60,10 +60,12 @@ def _lines(text: str) -> list[Any] | None:
         return None
     if not lines or not isinstance(lines[-1], dict) or "summary" not in lines[-1]:
         return None
-    return [one for one in lines[:-1] if not (isinstance(one, dict) and "skipped" in one)]
+    return [
+        record for record in lines[:-1] if not (isinstance(record, dict) and "skipped" in record)
+    ]
 
 
-def _is_finding(one: object) -> bool:
-    return isinstance(one, dict) and all(
-        isinstance(one.get(name), kind) for name, kind in _FIELDS.items()
+def _is_finding(record: object) -> bool:
+    return isinstance(record, dict) and all(
+        isinstance(record.get(name), expected) for name, expected in _FIELDS.items()
     )

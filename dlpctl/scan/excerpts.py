@@ -24,7 +24,7 @@ class Excerpt(NamedTuple):
 
     line: str
     mark: int
-    """Where the masked value starts in it."""
+    """The position of the masked value in it."""
 
 
 class Excerpts:

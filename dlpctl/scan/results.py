@@ -44,7 +44,7 @@ class Result(NamedTuple):
     excerpt: str = ""
     """Its line with every value masked, for people; empty if not asked for."""
     mark: int = 0
-    """Where the masked value starts in the excerpt."""
+    """The position of the masked value in the excerpt."""
 
     @property
     def has_columns(self) -> bool:

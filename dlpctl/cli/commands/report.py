@@ -52,9 +52,10 @@ def diff(
         printer.json({"new": found.new, "gone": found.gone, "kept": found.kept})
     else:
         for sign, colour, records in (("+", "red", found.new), ("-", "green", found.gone)):
-            for one in records:
-                place = one.get("place") or f"{one['line']}:{one['column']}"
-                said = f"{one['file']}:{place}  {one['type']}  {one.get('sample') or HIDDEN}"
-                printer.line(printer.style(f"{sign} {printable_line(said)}", colour))
+            for record in records:
+                shown_place = record.get("place") or f"{record['line']}:{record['column']}"
+                sample = record.get("sample") or HIDDEN
+                line = f"{record['file']}:{shown_place}  {record['type']}  {sample}"
+                printer.line(printer.style(f"{sign} {printable_line(line)}", colour))
         printer.line(f"{len(found.new):,} new, {len(found.gone):,} gone, {found.kept:,} in both")
     raise typer.Exit(NEW_FINDINGS if found.new else 0)

@@ -92,7 +92,7 @@ class Cache:
         """Return the bytes of each entry."""
         try:
             with os.scandir(self.folder) as found:
-                return {one.name: one.stat().st_size for one in found if one.is_file()}
+                return {entry.name: entry.stat().st_size for entry in found if entry.is_file()}
         except OSError:
             return {}
 

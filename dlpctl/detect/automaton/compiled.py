@@ -10,10 +10,8 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import zip_longest
-from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
@@ -63,7 +61,7 @@ class PatternSet(Protocol):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of it is compiled."""
+        """Return whether all of it is compiled."""
 
     @property
     def patterns(self) -> Sequence[Pattern]: ...
@@ -215,91 +213,29 @@ def _context_width(pattern: Pattern) -> int:
     return max(context.before, context.after)
 
 
-def from_files(
-    library: Sequence[Path],
-    files: Sequence[Path],
-    cache: Cache | None,
-    on_compile: Callable[[], None] | None = None,
-) -> list[PatternSet]:
-    """Return the patterns of files, from the cache where it has them; those of the library are
-    compiled on demand. `on_compile` is called before a complete set is compiled for the first time.
-
-    A set for each category of the library, and one for those that are gated: in one database,
-    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
-    files are a set of their own, so that a change there does not compile the library again.
-    """
-    from dlpctl.detect.automaton.on_demand import OnDemand
-    from dlpctl.detect.patterns.library import load_patterns, unique
-
-    further = [_state(files)] if files else []
-    state = _state(library)
-    names = (*Category, "gated") if library else ()
-    keys = [_key(each) for each in (*(f"{name} {state}" for name in names), *further)]
-    kept = [_kept(key, cache) if cache else None for key in keys]
-    if None not in kept:
-        return [each for each in kept if each]
-    own, more = load_patterns(library), load_patterns(files)
-    unique([*own, *more])
-    compiling = once(on_compile)
-    sets: list[PatternSet] = []
-    for name, key, found in zip_longest(names, keys, kept):
-        patterns = more if name is None else [one for one in own if _set_name(one) == name]
-
-        def complete(key: bytes = key, patterns: Sequence[Pattern] = patterns) -> Compiled:
-            compiling()
-            return _compiled(key, patterns, cache)
-
-        if found is not None:
-            sets.append(found)
-        else:
-            sets.append(OnDemand(patterns, complete) if name and patterns else complete())
-    return sets
-
-
-def _set_name(pattern: Pattern) -> str:
-    return "gated" if pattern.gated else pattern.category
-
-
-def once(function: Callable[[], None] | None) -> Callable[[], None]:
-    """Return a function that calls another the first time only."""
-    left = [function] if function else []
-    return lambda: left.pop()() if left else None
-
-
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     """Return patterns that are in no file, such as those of a policy."""
     from dlpctl.detect.patterns.library import unique
 
     unique(patterns)
-    key = _key(_content(patterns))
-    return (_kept(key, cache) if cache else None) or _compiled(key, patterns, cache)
+    key = key_of(_content(patterns))
+    return (kept_set(key, cache) if cache else None) or compile_set(key, patterns, cache)
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
     """Return patterns of a policy as `keep_packed` left them; None if missing or stale."""
-    return _kept(_key(_content(patterns)), cache, _OF_POLICIES)
+    return kept_set(key_of(_content(patterns)), cache, _OF_POLICIES)
 
 
 def keep_packed(patterns: Sequence[Pattern], block: Block, cache: Cache) -> None:
-    _keep(_key(_content(patterns)), block, cache, _OF_POLICIES)
+    _keep(key_of(_content(patterns)), block, cache, _OF_POLICIES)
 
 
 def _content(patterns: Sequence[Pattern]) -> str:
     return json.dumps([fields_of(pattern) for pattern in patterns])
 
 
-def _state(files: Iterable[Path]) -> str:
-    """Changes whenever the content of a file does, without reading it."""
-    try:
-        statuses = [(str(file), file.stat()) for file in files]
-    except OSError as problem:
-        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
-    return repr(
-        [(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses]
-    )
-
-
-def _compiled(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
+def compile_set(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
     """Compile a set, and keep it."""
     block = pack(patterns)
     if cache:
@@ -307,7 +243,7 @@ def _compiled(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> C
     return Compiled(block)
 
 
-def _key(state: str) -> bytes:
+def key_of(state: str) -> bytes:
     from dlpctl.detect.automaton.database import version
 
     return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
@@ -318,7 +254,7 @@ def _keep(key: bytes, block: Block, cache: Cache, prefix: str = _PREFIX) -> None
         cache.forget_others(prefix, keep=_KEPT[prefix])
 
 
-def _kept(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
+def kept_set(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
     entry = cache.read(_name(key, prefix))
     framed = _framed(key)
     if entry is None or not entry[0].startswith(framed):

@@ -33,7 +33,7 @@ class OnDemand:
         self._lock = threading.RLock()
         self._complete: Compiled | None = None
         self._parts: list[Compiled] = []
-        self._places: dict[int, tuple[Compiled, int]] = {}
+        self._compiled: dict[int, tuple[Compiled, int]] = {}
         self._searched = 0
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class OnDemand:
         with self._lock:
             if self._complete is None:
                 self._complete = self._compile_all()
-                self._parts, self._places = [], {}
+                self._parts, self._compiled = [], {}
             return self._complete
 
     def parts(self, data: bytes) -> Sequence[Compiled]:
@@ -58,7 +58,7 @@ class OnDemand:
             if self._complete is None and self._searched <= _LONG:
                 numbers = self._triggers.Match(data) if data else [len(self)]
                 if numbers and len(self) in numbers:
-                    self._compile(sorted({*numbers} - {len(self)} - self._places.keys()))
+                    self._compile(sorted({*numbers} - {len(self)} - self._compiled.keys()))
                     return tuple(self._parts)
             return (self.complete(),)
 
@@ -66,16 +66,16 @@ class OnDemand:
         with self._lock:
             if self._complete is not None:
                 return self._complete.record(index)
-            if index not in self._places:
+            if index not in self._compiled:
                 self._compile([index])
-            part, at = self._places[index]
+            part, at = self._compiled[index]
             return part.record(at)
 
     def _compile(self, numbers: Sequence[int]) -> None:
         if numbers:
             part = Compiled(pack([self.patterns[number] for number in numbers]), numbers)
             self._parts.append(part)
-            self._places |= {number: (part, at) for at, number in enumerate(numbers)}
+            self._compiled |= {number: (part, at) for at, number in enumerate(numbers)}
 
     @cached_property
     def _triggers(self) -> Any:

@@ -1,4 +1,4 @@
-"""Where a secret is revoked and replaced, from the table beside the patterns."""
+"""The places where secrets are revoked and replaced, from the table beside the patterns."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _FILE = "rotation.toml"
 
 
 class Rotation(NamedTuple):
-    """How to revoke a secret and get another one."""
+    """The way to revoke a secret and get another one."""
 
     advice: str
     page: str = ""
-    """Where its owner revokes it, or how; empty if the issuer is not known."""
+    """The page where its owner revokes it, or that explains how; empty for an unknown issuer."""
     command: str = ""
-    """The same in a shell, with capitals for what to fill in."""
+    """The command that does it, with capitals for what to fill in."""
 
     def to_dict(self) -> dict[str, str]:
         return {name: text for name, text in self._asdict().items() if text}

@@ -26,7 +26,7 @@ class Setting(NamedTuple):
     limits: str = ""
     """The limits of the search, for people; empty if it looked for everything."""
     all_findings: bool = False
-    """Whether to list every finding for people, however many there are of a type."""
+    """True to list every finding for people, however many there are of a type."""
     width: int = 120
     """The columns of the terminal."""
     about: Sequence[tuple[str, str]] = ()

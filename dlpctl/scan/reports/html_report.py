@@ -101,7 +101,7 @@ class Html(BaseReport):
         if summary.findings:
             levels = [(name, self._counts["level"][name]) for name in _LEVELS]
             charts = {
-                "By level": [one for one in levels if one[1]],
+                "By level": [level for level in levels if level[1]],
                 "By type": _most(self._counts["type"]),
                 "By folder": _most(self._counts["folder"]),
             }
@@ -139,8 +139,8 @@ def _rotation_list(rotations: dict[Rotation, str]) -> str:
     for how, label in rotations.items():
         page = f' <a href="{_shown(how.page)}" rel="noreferrer">{_shown(how.page)}</a>'
         command = f"<br><code>{_shown(how.command)}</code>" if how.command else ""
-        said = f"<strong>{_shown(label)}</strong>: {_shown(how.advice)}"
-        rows.append(f"<li>{said}{page if how.page else ''}{command}</li>\n")
+        advice = f"<strong>{_shown(label)}</strong>: {_shown(how.advice)}"
+        rows.append(f"<li>{advice}{page if how.page else ''}{command}</li>\n")
     return f"<h2>How to replace these secrets</h2>\n<ul>\n{''.join(rows)}</ul>\n"
 
 

@@ -49,6 +49,8 @@ class Human(BaseReport):
         if self._file != (result.path, result.commit):
             self._file = (result.path, result.commit)
             self._files += 1
+        if how := rotation(result):
+            self._secrets.setdefault(result.type, {}).setdefault(how, result.label)
         most = _MOST.get(result.category, _MOST_OF_OTHERS)
         if not self._setting.all_findings and self._listed[result.type] >= most:
             self._folded[result.type] += 1
@@ -108,36 +110,36 @@ class Human(BaseReport):
             self._commit = first.commit
             self._write(self._style(f"commit {first.commit[:12]}, {first.date[:10]}", "bold"))
             self._write("\n")
-        places = [_place(one) for one in group]
-        widths = max(map(len, places)), max(len(one.type) for one in group)
-        for place, one in zip(places, group, strict=True):
-            if how := rotation(one):
-                self._secrets.setdefault(one.type, {}).setdefault(how, one.label)
-            self._write_finding(one, place, widths)
-        for excerpt, those in groupby(group, lambda one: one.excerpt):
+        locations = [_location(result) for result in group]
+        widths = max(map(len, locations)), max(len(result.type) for result in group)
+        for location, result in zip(locations, group, strict=True):
+            self._write_finding(result, location, widths)
+        for excerpt, those in groupby(group, lambda result: result.excerpt):
             if excerpt:
                 self._write_line(first, excerpt, [*those])
 
-    def _write_finding(self, one: Result, place: str, widths: tuple[int, int]) -> None:
-        shown = printable_line(one.sample or HIDDEN)
-        kind = self._style(one.type.ljust(widths[1]), self._colour(one))
-        rest = f"{one.score:.2f}  {shown}"
+    def _write_finding(self, result: Result, location: str, widths: tuple[int, int]) -> None:
+        shown = printable_line(result.sample or HIDDEN)
+        type_name = self._style(result.type.ljust(widths[1]), self._colour(result))
+        rest = f"{result.score:.2f}  {shown}"
         if widths[0] + widths[1] + len(rest) + 4 > self._setting.width:
-            self._write(f"{self._style(place, 'bold')}\n  {kind}  {rest}\n")
+            self._write(f"{self._style(location, 'bold')}\n  {type_name}  {rest}\n")
         else:
-            self._write(f"{self._style(place.ljust(widths[0]), 'bold')}  {kind}  {rest}\n")
+            self._write(f"{self._style(location.ljust(widths[0]), 'bold')}  {type_name}  {rest}\n")
 
     def _write_line(self, first: Result, excerpt: str, group: Sequence[Result]) -> None:
         """Write a line, and carets below its findings; both are cut to the terminal."""
-        marks: Marks = [(one.mark, len(printable_line(one.sample or HIDDEN))) for one in group]
+        marks: Marks = [
+            (result.mark, len(printable_line(result.sample or HIDDEN))) for result in group
+        ]
         if self._setting.conceal is not None:
             excerpt, marks = self._setting.conceal(excerpt, marks)
         number = "" if first.inner else str(first.line)
         width = max(self._setting.width - len(number) - len(_RULE) - 2, 10)
         line, drawn = draw_carets(excerpt, marks, width)
         carets = "".join(
-            gap + self._style(below, self._colour(one))
-            for (gap, below), one in zip(drawn, group, strict=True)
+            gap + self._style(below, self._colour(result))
+            for (gap, below), result in zip(drawn, group, strict=True)
         )
         rule = self._style(_RULE, "dim")
         self._write(f"  {self._style(number, 'dim')}{rule}{line}\n")
@@ -149,15 +151,15 @@ class Human(BaseReport):
             advice = next(iter(issuers)).advice
             self._write(f"{self._style(name, 'bold red')}: {advice}\n")
             for how, label in islice(issuers.items(), _MOST_ISSUERS):
-                for said in filter(None, (how.page, how.command)):
-                    self._write(f"  {label}: {said}\n")
+                for step in filter(None, (how.page, how.command)):
+                    self._write(f"  {label}: {step}\n")
         if self._secrets:
             self._write("\n")
 
-    def _colour(self, one: Result) -> str:
-        if one.score < self._setting.fail_on:
+    def _colour(self, result: Result) -> str:
+        if result.score < self._setting.fail_on:
             return "dim"
-        return _COLOURS.get(one.category, "cyan")
+        return _COLOURS.get(result.category, "cyan")
 
     def _style(self, text: str, name: str) -> str:
         if not self._setting.coloured or not text:
@@ -169,7 +171,7 @@ def _line(result: Result) -> tuple[str, str, int, str]:
     return result.path, result.commit, result.line, result.inner
 
 
-def _place(result: Result) -> str:
+def _location(result: Result) -> str:
     """Return the place of a finding as terminals and editors open it."""
     path = printable(result.path)
     if result.inner:
