@@ -31,11 +31,11 @@ class Step(NamedTuple):
 
 
 def run(*, ask: bool) -> None:
-    """Offer each step that applies; raise the first problem after all were tried."""
+    """Offer each step that applies; exit with status 1 if one of them failed."""
     import typer
 
     printer = Printer()
-    problems: list[DlpctlError] = []
+    has_failed = False
     for step in STEPS:
         if reason := step.why_not():
             printer.line(printer.style(f"{step.question} No: {reason}.", "dim"))
@@ -44,10 +44,10 @@ def run(*, ask: bool) -> None:
                 step.do()
             except DlpctlError as problem:
                 printer.line(f"not done: {problem.message}")
-                problems.append(problem)
+                has_failed = True
     printer.line("'dlpctl doctor' tells whether all is well")
-    if problems:
-        raise problems[0]
+    if has_failed:
+        raise typer.Exit(1)
 
 
 def _why_no_hook() -> str:

@@ -272,7 +272,9 @@ def cache_folder() -> Path:
 
 
 def cached(folder: Path) -> Detector:
-    return Detector(cache=Cache(folder))
+    detector = Detector(cache=Cache(folder))
+    detector.compile()
+    return detector
 
 
 def main() -> None:

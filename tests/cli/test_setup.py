@@ -80,6 +80,15 @@ def test_setup_outside_a_repository_does_the_rest(dlpctl, home, monkeypatch):
     assert Path("dlpctl.toml").exists()
 
 
+def test_a_step_that_fails_leaves_the_others(dlpctl, home):
+    home.write_text("in the way")
+    result = dlpctl("setup", "--yes")
+    assert result.status == 1
+    assert result.out.count("not done: ") == 1
+    assert "cannot be written" in result.out
+    assert Path("dlpctl.toml").exists()
+
+
 def test_setup_asks_nobody(dlpctl, piped):
     done = piped("setup")
     assert done.returncode == 2

@@ -344,6 +344,13 @@ def test_secrets_stand_out_and_doubtful_findings_do_not() -> None:
     assert "\x1b[2mEMAIL\x1b[0m" in written("human", INNER, setting=coloured)
 
 
+def test_ids_of_findings_are_shown_on_demand() -> None:
+    assert f"id {LINE.identity}" not in written("human", LINE)
+    assert f"  id {LINE.identity}\n" in written(
+        "human", LINE, setting=SETTING._replace(verbose=True)
+    )
+
+
 def test_many_findings_of_a_type_are_folded_but_for_all() -> None:
     many = [RESULT._replace(line=line) for line in range(1, 41)]
     folded = written("human", *many, KEY._replace(path="later"))

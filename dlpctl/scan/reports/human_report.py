@@ -122,6 +122,8 @@ class Human(BaseReport):
         shown = printable_line(result.sample or HIDDEN)
         type_name = self._style(result.type.ljust(widths[1]), self._colour(result))
         rest = f"{result.score:.2f}  {shown}"
+        if self._setting.verbose:
+            rest += f"  id {result.identity}"
         if widths[0] + widths[1] + len(rest) + 4 > self._setting.width:
             self._write(f"{self._style(location, 'bold')}\n  {type_name}  {rest}\n")
         else:
