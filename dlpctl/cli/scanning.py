@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL, HTML = "human", "jsonl", "html"
 USUAL_PATH = "."
+_MOST_LINES = 1_000
 _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -144,7 +145,7 @@ def _scan(
             allow,
             keys=keys,
             show_values=request.show_values,
-            excerpts=_wants(request, HUMAN) or _wants(request, HTML),
+            excerpts=_excerpts(request),
         ),
         selection,
         archives=not request.no_archives,
@@ -220,6 +221,18 @@ def _wants(request: ScanRequest, form: str) -> bool:
     """Return whether a report of this format is written."""
     is_shown = request.form == form and not request.quiet
     return is_shown or any(each.startswith(f"{form}=") for each in request.reports or ())
+
+
+def _excerpts(request: ScanRequest) -> int:
+    """Return the number of findings of a type whose lines may be shown.
+
+    Of those, an exceptions file may accept some.
+    """
+    if _wants(request, HTML):
+        return sys.maxsize
+    if not _wants(request, HUMAN):
+        return 0
+    return sys.maxsize if request.all_findings else _MOST_LINES
 
 
 def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:

@@ -67,15 +67,16 @@ class Examiner:
         *,
         keys: Sequence[bytes] = (),
         show_values: bool = False,
-        excerpts: bool = False,
+        excerpts: int = 0,
     ) -> None:
-        """`excerpts` asks for the lines of findings."""
+        """`excerpts` is the number of findings of a type that get their lines."""
         self.detector = detector
         self.min_score = min_score
         self._allow = allow
         self._keys = tuple(keys)
         self._show_values = show_values
         self._excerpts = excerpts
+        self._excerpts_left: dict[str, int] = {}
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
         """Whether results get a `value_id`: a history repeats its contents."""
@@ -213,11 +214,17 @@ class Examiner:
                         "",
                         "",
                         self._value_id(value) if self.tells_values_apart else "",
-                        *(excerpts.of(finding) if excerpts else ("", 0)),
+                        *(excerpts.of(finding) if excerpts and self._wants(kind) else ("", 0)),
                     ),
                 )
             )
         return Found(results, accepted)
+
+    def _wants(self, type_name: str) -> bool:
+        """Return whether a finding gets its line, and count it."""
+        left = self._excerpts_left.get(type_name, self._excerpts)
+        self._excerpts_left[type_name] = left - 1
+        return left > 0
 
     def _label(self, pattern_id: str) -> str:
         label = self._labels.get(pattern_id)

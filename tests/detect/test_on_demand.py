@@ -82,7 +82,7 @@ def test_hits_are_numbered_as_in_the_complete_set() -> None:
 def test_much_text_compiles_the_complete_set_once() -> None:
     demanded = Compilations(LETTERS)
     searched = FirstPass([demanded.set])
-    data = b"c123 " * 10_000
+    data = b"c123 " * 60_000
     threads = [threading.Thread(target=searched.hits, args=(data,)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -90,7 +90,7 @@ def test_much_text_compiles_the_complete_set_once() -> None:
         thread.join()
     assert demanded.count == 1
     assert demanded.set.is_complete
-    assert len(searched.hits(data)[2]) == 10_000
+    assert len(searched.hits(data)[2]) == 60_000
 
 
 def test_the_width_of_a_set_is_known_before_it_is_compiled(library: Detector) -> None:

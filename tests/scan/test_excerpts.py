@@ -20,7 +20,7 @@ PIECES = st.sampled_from([" AC-12345678 ", " AC-87654321 ", "\n", "\t", "\0", "Ã
 
 def results(text: str, *, show_values: bool = False) -> list[Result]:
     allow = AllowList(values=["87654321"])
-    examiner = Examiner(BADGES, 0.5, allow, excerpts=True, show_values=show_values)
+    examiner = Examiner(BADGES, 0.5, allow, excerpts=1_000, show_values=show_values)
     return examiner.decoded("a.txt", text).results
 
 
@@ -43,6 +43,16 @@ def test_findings_of_a_line_share_its_excerpt() -> None:
     first, second = results("one\nbadges AC-12345678 and AC-12345679\r\nthree")
     assert first.excerpt == second.excerpt == "badges AC-******78 and AC-******79 "
     assert (first.mark, second.mark) == (10, 26)
+
+
+def test_so_many_of_a_type_have_an_excerpt() -> None:
+    examiner = Examiner(BADGES, 0.5, AllowList(), excerpts=2)
+    found = [
+        one.excerpt != ""
+        for name in ("a.txt", "b.txt")
+        for one in examiner.decoded(name, "AC-12345678\nAC-12345679\n").results
+    ]
+    assert found == [True, True, False, False]
 
 
 def test_no_excerpt_is_made_unless_it_is_asked_for() -> None:

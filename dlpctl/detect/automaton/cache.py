@@ -80,6 +80,8 @@ class Cache:
         claim = self.folder / name
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(os.lstat(self.folder), folder=True):
+                return False
             with contextlib.suppress(FileNotFoundError):
                 if time.time() - claim.stat().st_mtime > seconds:
                     claim.unlink()

@@ -14,7 +14,7 @@ from typing import Any
 from dlpctl.detect.automaton.compiled import Compiled, Record, pack
 from dlpctl.detect.patterns.model import WIDEST, Pattern
 
-_LONG = 1 << 16
+_LONG = 1 << 18
 """Bytes of text, all together, from which on the complete set is compiled."""
 _EVERYTHING = "(?s:.)"
 """A regex that matches any text; where it does not, RE2 had too little memory for an answer."""
