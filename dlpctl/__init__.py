@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dlpctl.files.library import check_file as check_file
     from dlpctl.files.library import mask_file as mask_file
     from dlpctl.files.report import FileReport as FileReport
+    from dlpctl.masking.tokens import TokenStore as TokenStore
     from dlpctl.masking.unmask import unmask_text as unmask
     from dlpctl.masking.vault import Vault as Vault
     from dlpctl.policy.model import Policy as Policy
@@ -34,6 +35,7 @@ _MODULES = {
     "Finding": ("dlpctl.types", "Finding"),
     "Policy": ("dlpctl.policy.model", "Policy"),
     "Report": ("dlpctl.preflight", "Report"),
+    "TokenStore": ("dlpctl.masking.tokens", "TokenStore"),
     "Vault": ("dlpctl.masking.vault", "Vault"),
     "check": ("dlpctl.preflight", "check"),
     "check_file": ("dlpctl.files.library", "check_file"),
@@ -49,6 +51,7 @@ __all__ = (
     "Finding",
     "Policy",
     "Report",
+    "TokenStore",
     "Vault",
     "__version__",
     "check",

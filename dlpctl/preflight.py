@@ -453,9 +453,16 @@ def mask(
     operator: str | None = None,
     key: bytes | None = None,
     masker: Masker | None = None,
+    vault: TokenStore | None = None,
 ) -> str:
-    """The text with everything replaced that the policy masks or blocks."""
-    return checker_for(destination, policy, detector, operator, key).mask(text, masker)
+    """The text with everything replaced that the policy masks or blocks; by tokens that `unmask`
+    replaces again, if there is a `vault`.
+    """
+    if vault is None:
+        return checker_for(destination, policy, detector, operator, key).mask(text, masker)
+    checker = checker_for(destination, policy, detector, operator or "token", key)
+    with vault.transaction():
+        return checker.mask(text, checker.masker(vault))
 
 
 def checker_for(

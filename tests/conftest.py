@@ -78,7 +78,7 @@ def compiled_cache(request: pytest.FixtureRequest) -> Path:
     with (folder.parent / "dlpctl.lock").open("w") as lock:
         if fcntl is not None:  # the first worker compiles, and the others wait for it
             fcntl.flock(lock, fcntl.LOCK_EX)
-        Detector(cache=Cache(folder))
+        Detector(cache=Cache(folder)).compile()
     return folder
 
 

@@ -137,9 +137,11 @@ def _library_detector(given: str) -> Detector:
     from dlpctl.detect.engine import Detector
 
     source = json.loads(given)
-    return Detector(
+    detector = Detector(
         files=[Path(file) for file in source["files"]], cache=Cache(Path(source["cache"]))
     )
+    detector.compile()
+    return detector
 
 
 if __name__ == "__main__":

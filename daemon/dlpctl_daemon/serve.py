@@ -41,6 +41,7 @@ def serve(
         from dlpctl_daemon.server import Server, serving
 
         detector = make_detector()
+        detector.compile()
         with (
             closing(
                 Inspectors(inspector, lambda problem: log.error("inspection", problem=problem))

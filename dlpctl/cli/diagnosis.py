@@ -7,7 +7,6 @@ import shutil
 import stat
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,11 +101,14 @@ def _engine(config: Config) -> Verdict:
 
 
 def _cache(folder: Path) -> Verdict:
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.engine import Detector
+
     is_posix = os.name == "posix"
     try:
         status = folder.lstat()
     except FileNotFoundError:
-        said = f"{folder} cannot be created; every start compiles the patterns"
+        said = f"{folder} cannot be created; every start compiles what it needs"
         return warning("cache", said)
     except OSError as problem:
         return error("cache", f"{folder}: {problem.strerror}")
@@ -115,19 +117,14 @@ def _cache(folder: Path) -> Verdict:
     if is_posix and status.st_uid != os.geteuid():
         return error("cache", f"{folder} is another user's", f"sudo chown -R $USER {folder}")
     if is_posix and status.st_mode & 0o022:
-        said = f"{folder} is not used, since others can write to it; every start compiles"
+        said = f"{folder} is not used, since others can write to it"
         return error("cache", said, f"chmod -R go-w {folder}")
     if not os.access(folder, os.W_OK):
         return error("cache", f"{folder} cannot be written", f"chmod u+w {folder}")
-    return ok("cache", f"{folder}, {_size(folder) / 1e6:.1f} MB")
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for file in folder.iterdir():
-        with suppress(FileNotFoundError):  # others may use the cache, too
-            total += file.stat().st_size
-    return total
+    said = f"{folder}, {sum(Cache(folder).sizes().values()) / 1e6:.1f} MB"
+    if not Detector(cache=Cache(folder)).is_compiled:
+        return note("cache", f"{said}; not all patterns are compiled", "dlpctl cache build")
+    return ok("cache", said)
 
 
 def _private_files(folder: Path) -> Iterator[Verdict]:

@@ -61,6 +61,11 @@ def uninstall() -> None:
     Printer().line(f"removed {hook}{'; the hook before it is restored' if is_restored else ''}")
 
 
+def is_installed() -> bool:
+    """Return whether this repository has the hook; raise `DlpctlError` outside a repository."""
+    return _is_ours(_hooks_folder() / _HOOK)
+
+
 def script(options: str = "") -> str:
     """Return the hook with these options of `hook run`."""
     return _filled("git.sh", PYTHON=shlex.quote(sys.executable), OPTIONS=options)

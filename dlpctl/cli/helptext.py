@@ -18,7 +18,7 @@ EXAMPLES = "Examples:"
 
 def render_help(command: Any, context: Any) -> str:
     """Return usage, description, arguments, options, subcommands and examples of a command."""
-    width = max(_NARROWEST, min(shutil.get_terminal_size().columns, _WIDEST))
+    width = _width()
     text, examples = split_examples(command.help or "")
     usage = " ".join(piece.strip("{}") for piece in command.collect_usage_pieces(context))
     blocks = [
@@ -38,6 +38,21 @@ def render_help(command: Any, context: Any) -> str:
     if examples:
         blocks.append("\n".join([EXAMPLES, *(f"  {line}" for line in examples)]))
     return "\n\n".join(blocks) + "\n"
+
+
+def render_start(name: str, commands: list[tuple[str, str]]) -> str:
+    """Return the answer to a call without a command: some that are worth a try."""
+    width = _width()
+    parts = [
+        _filled(f"{name} finds sensitive data and masks it before content leaves.", width),
+        "\n".join(_definitions(commands, width)),
+        _filled("'dlpctl --help' lists all commands.", width),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _width() -> int:
+    return max(_NARROWEST, min(shutil.get_terminal_size().columns, _WIDEST))
 
 
 def split_examples(help_text: str) -> tuple[str, list[str]]:
@@ -65,7 +80,7 @@ def _sections(command: Any, context: Any) -> Iterable[tuple[str, list[tuple[str,
 
 def _definitions(rows: list[tuple[str, str]], width: int) -> Iterable[str]:
     """Yield lines with names and their texts, in two columns where the terminal is wide enough."""
-    column = max(len(name) for name, _ in rows if len(name) <= _LONGEST_NAME) + 4
+    column = max((len(name) for name, _ in rows if len(name) <= _LONGEST_NAME), default=0) + 4
     if width - column < _LEAST_HELP:
         for name, text in rows:
             yield _filled(f"  {name}", width, "    ")
@@ -74,7 +89,7 @@ def _definitions(rows: list[tuple[str, str]], width: int) -> Iterable[str]:
     for name, text in rows:
         fits = len(name) <= column - 4
         if not fits:
-            yield f"  {name}"
+            yield _filled(f"  {name}", width, "  ")
         yield _filled(f"  {name if fits else ''}".ljust(column) + text, width, " " * column)
 
 

@@ -10,6 +10,7 @@ from dlpctl.cli import documents, inputs
 from dlpctl.cli.line_index import LineIndex
 from dlpctl.cli.options import Output
 from dlpctl.cli.outputs import writing
+from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
 from dlpctl.errors import DlpctlError, InputError, OutputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class CheckedContent(NamedTuple):
     """None if only the decision was asked for."""
     places: Sequence[str] = ()
     """The place of each finding."""
+    lines: Sequence[ShownLine] = ()
+    """Lines of a text with findings, to be shown."""
     file: FileReport | None = None
     """Of content that is not plain text."""
     copy: Path | None = None
@@ -117,7 +120,12 @@ class LocalCheck:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
         places = ["{}:{}".format(*lines.line_and_column(one.start)) for one in report.findings]
-        return CheckedContent(shown, report.decision, report, places, copy=copy, size=len(data))
+        shown_lines: Sequence[ShownLine] = ()
+        if self._answer.form is Output.HUMAN and not self._answer.quiet:
+            shown_lines = lines_of(text, report.findings, lines)
+        return CheckedContent(
+            shown, report.decision, report, places, shown_lines, copy=copy, size=len(data)
+        )
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
         checker = self._session.file_checker(self._checker, self._content.on_uninspected)
@@ -127,7 +135,9 @@ class LocalCheck:
                 answer = checker.check(data, Path(name).name, self._password, stage=stage)
             report = answer.report
             places = [one.locator or "" for one in report.findings]
-            done = CheckedContent(shown, report.decision, report, places, answer, size=len(data))
+            done = CheckedContent(
+                shown, report.decision, report, places, file=answer, size=len(data)
+            )
             if self._answer.decision_only:
                 return done
             try:
@@ -173,6 +183,7 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
     places = _places_by_type(report.findings, one.places)
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
+    print_lines(one.lines, one.shown, printer)
     if one.file is not None:
         for line in _coverage(one.file):
             printer.line(f"  {line}")

@@ -19,6 +19,18 @@ from dlpctl.errors import DlpctlError, did_you_mean, fault
 from dlpctl.version import __version__
 
 INTERRUPTED = 130
+_FIRST_COMMANDS = [
+    ("dlpctl demo", "See it mask a prompt and a PDF."),
+    ("dlpctl mask prompt.txt", "Mask a prompt; without a file, stdin."),
+    ("dlpctl check offer.docx", "Decide, and write a masked copy."),
+    ("dlpctl scan .", "List what files and folders hold."),
+    ("dlpctl setup", "Set up this project and your shell."),
+]
+_FOLDED = {
+    "Control plane": "Organizations, policies with keys, licenses, an audit log and the service;"
+    " see 'dlpctl help daemon'"
+}
+"""Sections that most users do not need, in one line each."""
 _NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF)
 """Errors of a stream that cannot be written to."""
 _UsageError: Any = typer.BadParameter.__base__
@@ -50,6 +62,8 @@ class Commands(Group):
         listed: dict[str, list[tuple[str, str]]] = {}
         for one in command_entries():
             listed.setdefault(one.section, []).append((one.name, one.summary))
+        for section, summary in _FOLDED.items():
+            listed[section] = [(", ".join(name for name, _ in listed[section]), summary)]
         return list(listed.items())
 
 
@@ -98,6 +112,11 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # names and texts may be invalid Unicode
     try:
+        if not arguments:
+            from dlpctl.cli.helptext import render_start
+
+            sys.stdout.write(render_start(f"dlpctl {__version__}", _FIRST_COMMANDS))
+            return 2
         status = typer.main.get_command(app).main(
             list(arguments), prog_name="dlpctl", standalone_mode=False
         )

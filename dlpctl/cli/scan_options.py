@@ -109,7 +109,11 @@ class ScanRequest(NamedTuple):
         ),
     ] = None
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="List everything that was not scanned.")
+        bool,
+        typer.Option("-v", "--verbose", help="List what was not scanned, and finding ids."),
+    ] = False
+    all_findings: Annotated[
+        bool, typer.Option("--all", help="List every finding, however many there are of a type.")
     ] = False
     quiet: options.Quiet = False
     show_values: Annotated[

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli import accepted, inputs
+from dlpctl.cli.concealing import concealing
 from dlpctl.cli.documents import cleaning_up
+from dlpctl.cli.hints import print_hint
 from dlpctl.cli.report_outputs import (
     Delivery,
     all_failed,
@@ -41,8 +44,9 @@ if TYPE_CHECKING:
     Stopped = KeyboardInterrupt | SystemExit | DlpctlError
 
 CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
-HUMAN, JSONL = "human", "jsonl"
+HUMAN, JSONL, HTML = "human", "jsonl", "html"
 USUAL_PATH = "."
+_MOST_LINES = 1_000
 _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -86,6 +90,9 @@ def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ())
             stopped = _emptiness(run.summary, request)
         _finish(run.summary, deliveries, more, known)
     print_gaps(wanted.detector)
+    if request.form == HUMAN and not (request.quiet or run.summary.findings or request.of_git):
+        for path in (request.paths or ())[:1]:
+            print_hint(wanted.detector, path)
     if problem := stopped or failure_of(deliveries):
         raise problem
     return _status(run.summary, request)
@@ -133,7 +140,12 @@ def _scan(
     )
     return Scan(
         Examiner(
-            wanted.detector, wanted.min_score, allow, keys=keys, show_values=request.show_values
+            wanted.detector,
+            wanted.min_score,
+            allow,
+            keys=keys,
+            show_values=request.show_values,
+            excerpts=_excerpts(request),
         ),
         selection,
         archives=not request.no_archives,
@@ -180,7 +192,14 @@ def _deliveries(
     from dlpctl.cli.render import coloured
     from dlpctl.version import __version__
 
-    setting = Setting(__version__, request.fail_on, verbose=request.verbose, limits=wanted.limits)
+    setting = Setting(
+        __version__,
+        request.fail_on,
+        verbose=request.verbose,
+        limits=wanted.limits,
+        about=_about(request, wanted) if _wants(request, HTML) else (),
+        conceal=concealing(session) if wanted.limits else None,
+    )
 
     def delivery(form: str, setting: Setting, output: Output) -> Delivery:
         return Delivery(lambda write: report_named(form, write, setting), output)
@@ -188,10 +207,59 @@ def _deliveries(
     deliveries = [delivery(form, setting, output) for form, output in files]
     if not request.quiet:
         form = request.form
-        shown = setting._replace(coloured=coloured(sys.stdout, session.config.color))
+        shown = setting._replace(
+            coloured=coloured(sys.stdout, session.config.color),
+            all_findings=request.all_findings,
+            width=shutil.get_terminal_size().columns if sys.stdout.isatty() else setting.width,
+        )
         stdout = stdout_output(for_people=form == HUMAN, at_once=form == JSONL)
         deliveries.append(delivery(form, shown, stdout))
     return deliveries
+
+
+def _wants(request: ScanRequest, form: str) -> bool:
+    """Return whether a report of this format is written."""
+    is_shown = request.form == form and not request.quiet
+    return is_shown or any(each.startswith(f"{form}=") for each in request.reports or ())
+
+
+def _excerpts(request: ScanRequest) -> int:
+    """Return the number of findings of a type whose lines may be shown.
+
+    Of those, an exceptions file may accept some.
+    """
+    if _wants(request, HTML):
+        return sys.maxsize
+    if not _wants(request, HUMAN):
+        return 0
+    return sys.maxsize if request.all_findings else _MOST_LINES
+
+
+def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:
+    """Return what was scanned, when and at which commit."""
+    from datetime import UTC, datetime
+
+    from dlpctl.version import __version__
+
+    paths = request.paths or [USUAL_PATH]
+    rows = [
+        ("Scanned", ", ".join(str(Path(path).absolute()) for path in paths)),
+        ("On", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+        ("Commit", _commit(Path(paths[0]))),
+        ("Looked only for", wanted.limits),
+        ("By", f"dlpctl {__version__}"),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _commit(path: Path) -> str:
+    """Return the commit that is checked out where the path is; empty outside a repository."""
+    from dlpctl.scan.git import Repository
+
+    try:
+        return Repository(str(path if path.is_dir() else path.parent)).head
+    except InputError:
+        return ""
 
 
 def _deliver(

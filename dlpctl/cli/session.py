@@ -77,9 +77,12 @@ class Session:
         return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
-        detector = Detector(
-            files=self._files, cache=Cache(self.config.cache_folder), on_compile=_note_compiling
-        )
+        cache = Cache(self.config.cache_folder)
+        detector = Detector(files=self._files, cache=cache, on_compile=_note_compiling)
+        if not detector.is_compiled:
+            from dlpctl.cli.compiling import compile_afterwards
+
+            compile_afterwards(detector, cache)
         detector.aside = Aside()
         return detector
 

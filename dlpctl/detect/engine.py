@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.compiled import from_files, from_patterns
+from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.automaton.files import from_files
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.derived.headers import HeaderWords
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
-    from dlpctl.detect.automaton.compiled import Compiled
+    from dlpctl.detect.automaton.compiled import Compiled, PatternSet
     from dlpctl.detect.derived.interface import DerivedText
     from dlpctl.detect.derived.tables import OpenTable
     from dlpctl.detect.entities.known import Known
@@ -54,13 +55,14 @@ class Detector:
         else just `patterns`.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
+        What a cache lacks of the library is compiled on demand; see `compile`.
         """
         self._taggers: Taggers | None = None
         files = tuple(files)
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
-            sets = from_files(builtin_files(), files, usual, on_compile, self._taggers.compile)
+            sets: Sequence[PatternSet] = from_files(builtin_files(), files, usual, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
@@ -72,11 +74,11 @@ class Detector:
         self._selected: frozenset[int] | None = None
         self._of_selected = self._of_others = frozenset[int]()
 
-    def _use_as_headers(self, sets: Sequence[Compiled]) -> None:
+    def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
         """Let the labels of these patterns, which are not the library's, name columns of tables."""
         self._further_sets = tuple(sets)
         self._header_words = HeaderWords(
-            lambda: [record.pattern for each in sets for record in each.records]
+            lambda: [pattern for each in sets for pattern in each.patterns]
         )
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
@@ -147,13 +149,27 @@ class Detector:
         return copied
 
     @property
+    def is_compiled(self) -> bool:
+        """Return whether nothing that is looked for is left to be compiled on demand."""
+        return not self.first_pass.on_demand(self._wanted_sets)
+
+    def compile(self) -> None:
+        """Compile now what else is compiled on demand: for a process that reads much, or forks."""
+        taggers = self._taggers if self._wants_tagged else None
+        self.first_pass.compile(self._wanted_sets, taggers.compile if taggers else None)
+
+    @property
+    def _wanted_sets(self) -> Iterable[int]:
+        return range(len(self.first_pass.sets)) if self._selected is None else self._of_selected
+
+    @property
     def widest(self) -> int:
         """The most bytes that a match and its context take."""
         return self.first_pass.widest
 
     @property
     def patterns(self) -> list[Pattern]:
-        return [record.pattern for each in self.first_pass.sets for record in each.records]
+        return [pattern for each in self.first_pass.sets for pattern in each.patterns]
 
     @property
     def known(self) -> list[Pattern]:

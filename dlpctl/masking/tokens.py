@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
 
 from dlpctl.regex import lazy
 
@@ -31,6 +32,11 @@ class TokenStore:
         self._highest: dict[str, int] = {}
         self._taken: set[str] = set()
         self.add(values or {})
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        """Give out tokens inside; a store in a file keeps them when it ends."""
+        yield self
 
     def clear(self) -> None:
         self._values.clear()

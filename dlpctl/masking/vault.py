@@ -15,7 +15,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.tokens import TokenStore
@@ -102,7 +102,7 @@ class Vault(TokenStore):
         self.refresh()
 
     @contextmanager
-    def transaction(self) -> Iterator[Vault]:
+    def transaction(self) -> Iterator[Self]:
         """Hold the vault alone, with what other processes have added; raises `VaultError`."""
         with self._locked():
             self.refresh()

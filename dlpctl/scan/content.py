@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
 from dlpctl.scan.binaries import strings_of
+from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source
 from dlpctl.types import IN_BINARIES
@@ -66,12 +67,16 @@ class Examiner:
         *,
         keys: Sequence[bytes] = (),
         show_values: bool = False,
+        excerpts: int = 0,
     ) -> None:
+        """`excerpts` is the number of findings of a type that get their lines."""
         self.detector = detector
         self.min_score = min_score
         self._allow = allow
         self._keys = tuple(keys)
         self._show_values = show_values
+        self._excerpts = excerpts
+        self._excerpts_left: dict[str, int] = {}
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
         """Whether results get a `value_id`: a history repeats its contents."""
@@ -172,7 +177,12 @@ class Examiner:
         """
         from dlpctl.masking.partial import sample
 
+        def shown(finding: Finding) -> str | None:
+            value = text[finding.start : finding.end]
+            return value if self._show_values else sample(finding.type, finding.category, value)
+
         made = findings if isinstance(findings, list) else list(findings)  # at most once
+        excerpts = Excerpts(text, made, shown) if self._excerpts and not position_of else None
         position_of = position_of or _Lines(text).position_of
         outlines = _Outlines(text, made)
         results: list[Result] = []
@@ -204,10 +214,17 @@ class Examiner:
                         "",
                         "",
                         self._value_id(value) if self.tells_values_apart else "",
+                        *(excerpts.of(finding) if excerpts and self._wants(kind) else ("", 0)),
                     ),
                 )
             )
         return Found(results, accepted)
+
+    def _wants(self, type_name: str) -> bool:
+        """Return whether a finding gets its line, and count it."""
+        left = self._excerpts_left.get(type_name, self._excerpts)
+        self._excerpts_left[type_name] = left - 1
+        return left > 0
 
     def _label(self, pattern_id: str) -> str:
         label = self._labels.get(pattern_id)

@@ -56,9 +56,15 @@ class _Slot(NamedTuple):
 class InOrder:
     """Runs tasks; leaving it ends the workers, at once after an error."""
 
-    def __init__(self, make_work: Callable[[], Work], jobs: int) -> None:
-        """`make_work` is called in each worker."""
+    def __init__(
+        self,
+        make_work: Callable[[], Work],
+        jobs: int,
+        prepare: Callable[[], object] | None = None,
+    ) -> None:
+        """`make_work` is called in each worker, and `prepare` once before there are several."""
         self._make_work = make_work
+        self._prepare = prepare
         self._jobs = jobs
         self._todo: SimpleQueue[_Slot | None] = SimpleQueue()
         self._children: list[_Child] = []
@@ -82,6 +88,8 @@ class InOrder:
                 for batch in _chained(first, batches):
                     yield batch, None if batch.task is None else work(batch.task)
             return
+        if self._prepare is not None:
+            self._prepare()
         self._start()
         pending: deque[_Slot] = deque()
         for batch in _chained(first, batches):

@@ -81,6 +81,11 @@ class Repository:
     def is_shallow(self) -> bool:
         return self._answer("rev-parse", "--is-shallow-repository") == "true"
 
+    @property
+    def head(self) -> str:
+        """The commit that is checked out; empty before the first one."""
+        return self._answer("rev-parse", "--verify", "--quiet", "HEAD")
+
     def staged(self, paths: Sequence[str]) -> Iterator[Blob | Skip]:
         """Yield what the index would commit and differs from the last commit."""
         base = "HEAD" if self._exists("HEAD") else self._empty_tree()

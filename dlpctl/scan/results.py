@@ -41,6 +41,10 @@ class Result(NamedTuple):
     """The author date of the commit that added it, in ISO 8601."""
     value_id: str = ""
     """Tells values apart, in one run only; empty if contents are not repeated."""
+    excerpt: str = ""
+    """Its line with every value masked, for people; empty if not asked for."""
+    mark: int = 0
+    """The position of the masked value in the excerpt."""
 
     @property
     def has_columns(self) -> bool:

@@ -103,7 +103,7 @@ class Scan:
 
         self.summary.partial = True
         parts = Parts()
-        with InOrder(make_reader, self._jobs) as workers:
+        with InOrder(make_reader, self._jobs, self._examiner.detector.compile) as workers:
             for batch, plain in workers.run(batches):
                 yield from map(self._skip, batch.skipped)
                 if batch.task is None:

@@ -113,7 +113,8 @@ def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
     import hyperscan
 
     data = text.encode()
-    passes = [each.anchors or each.database for each in detector.first_pass.sets if each.database]
+    compiled = [each.complete() for each in detector.first_pass.sets]
+    passes = [each.anchors or each.database for each in compiled if each.database]
     databases = [(database, hyperscan.Scratch(database)) for database in passes]
 
     def scan() -> None:
@@ -272,7 +273,9 @@ def cache_folder() -> Path:
 
 
 def cached(folder: Path) -> Detector:
-    return Detector(cache=Cache(folder))
+    detector = Detector(cache=Cache(folder))
+    detector.compile()
+    return detector
 
 
 def main() -> None:

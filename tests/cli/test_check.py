@@ -175,3 +175,14 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_their_decision
     assert "ALLOWED_WITH_MASKING" in result.out
     assert "gone.txt: cannot be read" in result.err
     assert "neither.txt: cannot be read" in result.err
+
+
+def test_people_see_masked_lines_with_carets(dlpctl):
+    Path("in.txt").write_text("Dear all,\nwrite to john.doe@example.com, SSN 219-09-9998\n")
+    lines = dlpctl("check", "in.txt").out.splitlines()
+    at = lines.index("  in.txt:2:10")
+    assert lines[at + 1 :] == [
+        "    write to j***@example.com, SSN ***-**-9998",
+        "             ^^^^^^^^^^^^^^^^      ^^^^^^^^^^^",
+    ]
+    assert "john" not in "\n".join(lines)

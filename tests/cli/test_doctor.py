@@ -79,6 +79,10 @@ def test_a_cache_that_others_can_write(dlpctl, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
     assert said(dlpctl, "cache", "error")["remedy"] == f"chmod -R go-w {cache}"
     cache.chmod(stat.S_IRWXU)
+    assert said(dlpctl, "cache", "note")["remedy"] == "dlpctl cache build"
+
+
+def test_a_compiled_cache(dlpctl):
     assert said(dlpctl, "cache", "ok")
 
 

@@ -62,7 +62,12 @@ def test_the_help_has_every_command_in_a_group(dlpctl):
     out = dlpctl("--help").out
     entries = command_entries()
     assert [one for one in entries if f"\n{one.section}:\n" not in out] == []
-    assert [one.name for one in entries if f"\n  {one.name} " not in out] == []
+    folded = out[out.index("\nControl plane:\n") :].partition("\n    ")[0]
+    assert [
+        one.name
+        for one in entries
+        if f"\n  {one.name} " not in out and not (one.name in folded and one.position >= 40)
+    ] == []
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -22,8 +23,11 @@ def test_human_output_has_place_type_score_and_sample(dlpctl):
     Path("in.txt").write_text(TEXT)
     result = dlpctl("scan", "in.txt")
     assert result.status == 20
-    assert result.out.splitlines()[0] == "in.txt"
-    assert result.out.splitlines()[1].split() == ["2:6", "EMAIL", "0.90", "j***@example.com"]
+    lines = result.out.splitlines()
+    assert lines[0].split() == ["in.txt:2:6", "EMAIL", "0.90", "j***@example.com"]
+    line, carets = [one for one in lines if " | " in one][:2]
+    marked = carets.split("^^ ")[0]
+    assert line[marked.index("^") : len(marked) + 2] == "j***@example.com"
     assert "john.doe" not in result.out
     assert "219-09" not in result.out
 
@@ -101,3 +105,34 @@ def test_further_patterns_come_from_files(dlpctl):
     assert "BADGE" in dlpctl("scan", "in.txt", "--patterns", "mine.toml").out
     Path("dlpctl.toml").write_text('patterns = ["mine.toml"]\n')
     assert "BADGE" in dlpctl("scan", "in.txt").out
+
+
+def test_a_text_with_placeholders_alone_is_explained(dlpctl):
+    Path("k.txt").write_text("aws_key = AKIAIOSFODNN7EXAMPLE\npassword = 'changeme'\n")
+    result = dlpctl("scan", "k.txt")
+    assert (result.status, result.out) == (0, "nothing found in 1 file, 53 bytes\n")
+    assert result.err == (
+        "dlpctl: note: 2 values look like secrets but read as placeholders: dlpctl explain k.txt\n"
+    )
+    assert dlpctl("scan", "k.txt", "--format", "json").err == ""
+    Path("plain.txt").write_text("nothing to see\n")
+    assert dlpctl("scan", "plain.txt").err == ""
+
+
+def test_lines_of_a_narrowed_search_show_no_other_value(dlpctl):
+    key = "AKIA" + "".join(random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
+    Path("in.txt").write_text(f"key {key} of jane.doe@example.com, SSN 536-90-4399\n")
+    result = dlpctl("scan", "in.txt", "--types", "SECRETS")
+    (line,) = (one for one in result.out.splitlines() if one.startswith("  1 | "))
+    assert line == "  1 | key AKIA******** of j***@example.com, SSN ***-**-4399"
+    dlpctl("scan", "in.txt", "--types", "SECRETS", "--report", "html=page.html", "--quiet")
+    page = Path("page.html").read_text()
+    assert "<mark>AKIA********</mark> of j***@example.com" in page
+
+
+def test_many_findings_are_folded_unless_all_are_asked_for(dlpctl):
+    Path("in.txt").write_text("".join(f"mail jane{n}.doe@example.com\n" for n in range(30)))
+    assert "and 20 more: 20 EMAIL; see --all" in dlpctl("scan", "in.txt").out
+    every = dlpctl("scan", "in.txt", "--all").out
+    assert every.count("EMAIL  0.90") == 30
+    assert "more:" not in every

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dlpctl.scan.reports import FORMS, Setting, report_named
+from dlpctl.scan.reports import FORMS, Marks, Setting, report_named
 from dlpctl.scan.results import Result, Skip, Summary, Why
 
 RESULT = Result(
@@ -47,11 +47,22 @@ OLD = RESULT._replace(
 UNREAD = Skip("lost\n", Why.UNREADABLE, "Permission denied")
 
 
+SETTING = Setting("1.2.3", 0.5)
+KEY = RESULT._replace(
+    category="SECRETS", type="CLOUD_KEY", pattern_id="aws-access-key-id", label="AWS access key id"
+)
+TOKEN = KEY._replace(type="ACCESS_TOKEN", pattern_id="nobody-knows-token", label="Token")
+
+
 def written(
-    form: str, *results: Result, partial: bool = False, skips: tuple[Skip, ...] = (UNREAD,)
+    form: str,
+    *results: Result,
+    partial: bool = False,
+    skips: tuple[Skip, ...] = (UNREAD,),
+    setting: Setting = SETTING,
 ) -> str:
     out: list[str] = []
-    report = report_named(form, out.append, Setting("1.2.3", 0.5))
+    report = report_named(form, out.append, setting)
     summary = Summary()
     summary.files, summary.bytes, summary.partial = 7, 4096, partial
     for result in results:
@@ -236,7 +247,7 @@ def test_the_page_needs_nothing_else_and_runs_only_its_own() -> None:
     page = Page()
     page.feed(written("html", *ALL, RESULT._replace(path="<script>alert(1)</script>")))
     assert page.rows == 5
-    assert not page.addresses
+    assert set(page.addresses) <= {"#summary"}
     assert "default-src 'none'" in page.policy
     for content in page.inline.values():
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
@@ -244,6 +255,28 @@ def test_the_page_needs_nothing_else_and_runs_only_its_own() -> None:
     assert "alert" not in page.inline["script"]
     assert RESULT.path in page.text
     assert "Permission denied" in page.text
+
+
+def test_the_page_sums_up_and_shows_lines_without_scripts_of_paths_and_values() -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    about = [("Scanned", evil), ("Commit", "c" * 40)]
+    results = (
+        LINE._replace(path=f"{evil}/a.txt", excerpt=f"{evil} {LINE.sample}", mark=len(evil) + 1),
+        KEY._replace(path="src/a.py", label=evil),
+        KEY._replace(path="src/b.py", score=0.1),
+    )
+    html = written("html", *results, setting=SETTING._replace(about=about))
+    page = Page()
+    page.feed(html)
+    assert "<img" not in html
+    assert [one.startswith("https://docs.aws.amazon.com/") for one in page.addresses] == [
+        False,
+        True,
+    ]
+    assert f"<mark>{LINE.sample}</mark>" in html
+    for said in ("By level", "By type", "By folder", "c" * 40, "3 findings", "src", "CLOUD_KEY"):
+        assert said in page.text
+    assert '<th scope="row">note</th><td class="number">1</td>' in html
 
 
 def test_markdown_keeps_its_table_whatever_a_path_holds() -> None:
@@ -256,11 +289,104 @@ def test_markdown_keeps_its_table_whatever_a_path_holds() -> None:
 
 def test_people_see_files_places_and_totals() -> None:
     out = written("human", RESULT, RESULT._replace(line=10, type="SSN"), NEWLINE)
+    path = 'src/a "b" <c>&|`,:%.txt'
     assert out.startswith(
-        'src/a "b" <c>&|`,:%.txt\n  3:5   EMAIL  0.90  j***@example.com\n  10:5  SSN    0.90  j***'
+        f"{path}:3:5  EMAIL  0.90  j***@example.com\n{path}:10:5  SSN  0.90  j***@example.com\n"
     )
-    assert "new\\nline\\udcff\\x1b[31m.txt\n  1:5  MRN  0.90  (hidden)\n" in out
+    assert "\nnew\\nline\\udcff\\x1b[31m.txt:1:5  MRN  0.90  (hidden)\n" in out
     assert "3 findings in 2 of 7 files, 4.0 KB" in out
     assert "lost\\n: unreadable: Permission denied" in out
     assert "not scanned: 1 ignored, 1 unreadable" in out
     assert "1 file could not be read." in out
+
+
+LINE = RESULT._replace(
+    path="a.txt",
+    line=12,
+    end_line=12,
+    excerpt="mail j***@example.com or b***@example.com now",
+    mark=5,
+)
+SECOND = LINE._replace(column=26, sample="b***@example.com", mark=25)
+
+
+def test_people_see_the_line_with_carets_below_its_values() -> None:
+    assert written("human", LINE, SECOND).splitlines()[:4] == [
+        "a.txt:12:5   EMAIL  0.90  j***@example.com",
+        "a.txt:12:26  EMAIL  0.90  b***@example.com",
+        "  12 | mail j***@example.com or b***@example.com now",
+        "     |      ^^^^^^^^^^^^^^^^    ^^^^^^^^^^^^^^^^",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_lines_and_carets_fit_the_terminal(width: int) -> None:
+    far = LINE._replace(excerpt=f"{'x' * 150}{LINE.sample}{'y' * 150}", mark=150)
+    lines = written("human", far, setting=SETTING._replace(width=width)).splitlines()
+    (line,) = (line for line in lines if line.startswith("  12 | "))
+    carets = lines[lines.index(line) + 1]
+    assert max(len(line), len(carets)) <= width
+    assert "^" in carets
+    marked = line[carets.index("^") : carets.rindex("^") + 1]
+    assert (LINE.sample or "").startswith(marked)
+    assert width < 40 or marked == LINE.sample
+
+
+def test_carets_count_the_columns_of_wide_characters() -> None:
+    lines = written("human", LINE._replace(excerpt="邮件 j***@example.com", mark=3)).splitlines()
+    assert lines[2].index("^") - lines[1].index("j") == 2
+
+
+def test_secrets_stand_out_and_doubtful_findings_do_not() -> None:
+    coloured = SETTING._replace(coloured=True)
+    assert "\x1b[1;31mCLOUD_KEY\x1b[0m" in written("human", KEY, setting=coloured)
+    assert "\x1b[36mEMAIL\x1b[0m" in written("human", RESULT, setting=coloured)
+    assert "\x1b[2mEMAIL\x1b[0m" in written("human", INNER, setting=coloured)
+
+
+def test_ids_of_findings_are_shown_on_demand() -> None:
+    assert f"id {LINE.identity}" not in written("human", LINE)
+    assert f"  id {LINE.identity}\n" in written(
+        "human", LINE, setting=SETTING._replace(verbose=True)
+    )
+
+
+def test_many_findings_of_a_type_are_folded_but_for_all() -> None:
+    many = [RESULT._replace(line=line) for line in range(1, 41)]
+    folded = written("human", *many, KEY._replace(path="later"))
+    assert folded.count("j***@example.com\n") == 11
+    assert "and 30 more: 30 EMAIL; see --all" in folded
+    assert "later:3:5  CLOUD_KEY" in folded
+    every = written("human", *many, setting=SETTING._replace(all_findings=True))
+    assert every.count("j***@example.com\n") == 40
+
+
+def test_a_narrowed_search_shows_lines_with_everything_masked() -> None:
+    def conceal(line: str, marks: Marks) -> tuple[str, Marks]:
+        return line.replace("mail", "(hidden)"), [(at + 4, size) for at, size in marks]
+
+    lines = written("human", LINE, setting=SETTING._replace(conceal=conceal)).splitlines()
+    assert lines[1] == "  12 | (hidden) j***@example.com or b***@example.com now"
+    assert lines[2] == f"     | {' ' * 9}{'^' * 16}"
+
+
+def test_secrets_come_with_the_way_to_replace_them_once() -> None:
+    page = "https://docs.aws.amazon.com/"
+    command = "aws iam update-access-key"
+    human = written("human", KEY, KEY, TOKEN)
+    assert human.count(page) == human.count(command) == 1
+    assert "ACCESS_TOKEN: Revoke the token where it was issued" in human
+    html = written("html", KEY, KEY)
+    assert html.count(f'href="{page}') == 1
+    assert command in html
+    whole = json.loads(written("json", KEY, KEY, RESULT, TOKEN))
+    last = json.loads(written("jsonl", KEY, KEY, RESULT, TOKEN).splitlines()[-1])
+    for known in (whole, last):
+        assert sorted(known["rotation"]) == [KEY.pattern_id, TOKEN.pattern_id]
+        assert known["rotation"][KEY.pattern_id]["page"].startswith(page)
+        assert "page" not in known["rotation"][TOKEN.pattern_id]
+    assert "rotation" not in json.loads(written("json", RESULT))
+    rules = json.loads(written("sarif", KEY, RESULT))["runs"][0]["tool"]["driver"]["rules"]
+    assert rules[0]["helpUri"].startswith(page)
+    assert command in rules[0]["help"]["text"]
+    assert "helpUri" not in rules[1]

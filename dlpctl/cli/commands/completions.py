@@ -69,7 +69,7 @@ def completions(
     ] = None,
 ) -> None:
     if action is Action.INSTALL:
-        _install(shell or _current(os.environ))
+        install(shell)
     elif shell is not None:
         raise UsageError(
             f"say 'dlpctl completions {action}', or 'dlpctl completions install {shell}'"
@@ -82,7 +82,9 @@ def script(shell: Shell) -> str:
     return (SCRIPTS / FILES[shell]).read_text(encoding="utf-8")
 
 
-def _install(shell: Shell) -> None:
+def install(shell: Shell | None) -> None:
+    """Write the script where a shell looks for it: the named one, or yours."""
+    shell = shell or _current(os.environ)
     path = _install_path(shell, os.environ, Path.home())
     try:
         path.file.parent.mkdir(parents=True, exist_ok=True)
@@ -118,10 +120,12 @@ def _install_path(shell: Shell, environ: Mapping[str, str], home: Path) -> Insta
     return InstallPath(file, f"Add to your $PROFILE: . '{file}'")
 
 
+def is_known_shell(environ: Mapping[str, str]) -> bool:
+    return os.name == "nt" or Path(environ.get("SHELL", "")).name in list(Shell)
+
+
 def _current(environ: Mapping[str, str]) -> Shell:
-    name = Path(environ.get("SHELL", "")).name
-    if name in list(Shell):
-        return Shell(name)
-    if os.name == "nt":
-        return Shell.POWERSHELL
+    if is_known_shell(environ):
+        name = Path(environ.get("SHELL", "")).name
+        return Shell(name) if name in list(Shell) else Shell.POWERSHELL
     raise UsageError("your shell is not known; name it: dlpctl completions install bash")

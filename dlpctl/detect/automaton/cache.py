@@ -18,20 +18,21 @@ from pathlib import Path
 
 _MAGIC = b"dlpctl-cache-2\n"
 _HEAD = len(_MAGIC) + 8
+_PROBE = "probe"
 
 
 class Cache:
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
         """The entry's content and what is sealed in it, or None where there is none that can be
         trusted.
         """
         try:
-            if not _is_private(os.lstat(self._folder), folder=True):
+            if not _is_private(os.lstat(self.folder), folder=True):
                 return None
-            with (self._folder / name).open("rb") as file:
+            with (self.folder / name).open("rb") as file:
                 if not _is_private(os.fstat(file.fileno()), folder=False):
                     return None
                 head = file.read(_HEAD)
@@ -50,10 +51,10 @@ class Cache:
         from dlpctl.newfiles import replacing
 
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _is_private(os.lstat(self._folder), folder=True):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(os.lstat(self.folder), folder=True):
                 return False
-            with replacing(self._folder / name) as file:
+            with replacing(self.folder / name) as file:
                 file.write(
                     _MAGIC
                     + len(content).to_bytes(4, "little")
@@ -65,11 +66,48 @@ class Cache:
             return False
         return True
 
+    def is_writable(self) -> bool:
+        """Return whether entries can be kept, as far as can be told before the first."""
+        kept = self.write(_PROBE, b"")
+        with contextlib.suppress(OSError):
+            (self.folder / _PROBE).unlink()
+        return kept
+
+    def claim(self, name: str, seconds: float) -> bool:
+        """Return whether this process is the first that claims a task within that time."""
+        import time
+
+        claim = self.folder / name
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(os.lstat(self.folder), folder=True):
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - claim.stat().st_mtime > seconds:
+                    claim.unlink()
+            os.close(os.open(claim, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError:
+            return False
+        return True
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of each entry."""
+        try:
+            with os.scandir(self.folder) as found:
+                return {entry.name: entry.stat().st_size for entry in found if entry.is_file()}
+        except OSError:
+            return {}
+
+    def clear(self) -> None:
+        """Remove all entries; raises `OSError`."""
+        for name in self.sizes():
+            (self.folder / name).unlink(missing_ok=True)
+
     def forget_others(self, prefix: str, keep: int) -> None:
         """Remove all but the `keep` entries of that prefix which were written last."""
         with contextlib.suppress(OSError):
             entries = sorted(
-                self._folder.glob(f"{prefix}*"),
+                self.folder.glob(f"{prefix}*"),
                 key=lambda entry: entry.stat().st_mtime,
                 reverse=True,
             )

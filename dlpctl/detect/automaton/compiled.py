@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
@@ -54,10 +53,37 @@ class Block(NamedTuple):
     database: bytes
 
 
+class PatternSet(Protocol):
+    """A set of patterns that texts are searched for."""
+
+    widest: int
+    """At least the bytes of the widest pattern with its context."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all of it is compiled."""
+
+    @property
+    def patterns(self) -> Sequence[Pattern]: ...
+
+    def __len__(self) -> int: ...
+
+    def complete(self) -> Compiled:
+        """Return the complete set, compiled now if it was not."""
+
+    def record(self, index: int) -> Record: ...
+
+    def parts(self, data: bytes, /) -> Sequence[Compiled]:
+        """Return compiled sets with every pattern that may match in the data."""
+
+
 class Compiled:
     """A set of patterns, loaded from its block."""
 
-    def __init__(self, block: Block) -> None:
+    is_complete = True
+
+    def __init__(self, block: Block, numbers: Sequence[int] | None = None) -> None:
+        """`numbers` are those of its patterns in the set that it is a part of."""
         from dlpctl.detect.automaton.database import load_database
 
         size, self.widest, self.reach, anchors = _HEAD.unpack_from(block.records)
@@ -65,6 +91,7 @@ class Compiled:
         self._first = after_head + 4 * size
         self._ends = array("I", block.records[after_head : self._first])
         self._records = block.records
+        self.numbers = range(size) if numbers is None else numbers
         self.database = load_database(block.database) if size else None
         self.anchors = load_database(block.records[_HEAD.size : after_head]) if anchors else None
 
@@ -80,6 +107,16 @@ class Compiled:
     @cached_property
     def records(self) -> list[Record]:
         return [self.record(index) for index in range(len(self))]
+
+    @property
+    def patterns(self) -> list[Pattern]:
+        return [record.pattern for record in self.records]
+
+    def complete(self) -> Compiled:
+        return self
+
+    def parts(self, _data: bytes) -> Sequence[Compiled]:
+        return (self,)
 
 
 class Record(NamedTuple):
@@ -176,118 +213,37 @@ def _context_width(pattern: Pattern) -> int:
     return max(context.before, context.after)
 
 
-def from_files(
-    library: Sequence[Path],
-    files: Sequence[Path],
-    cache: Cache | None,
-    on_compile: Callable[[], None] | None = None,
-    beside: Callable[[], object] | None = None,
-) -> list[Compiled]:
-    """Return the patterns of files, from the cache where it has them; `on_compile` is called before
-    anything is compiled, and `beside` meanwhile if that is the library.
-
-    A set for each category of the library, and one for those that are gated: in one database,
-    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
-    files are a set of their own, so that a change there does not compile the library again.
-    """
-    from dlpctl.detect.patterns.library import load_patterns, unique
-
-    def load() -> list[list[Pattern]]:
-        own, further = load_patterns(library), load_patterns(files)
-        unique([*own, *further])
-        everywhere = [pattern for pattern in own if not pattern.gated]
-        of_category = [
-            [pattern for pattern in everywhere if pattern.category is category]
-            for category in Category
-        ]
-        gated = [pattern for pattern in own if pattern.gated]
-        return [*((*of_category, gated) if library else ()), *([further] if files else ())]
-
-    further = [_state(files)] if files else []
-    state = _state(library)
-    return _cached(
-        [*(f"{name} {state}" for name in (*Category, "gated") if library), *further],
-        load,
-        cache,
-        on_compile,
-        beside if library else None,
-    )
-
-
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
-    """Patterns that are in no file, such as a policy's."""
+    """Return patterns that are in no file, such as those of a policy."""
     from dlpctl.detect.patterns.library import unique
 
-    """Return patterns that are in no file, such as those of a policy."""
-
     unique(patterns)
-    (compiled,) = _cached([_content(patterns)], lambda: [patterns], cache)
-    return compiled
+    key = key_of(_content(patterns))
+    return (kept_set(key, cache) if cache else None) or compile_set(key, patterns, cache)
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
     """Return patterns of a policy as `keep_packed` left them; None if missing or stale."""
-    return _kept(_key(_content(patterns)), cache, _OF_POLICIES)
+    return kept_set(key_of(_content(patterns)), cache, _OF_POLICIES)
 
 
 def keep_packed(patterns: Sequence[Pattern], block: Block, cache: Cache) -> None:
-    _keep(_key(_content(patterns)), block, cache, _OF_POLICIES)
+    _keep(key_of(_content(patterns)), block, cache, _OF_POLICIES)
 
 
 def _content(patterns: Sequence[Pattern]) -> str:
     return json.dumps([fields_of(pattern) for pattern in patterns])
 
 
-def _state(files: Iterable[Path]) -> str:
-    """Changes whenever the content of a file does, without reading it."""
-    try:
-        statuses = [(str(file), file.stat()) for file in files]
-    except OSError as problem:
-        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
-    return repr(
-        [(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses]
-    )
+def compile_set(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
+    """Compile a set, and keep it."""
+    block = pack(patterns)
+    if cache:
+        _keep(key, block, cache)
+    return Compiled(block)
 
 
-def _cached(
-    states: Sequence[str],
-    load: Callable[[], Sequence[Sequence[Pattern]]],
-    cache: Cache | None,
-    on_compile: Callable[[], None] | None = None,
-    beside: Callable[[], object] | None = None,
-) -> list[Compiled]:
-    """Return the sets that are cached under their states, and compile the others in threads, since
-    Hyperscan releases the lock of Python.
-    """
-    keys = [_key(state) for state in states]
-    sets = {
-        at: kept for at, key in enumerate(keys) if cache and (kept := _kept(key, cache)) is not None
-    }
-    missing = [at for at in range(len(keys)) if at not in sets]
-    if missing:
-        from concurrent.futures import ThreadPoolExecutor
-
-        if on_compile is not None:
-            on_compile()
-        patterns = load()
-        # The longest first, so that none of them is left to the end alone.
-        missing.sort(
-            key=lambda at: sum(len(one.trigger or one.regex) for one in patterns[at]), reverse=True
-        )
-        with ThreadPoolExecutor() as threads:
-            packing = threads.map(pack, [patterns[at] for at in missing])
-            also = threads.submit(beside) if beside else None
-            blocks = list(packing)
-        if also:
-            also.result()
-        for at, block in zip(missing, blocks, strict=True):
-            sets[at] = Compiled(block)
-            if cache:
-                _keep(keys[at], block, cache)
-    return [sets[at] for at in range(len(keys))]
-
-
-def _key(state: str) -> bytes:
+def key_of(state: str) -> bytes:
     from dlpctl.detect.automaton.database import version
 
     return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
@@ -298,7 +254,7 @@ def _keep(key: bytes, block: Block, cache: Cache, prefix: str = _PREFIX) -> None
         cache.forget_others(prefix, keep=_KEPT[prefix])
 
 
-def _kept(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
+def kept_set(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
     entry = cache.read(_name(key, prefix))
     framed = _framed(key)
     if entry is None or not entry[0].startswith(framed):

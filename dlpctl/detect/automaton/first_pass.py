@@ -13,7 +13,7 @@ from dlpctl.detect.automaton.anchors import Surroundings, character_start
 if TYPE_CHECKING:
     import hyperscan
 
-    from dlpctl.detect.automaton.compiled import Compiled
+    from dlpctl.detect.automaton.compiled import Compiled, PatternSet
 
 PART = 1 << 30
 """Bytes that Hyperscan is given at once; it ignores all after four gibibytes."""
@@ -29,13 +29,13 @@ Hits = dict[int, list[int]]
 class FirstPass:
     """Sets of patterns that are looked for together. Patterns are numbered through all sets."""
 
-    def __init__(self, sets: Sequence[Compiled]) -> None:
+    def __init__(self, sets: Sequence[PatternSet]) -> None:
         self.sets = tuple(sets)
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._local = threading.local()
         self.widest = max((each.widest for each in sets), default=0)
 
-    def of(self, index: int) -> tuple[Compiled, int]:
+    def of(self, index: int) -> tuple[PatternSet, int]:
         """Return the set of a pattern, and its number there."""
         at = next(at for at, following in enumerate(self._firsts[1:]) if index < following)
         return self.sets[at], index - self._firsts[at]
@@ -50,6 +50,28 @@ class FirstPass:
             for at, (first, following) in enumerate(pairwise(self._firsts))
             if not selected.isdisjoint(range(first, following))
         )
+
+    def on_demand(self, sets: Iterable[int]) -> list[PatternSet]:
+        """Return those of the sets that are not compiled completely."""
+        return [self.sets[at] for at in sets if not self.sets[at].is_complete]
+
+    def compile(self, sets: Iterable[int], beside: Callable[[], object] | None) -> None:
+        """Compile sets completely in threads, since Hyperscan releases the lock of Python, and
+        call `beside` meanwhile.
+        """
+        waiting = self.on_demand(sets)
+        if not waiting:
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        # The largest first, so that none of them is left to the end alone.
+        waiting.sort(key=len, reverse=True)
+        with ThreadPoolExecutor() as threads:
+            done = [threads.submit(each.complete) for each in waiting]
+            if beside is not None:
+                beside()
+            for each in done:
+                each.result()
 
     def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
         """Return the hits of all patterns, or of those in some sets, in valid UTF-8."""
@@ -73,37 +95,33 @@ class FirstPass:
     ) -> None:
         """Add the hits in a part of the data, which starts at `offset`, that end after `beyond`."""
         for at in sets:
-            each = self.sets[at]
-            if each.database is None:
-                continue
-            around = self._around_anchors(at, data) if each.anchors else None
-            if around is not None and not around.data:
-                continue
+            for each in self.sets[at].parts(data):
+                self._collect_set(each, self._firsts[at], data, offset, beyond, hits)
 
-            ends: defaultdict[int, list[int]] = defaultdict(list)
+    def _collect_set(
+        self, each: Compiled, first: int, data: bytes, offset: int, beyond: int, hits: Hits
+    ) -> None:
+        if each.database is None:
+            return
+        around = self._around_anchors(each, data) if each.anchors else None
+        if around is not None and not around.data:
+            return
+        ends: defaultdict[int, list[int]] = defaultdict(list)
 
-            def on_hit(
-                pattern: int,
-                _start: int,
-                end: int,
-                _flags: int,
-                _context: object,
-                ends: defaultdict[int, list[int]] = ends,
-            ) -> None:
-                ends[pattern].append(end)
+        def on_hit(pattern: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            ends[pattern].append(end)
 
-            self._scan(at, each.database, data if around is None else around.data, on_hit)
-            for pattern, relative in ends.items():
-                places = relative if around is None else map(around.place, relative)
-                hits[self._firsts[at] + pattern] += (
-                    [end + offset for end in places if end + offset > beyond]
-                    if offset or beyond
-                    else places
-                )
+        self._scan(each.database, data if around is None else around.data, on_hit)
+        for pattern, relative in ends.items():
+            places = relative if around is None else map(around.place, relative)
+            hits[first + each.numbers[pattern]] += (
+                [end + offset for end in places if end + offset > beyond]
+                if offset or beyond
+                else places
+            )
 
-    def _around_anchors(self, at: int, data: bytes) -> Surroundings:
+    def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings:
         """Return the parts of the data in which a gated set is looked for."""
-        each = self.sets[at]
         anchors = [-_CLOSE]
 
         def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> None:
@@ -111,19 +129,17 @@ class FirstPass:
                 anchors.append(end)
 
         assert each.anchors is not None
-        self._scan(~at, each.anchors, data, on_anchor)
+        self._scan(each.anchors, data, on_anchor)
         return Surroundings(data, anchors[1:], each.reach + _CLOSE)
 
-    def _scan(
-        self, number: int, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]
-    ) -> None:
-        database.scan(data, match_event_handler=on_hit, scratch=self._scratch(number, database))
+    def _scan(self, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]) -> None:
+        database.scan(data, match_event_handler=on_hit, scratch=self._scratch(database))
 
-    def _scratch(self, number: int, database: hyperscan.Database) -> Any:
+    def _scratch(self, database: hyperscan.Database) -> Any:
         """Return the working memory for one database in this thread."""
         scratches = self._local.__dict__.setdefault("scratches", {})
-        if number not in scratches:
+        if database not in scratches:
             import hyperscan
 
-            scratches[number] = hyperscan.Scratch(database)
-        return scratches[number]
+            scratches[database] = hyperscan.Scratch(database)
+        return scratches[database]

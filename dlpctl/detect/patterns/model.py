@@ -8,6 +8,8 @@ from dlpctl.types import Category
 
 BEFORE, AFTER = 60, 30
 UNBOUNDED_WIDTH = 1024
+WIDEST = 65_536
+"""The largest width of a pattern."""
 """The longest match in bytes of an unbounded pattern without `width`."""
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
-from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
-WIDEST = 65_536
 _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 

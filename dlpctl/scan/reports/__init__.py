@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 Write = Callable[[str], object]
+Marks = Sequence[tuple[int, int]]
+"""Starts and lengths of masked values in a line."""
+Conceal = Callable[[str, Marks], tuple[str, Marks]]
 
 
 class Setting(NamedTuple):
@@ -19,9 +22,19 @@ class Setting(NamedTuple):
     """The score from which on a finding is an error."""
     coloured: bool = False
     verbose: bool = False
-    """Whether to list everything that was skipped, not only unreadable files."""
+    """Whether to list everything that was skipped, not only unreadable files, and for people the
+    ids of findings.
+    """
     limits: str = ""
     """The limits of the search, for people; empty if it looked for everything."""
+    all_findings: bool = False
+    """True to list every finding for people, however many there are of a type."""
+    width: int = 120
+    """The columns of the terminal."""
+    about: Sequence[tuple[str, str]] = ()
+    """Names and values that say what was scanned and when, for a page."""
+    conceal: Conceal | None = None
+    """Masks what a search that was narrowed did not look for in the lines that are shown."""
 
 
 class Report(Protocol):

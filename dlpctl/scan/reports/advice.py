@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dlpctl.detect.patterns.rotation import Rotation, rotation_of
 from dlpctl.scan.results import Result
 
 _BY_CATEGORY = {
     "SECRETS": (
-        "Revoke it where it was issued, and issue a new one: anyone who could read this file or the"
-        " history of its repository may have it. Keep the new one in the environment or in a secret"
-        " store."
+        "Anyone who could read this file or the history of its repository may have it. Keep the new"
+        " one in the environment or in a secret store."
     ),
     "PII": (
         "Remove it, or replace it by generated data: 'dlpctl mask --operator surrogate' does that."
@@ -31,4 +31,26 @@ _ACCEPT = (
 
 
 def advice(result: Result) -> str:
-    return f"{_BY_CATEGORY[result.category]} {_ACCEPT}"
+    how = rotation(result)
+    first = "" if how is None else " ".join(filter(None, (how.advice, how.page, how.command))) + " "
+    return f"{first}{_BY_CATEGORY[result.category]} {_ACCEPT}"
+
+
+def rotation(result: Result) -> Rotation | None:
+    """Return where a secret is revoked and replaced; None for other findings."""
+    return rotation_of(result.pattern_id, result.type) if result.category == "SECRETS" else None
+
+
+class Rotations:
+    """The rotations of the secrets of a scan, by pattern."""
+
+    def __init__(self) -> None:
+        self._of_pattern: dict[str, dict[str, str]] = {}
+
+    def add(self, result: Result) -> None:
+        if result.pattern_id not in self._of_pattern and (how := rotation(result)):
+            self._of_pattern[result.pattern_id] = how.to_dict()
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, str]]]:
+        """Return them for programs, under the key `rotation`, if there are any."""
+        return {"rotation": self._of_pattern} if self._of_pattern else {}

@@ -1,11 +1,16 @@
-"""One HTML page that needs nothing else: a table to filter and sort. Only its script may run."""
+"""One HTML page that needs nothing else: a summary, and a table to filter and sort. Only its script
+may run.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
+from collections.abc import Iterable
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from dlpctl.scan.reports import (
     BaseReport,
@@ -16,18 +21,29 @@ from dlpctl.scan.reports import (
     shortcomings,
     skipped_by_reason,
 )
+from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import Result, Summary
 
+if TYPE_CHECKING:
+    from dlpctl.detect.patterns.rotation import Rotation
+
 _FOLDER = Path(__file__).parent
+_LEVELS = ("error", "warning", "note")
+_MOST_BARS = 12
 
 
 class Html(BaseReport):
+    """Rows are written as they come; the summary follows them, and the script moves it up."""
+
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
+        self._counts = {"level": Counter[str](), "type": Counter[str](), "folder": Counter[str]()}
+        self._rotations: dict[Rotation, str] = {}
         style, script = (_FOLDER / name for name in ("report.css", "report.js"))
         head, self._tail = (_FOLDER / "report.html").read_text("utf-8").split("@ROWS@")
         self._script = script.read_text("utf-8")
-        values = {"STYLE": style.read_text("utf-8")}
+        about = "".join(f"<dt>{name}</dt><dd>{_shown(text)}</dd>" for name, text in setting.about)
+        values = {"ABOUT": about, "STYLE": style.read_text("utf-8")}
         values["STYLE_HASH"], values["SCRIPT_HASH"] = _hash(values["STYLE"]), _hash(self._script)
         for name, value in values.items():
             head = head.replace(f"@{name}@", value)
@@ -35,23 +51,44 @@ class Html(BaseReport):
 
     def add(self, result: Result) -> None:
         level = self.level(result)
+        folder = str(PurePosixPath(result.path).parent)
+        for name, value in (("level", level), ("type", result.type), ("folder", folder)):
+            self._counts[name][value] += 1
+        if how := rotation(result):
+            self._rotations.setdefault(how, result.label)
         commit = f"commit {result.commit[:12]}, {result.date[:10]}" if result.commit else ""
-        sample = f"<code>{_shown(result.sample)}</code>" if result.sample else _dim("hidden")
         where = f"<code>{_shown(result.path)}:{_shown(place_of(result))}</code>"
-        cells = (
-            f'<td><span class="badge {level}">{level}</span></td>',
-            f'<td class="path">{where}{f"<br>{_dim(commit)}" if commit else ""}</td>',
-            f"<td>{_shown(result.type)}<br>{_dim(result.category)}</td>",
-            f"<td>{_shown(result.label)}</td>",
-            f"<td>{sample}</td>",
-            f'<td class="score">{result.score:.2f}</td>',
-        )
-        data = f'data-type="{_shown(result.type)}" data-level="{level}"'
-        self._write(f'<tr class="finding" {data}>{"".join(cells)}</tr>\n')
+        cells = {
+            "Level": f'<span class="badge {level}">{level}</span>',
+            "Where": f"{where}{f'<br>{_dim(commit)}' if commit else ''}{self._excerpt(result)}",
+            "Type": f"{_shown(result.type)}<br>{_dim(result.category)}",
+            "What": _shown(result.label),
+            "Value": f"<code>{_shown(result.sample)}</code>" if result.sample else _dim("hidden"),
+            "Score": f"{result.score:.2f}",
+        }
+        data = {"type": result.type, "level": level, "folder": folder}
+        named = " ".join(f'data-{name}="{_shown(value)}"' for name, value in data.items())
+        row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in cells.items())
+        self._write(f'<tr class="finding" {named}>{row}</tr>\n')
+
+    def _excerpt(self, result: Result) -> str:
+        """Return the line of a finding with its masked value marked."""
+        if not result.excerpt:
+            return ""
+        line, marks = result.excerpt, [(result.mark, len(result.sample or "(hidden)"))]
+        if self._setting.conceal is not None:
+            line, concealed = self._setting.conceal(line, marks)
+            marks = [*concealed]
+        start, size = marks[0]
+        before, value, after = line[:start], line[start : start + size], line[start + size :]
+        marked = f"{_shown(before)}<mark>{_shown(value)}</mark>{_shown(after)}"
+        return f'<code class="line">{marked}</code>'
 
     def finish(self, summary: Summary) -> None:
+        self._write("</tbody>\n</table>\n")
         found, where = headline(summary)
-        self._write(f"</tbody>\n</table>\n<p><strong>{found}</strong>{where}.</p>\n")
+        self._write('<section id="summary" aria-label="Summary">\n')
+        self._write(f'<p class="headline"><strong>{found}</strong>{where}.</p>\n')
         notes = [_shown(sentence) for sentence in shortcomings(summary)]
         notes += [
             f"<code>{_shown(skip.path)}</code>: {_shown(skip.detail or skip.why.value)}"
@@ -61,7 +98,50 @@ class Html(BaseReport):
             self._write(f'<p class="short">{note}</p>\n')
         if skipped := skipped_by_reason(summary):
             self._write(f'<p class="dim">Not scanned: {_shown(skipped)}.</p>\n')
+        if summary.findings:
+            levels = [(name, self._counts["level"][name]) for name in _LEVELS]
+            charts = {
+                "By level": [level for level in levels if level[1]],
+                "By type": _most(self._counts["type"]),
+                "By folder": _most(self._counts["folder"]),
+            }
+            bars = "".join(_chart(title, rows) for title, rows in charts.items())
+            self._write(f'<div class="charts">{bars}</div>\n')
+        self._write(_rotation_list(self._rotations))
+        self._write("</section>\n")
         self._write(self._tail.replace("@SCRIPT@", self._script).lstrip("\n"))
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return the most frequent, and the others together."""
+    listed = counts.most_common(_MOST_BARS)
+    others = counts.total() - sum(count for _, count in listed)
+    return [*listed, (f"{len(counts) - len(listed)} others", others)] if others else listed
+
+
+def _chart(title: str, rows: Iterable[tuple[str, int]]) -> str:
+    """Return bars with their numbers; sizes are attributes, since no style attribute may be."""
+    rows = list(rows)
+    largest = max(count for _, count in rows)
+    body = "".join(
+        f'<tr><th scope="row">{_shown(name)}</th><td class="number">{count:,}</td>'
+        '<td><svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none">'
+        f'<rect width="{max(1, round(100 * count / largest))}" height="8"/></svg></td></tr>'
+        for name, count in rows
+    )
+    return f"<table><caption>{title}</caption><tbody>{body}</tbody></table>"
+
+
+def _rotation_list(rotations: dict[Rotation, str]) -> str:
+    if not rotations:
+        return ""
+    rows = []
+    for how, label in rotations.items():
+        page = f' <a href="{_shown(how.page)}" rel="noreferrer">{_shown(how.page)}</a>'
+        command = f"<br><code>{_shown(how.command)}</code>" if how.command else ""
+        advice = f"<strong>{_shown(label)}</strong>: {_shown(how.advice)}"
+        rows.append(f"<li>{advice}{page if how.page else ''}{command}</li>\n")
+    return f"<h2>How to replace these secrets</h2>\n<ul>\n{''.join(rows)}</ul>\n"
 
 
 def _dim(text: str) -> str:

@@ -1,9 +1,16 @@
-"""The report for people at a terminal."""
+"""The report for people at a terminal: lines with carets, and the rest in numbers."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from dlpctl.scan.excerpts import HIDDEN, draw_carets, printable_line
 from dlpctl.scan.reports import (
     BaseReport,
+    Marks,
     Setting,
     Write,
     counted,
@@ -12,20 +19,48 @@ from dlpctl.scan.reports import (
     size_of,
     skipped_by_reason,
 )
+from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
+if TYPE_CHECKING:
+    from dlpctl.detect.patterns.rotation import Rotation
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36", "bold red": "1;31"}
+_COLOURS = {"SECRETS": "bold red", "PHI": "yellow", "FINANCIAL": "yellow"}
+_MOST = {"SECRETS": 100}
+"""Findings of a type that are listed, by category."""
+_MOST_OF_OTHERS = 10
+_MOST_ISSUERS = 5
+_RULE = " | "
 
 
 class Human(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
         self._group: list[Result] = []
+        self._commit = ""
         self._files = 0
+        self._file: tuple[str, str] | None = None
+        self._listed: Counter[str] = Counter()
+        self._folded: Counter[str] = Counter()
+        self._secrets: dict[str, dict[Rotation, str]] = {}
 
     def add(self, result: Result) -> None:
-        if self._group and _file(self._group[0]) != _file(result):
+        if self._file != (result.path, result.commit):
+            self._file = (result.path, result.commit)
+            self._files += 1
+        if how := rotation(result):
+            self._secrets.setdefault(result.type, {}).setdefault(how, result.label)
+        most = _MOST.get(result.category, _MOST_OF_OTHERS)
+        if not self._setting.all_findings and self._listed[result.type] >= most:
+            self._folded[result.type] += 1
+            return
+        self._listed[result.type] += 1
+        if self._group and _line(self._group[0]) != _line(result):
+            previous = self._group[0].path
             self._end_group()
+            if previous != result.path:
+                self._write("\n")
         self._group.append(result)
 
     def skip(self, skip: Skip) -> None:
@@ -39,6 +74,13 @@ class Human(BaseReport):
 
     def finish(self, summary: Summary) -> None:
         self._end_group()
+        if self._listed:
+            self._write("\n")
+        if folded := self._folded:
+            named = ", ".join(f"{count:,} {name}" for name, count in folded.most_common())
+            self._write(self._style(f"and {folded.total():,} more: {named}; see --all", "dim"))
+            self._write("\n\n")
+        self._write_rotations()
         if len(summary.types) > 1:
             rows = sorted(summary.types.items(), key=lambda item: (-item[1], item[0]))
             width = max(len(name) for name, _ in rows)
@@ -59,35 +101,84 @@ class Human(BaseReport):
             self._write(self._style(sentence, "yellow") + "\n")
 
     def _end_group(self) -> None:
+        """Write the findings of one line, and the line."""
         group, self._group = self._group, []
         if not group:
             return
-        self._files += 1
-        self._write(self._style(_heading(group[0]), "bold") + "\n")
-        positions = [*map(_position, group)]
-        position_width = max(map(len, positions))
-        type_width = max(map(len, {result.type for result in group}))
-        for position, result in zip(positions, group, strict=True):
-            score, shown = f"{result.score:.2f}", result.sample or "(hidden)"
-            columns = f"{position:{position_width}}  {result.type:{type_width}}  {score}"
-            self._write(f"  {columns}  {shown}\n")
-        self._write("\n")
+        first = group[0]
+        if first.commit != self._commit:
+            self._commit = first.commit
+            self._write(self._style(f"commit {first.commit[:12]}, {first.date[:10]}", "bold"))
+            self._write("\n")
+        locations = [_location(result) for result in group]
+        widths = max(map(len, locations)), max(len(result.type) for result in group)
+        for location, result in zip(locations, group, strict=True):
+            self._write_finding(result, location, widths)
+        for excerpt, those in groupby(group, lambda result: result.excerpt):
+            if excerpt:
+                self._write_line(first, excerpt, [*those])
+
+    def _write_finding(self, result: Result, location: str, widths: tuple[int, int]) -> None:
+        shown = printable_line(result.sample or HIDDEN)
+        type_name = self._style(result.type.ljust(widths[1]), self._colour(result))
+        rest = f"{result.score:.2f}  {shown}"
+        if self._setting.verbose:
+            rest += f"  id {result.identity}"
+        if widths[0] + widths[1] + len(rest) + 4 > self._setting.width:
+            self._write(f"{self._style(location, 'bold')}\n  {type_name}  {rest}\n")
+        else:
+            self._write(f"{self._style(location.ljust(widths[0]), 'bold')}  {type_name}  {rest}\n")
+
+    def _write_line(self, first: Result, excerpt: str, group: Sequence[Result]) -> None:
+        """Write a line, and carets below its findings; both are cut to the terminal."""
+        marks: Marks = [
+            (result.mark, len(printable_line(result.sample or HIDDEN))) for result in group
+        ]
+        if self._setting.conceal is not None:
+            excerpt, marks = self._setting.conceal(excerpt, marks)
+        number = "" if first.inner else str(first.line)
+        width = max(self._setting.width - len(number) - len(_RULE) - 2, 10)
+        line, drawn = draw_carets(excerpt, marks, width)
+        carets = "".join(
+            gap + self._style(below, self._colour(result))
+            for (gap, below), result in zip(drawn, group, strict=True)
+        )
+        rule = self._style(_RULE, "dim")
+        self._write(f"  {self._style(number, 'dim')}{rule}{line}\n")
+        self._write(f"  {' ' * len(number)}{rule}{carets}\n")
+
+    def _write_rotations(self) -> None:
+        """Write how to replace the secrets that were found, once for each type."""
+        for name, issuers in sorted(self._secrets.items()):
+            advice = next(iter(issuers)).advice
+            self._write(f"{self._style(name, 'bold red')}: {advice}\n")
+            for how, label in islice(issuers.items(), _MOST_ISSUERS):
+                for step in filter(None, (how.page, how.command)):
+                    self._write(f"  {label}: {step}\n")
+        if self._secrets:
+            self._write("\n")
+
+    def _colour(self, result: Result) -> str:
+        if result.score < self._setting.fail_on:
+            return "dim"
+        return _COLOURS.get(result.category, "cyan")
 
     def _style(self, text: str, name: str) -> str:
-        return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._setting.coloured else text
+        if not self._setting.coloured or not text:
+            return text
+        return f"\x1b[{_CODES[name]}m{text}\x1b[0m"
 
 
-def _file(result: Result) -> tuple[str, str, str]:
-    return result.path, result.commit, result.date
+def _line(result: Result) -> tuple[str, str, int, str]:
+    return result.path, result.commit, result.line, result.inner
 
 
-def _position(result: Result) -> str:
-    return printable(result.inner) if result.inner else f"{result.line}:{result.column}"
-
-
-def _heading(result: Result) -> str:
+def _location(result: Result) -> str:
+    """Return the place of a finding as terminals and editors open it."""
     path = printable(result.path)
-    return f"{path}  (commit {result.commit[:12]}, {result.date[:10]})" if result.commit else path
+    if result.inner:
+        return f"{path} > {printable(result.inner)}"
+    return f"{path}:{result.line}:{result.column}"
 
 
 def _total(summary: Summary, files: int) -> str:

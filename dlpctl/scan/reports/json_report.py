@@ -1,4 +1,6 @@
-"""One JSON object, written as findings come: `findings`, then `skipped`, then `summary`."""
+"""One JSON object, written as findings come: `findings`, then `skipped`, `rotation` and
+`summary`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import json
 from typing import Any
 
 from dlpctl.scan.reports import BaseReport, Setting, Write
+from dlpctl.scan.reports.advice import Rotations
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 
@@ -14,11 +17,13 @@ class Json(BaseReport):
         super().__init__(write, setting)
         self._separator = ""
         self._skipped: list[Skip] = []
+        self._rotations = Rotations()
         write('{\n  "findings": [')
 
     def add(self, result: Result) -> None:
         self._write(f"{self._separator}\n    {dumped(record(result))}")
         self._separator = ","
+        self._rotations.add(result)
 
     def skip(self, skip: Skip) -> None:
         if self._setting.verbose or skip.why in FAILURES:
@@ -27,6 +32,8 @@ class Json(BaseReport):
     def finish(self, summary: Summary) -> None:
         self._write("\n  ],\n" if self._separator else "],\n")
         self._write(f'  "skipped": {dumped([skip_record(skip) for skip in self._skipped])},\n')
+        for name, value in self._rotations.to_dict().items():
+            self._write(f'  "{name}": {dumped(value)},\n')
         self._write(f'  "summary": {dumped(summary.to_dict())}\n}}\n')
 
 

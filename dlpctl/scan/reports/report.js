@@ -1,28 +1,38 @@
 "use strict";
-const rows = [...document.querySelectorAll("tbody tr.finding")];
-const text = document.querySelector("#text"), type = document.querySelector("#type"), level = document.querySelector("#level");
-const shown = document.querySelector("#shown");
-const names = [...new Set(rows.map(row => row.dataset.type))].sort();
-for (const name of names) type.add(new Option(name, name));
+const table = document.querySelector("table.findings"), summary = document.querySelector("#summary");
+const tools = document.querySelector(".tools"), shown = document.querySelector("#shown");
+const text = document.querySelector("#text");
+const rows = [...table.querySelectorAll("tr.finding")];
+const choices = ["type", "folder", "level"].map(name => [name, document.querySelector(`#${name}`)]);
+tools.before(summary);
+if (!rows.length) tools.hidden = table.hidden = true;
+for (const [name, select] of choices)
+  for (const value of [...new Set(rows.map(row => row.dataset[name]))].sort())
+    select.add(new Option(value, value));
 function filter() {
   const wanted = text.value.toLowerCase();
   let count = 0;
   for (const row of rows) {
-    const hit = (!type.value || row.dataset.type === type.value)
-      && (!level.value || row.dataset.level === level.value)
+    const hit = choices.every(([name, select]) => !select.value || row.dataset[name] === select.value)
       && (!wanted || row.textContent.toLowerCase().includes(wanted));
     row.hidden = !hit;
     count += hit;
   }
   shown.textContent = `${count} of ${rows.length} shown`;
 }
-for (const control of [text, type, level]) control.addEventListener("input", filter);
-document.querySelectorAll("th").forEach((head, column) => head.addEventListener("click", () => {
-  const down = head.dataset.down !== "yes";
-  head.dataset.down = down ? "yes" : "no";
-  const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
-  const sign = down ? 1 : -1;
-  rows.sort((one, other) => sign * key(one).localeCompare(key(other), undefined, { numeric: true }));
-  rows[0]?.parentNode.append(...rows);
-}));
+for (const control of [text, ...choices.map(([, select]) => select)]) control.addEventListener("input", filter);
+table.querySelectorAll("thead th").forEach((head, column, heads) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = head.textContent;
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    heads.forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+    const key = row => row.cells[column].textContent;
+    rows.sort((one, other) => sign * key(one).localeCompare(key(other), undefined, { numeric: true }));
+    rows[0]?.parentNode.append(...rows);
+  });
+});
 filter();

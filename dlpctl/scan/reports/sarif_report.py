@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dlpctl.scan.reports import BaseReport, Setting, Write, message_of, shortcomings
-from dlpctl.scan.reports.advice import advice
+from dlpctl.scan.reports.advice import advice, rotation
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -80,9 +80,9 @@ def _dumped(value: Any) -> str:
 
 
 def _rule(result: Result) -> dict[str, Any]:
-    said = advice(result)
+    said, how = advice(result), rotation(result)
     name = "".join(part.capitalize() for part in result.pattern_id.replace("_", "-").split("-"))
-    return {
+    rule: dict[str, Any] = {
         "id": result.pattern_id,
         "name": name,
         "shortDescription": {"text": result.label},
@@ -95,6 +95,9 @@ def _rule(result: Result) -> dict[str, Any]:
             "security-severity": _SEVERITY.get(result.category, "5.0"),
         },
     }
+    if how is not None:
+        rule["properties"]["rotation"] = how.to_dict()
+    return rule | ({"helpUri": how.page} if how and how.page else {})
 
 
 def _place(result: Result) -> dict[str, Any]:

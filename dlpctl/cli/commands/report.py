@@ -1,0 +1,61 @@
+"""Compare the reports of scans.
+
+Examples:
+    dlpctl report diff old.json new.json
+    dlpctl report diff old.json new.json --format json
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlpctl.cli import options
+from dlpctl.cli.app import App
+from dlpctl.cli.render import Printer
+
+SECTION = ("Content", 6)
+NEW_FINDINGS = 20
+
+app = App(__doc__)
+
+
+@app.callback()
+def _several() -> None:
+    """Keep `diff` a subcommand although it is the only one."""
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The JSON report of a scan.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The JSON report of a later scan.")],
+    form: options.Format = options.Output.HUMAN,
+    quiet: options.Quiet = False,
+) -> None:
+    """List the findings that are new in a report, and those that are gone.
+
+    Exit status: 0 nothing is new, 20 something is.
+
+    Examples:
+        dlpctl report diff old.json new.json
+        dlpctl report diff main.json branch.json --quiet || echo 'new findings'
+    """
+    from dlpctl.config import load_config
+    from dlpctl.scan.difference import difference
+    from dlpctl.scan.excerpts import HIDDEN, printable_line
+
+    found = difference(old, new)
+    printer = Printer(load_config().color, quiet=quiet)
+    if form is options.Output.JSON:
+        printer.json({"new": found.new, "gone": found.gone, "kept": found.kept})
+    else:
+        for sign, colour, records in (("+", "red", found.new), ("-", "green", found.gone)):
+            for record in records:
+                shown_place = record.get("place") or f"{record['line']}:{record['column']}"
+                sample = record.get("sample") or HIDDEN
+                line = f"{record['file']}:{shown_place}  {record['type']}  {sample}"
+                printer.line(printer.style(f"{sign} {printable_line(line)}", colour))
+        printer.line(f"{len(found.new):,} new, {len(found.gone):,} gone, {found.kept:,} in both")
+    raise typer.Exit(NEW_FINDINGS if found.new else 0)

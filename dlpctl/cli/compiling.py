@@ -1,0 +1,59 @@
+"""Compile patterns for the cache: in the background after a first use at a terminal.
+
+A first use compiles no more than its text needs, which the next one would do again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.engine import Detector
+
+_CLAIM, _CLAIM_SECONDS = "compiling", 300
+_LOW_PRIORITY = 19
+
+
+def compile_afterwards(detector: Detector, cache: Cache) -> None:
+    """Compile the library in another process once this one ends, if a person is waiting.
+
+    A pipeline is left alone: it calls 'dlpctl cache build' where it pays.
+    """
+    if sys.stderr is not None and sys.stderr.isatty():
+        atexit.register(_start, detector, cache)
+
+
+def _start(detector: Detector, cache: Cache) -> None:
+    if detector.is_compiled or not cache.claim(_CLAIM, _CLAIM_SECONDS):
+        return
+    import subprocess
+
+    from dlpctl.processes.child import python
+
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(
+        python("dlpctl.cli.compiling", str(cache.folder.absolute())),
+        stdin=nothing,
+        stdout=nothing,
+        stderr=nothing,
+        start_new_session=True,
+        cwd=cache.folder,
+    )
+
+
+def main(folder: str) -> None:
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.engine import Detector
+
+    if hasattr(os, "nice"):
+        os.nice(_LOW_PRIORITY)
+    Detector(cache=Cache(Path(folder))).compile()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,80 @@
+"""The patterns of files, as sets that are compiled already or on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.automaton.compiled import compile_set, kept_set, key_of
+from dlpctl.errors import PatternError
+from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    from dlpctl.detect.automaton.cache import Cache
+    from dlpctl.detect.automaton.compiled import Compiled, PatternSet
+    from dlpctl.detect.patterns.model import Pattern
+
+
+def from_files(
+    library: Sequence[Path],
+    files: Sequence[Path],
+    cache: Cache | None,
+    on_compile: Callable[[], None] | None = None,
+) -> list[PatternSet]:
+    """Return the patterns of files, from the cache where it has them; those of the library are
+    compiled on demand. `on_compile` is called before a complete set is compiled for the first time.
+
+    A set for each category of the library, and one for those that are gated: in one database,
+    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
+    files are a set of their own, so that a change there does not compile the library again.
+    """
+    from dlpctl.detect.patterns.library import load_patterns, unique
+
+    further = [_state(files)] if files else []
+    state = _state(library)
+    names = (*Category, "gated") if library else ()
+    keys = [key_of(each) for each in (*(f"{name} {state}" for name in names), *further)]
+    kept = [kept_set(key, cache) if cache else None for key in keys]
+    if None not in kept:
+        return [each for each in kept if each]
+    from dlpctl.detect.automaton.on_demand import OnDemand
+
+    own, more = load_patterns(library), load_patterns(files)
+    unique([*own, *more])
+    compiling = _once(on_compile)
+    sets: list[PatternSet] = []
+    for name, key, found in zip_longest(names, keys, kept):
+        patterns = more if name is None else [each for each in own if _set_name(each) == name]
+
+        def complete(key: bytes = key, patterns: Sequence[Pattern] = patterns) -> Compiled:
+            compiling()
+            return compile_set(key, patterns, cache)
+
+        if found is not None:
+            sets.append(found)
+        else:
+            sets.append(OnDemand(patterns, complete) if name and patterns else complete())
+    return sets
+
+
+def _set_name(pattern: Pattern) -> str:
+    return "gated" if pattern.gated else pattern.category
+
+
+def _once(function: Callable[[], None] | None) -> Callable[[], None]:
+    """Return a function that calls another the first time only."""
+    left = [function] if function else []
+    return lambda: left.pop()() if left else None
+
+
+def _state(files: Iterable[Path]) -> str:
+    """Changes whenever the content of a file does, without reading it."""
+    try:
+        statuses = [(str(file), file.stat()) for file in files]
+    except OSError as problem:
+        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
+    return repr(
+        [(name, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for name, each in statuses]
+    )

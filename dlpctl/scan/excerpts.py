@@ -1,0 +1,110 @@
+"""Lines with findings, to be shown: each value in them is masked."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from dlpctl.types import Finding
+
+HIDDEN = "(hidden)"
+"""Stands for a value of which even a part would tell too much."""
+_REACH = 160
+"""Characters before and after a value that are shown of its line."""
+
+_LEAST_REPEATED = 4
+"""Characters of a value that is masked where it is no finding, too."""
+
+
+class Excerpt(NamedTuple):
+    """A line, or a part of a long one."""
+
+    line: str
+    mark: int
+    """The position of the masked value in it."""
+
+
+class Excerpts:
+    """The lines of findings in one text."""
+
+    def __init__(
+        self, text: str, findings: Sequence[Finding], shown: Callable[[Finding], str | None]
+    ) -> None:
+        """`shown` returns a finding's masked value."""
+        self._text = text
+        self._findings = findings
+        self._starts = array("q", (finding.start for finding in findings))
+        self._ends = array("q", (finding.end for finding in findings))
+        self._shown = shown
+
+    def of(self, finding: Finding) -> Excerpt:
+        text, start, end = self._text, finding.start, finding.end
+        first = max(text.rfind("\n", max(0, start - _REACH), start) + 1, start - _REACH, 0)
+        line_end = text.find("\n", end, end + _REACH)
+        last = min(len(text), end + _REACH) if line_end < 0 else line_end
+        inside = range(bisect_right(self._ends, first), bisect_left(self._starts, last))
+        masks = {
+            text[self._starts[at] : self._ends[at]]: self._shown(self._findings[at]) or HIDDEN
+            for at in inside
+        }
+        pieces: list[str] = []
+        mark = 0
+        for at in inside:
+            pieces.append(_masked(text[first : self._starts[at]], masks))
+            if self._starts[at] == start:
+                mark = sum(map(len, pieces))
+            pieces.append(printable_line(masks[text[self._starts[at] : self._ends[at]]]))
+            first = max(first, self._ends[at])
+        pieces.append(_masked(text[first:last], masks))
+        return Excerpt("".join(pieces), mark)
+
+
+def _masked(text: str, masks: Mapping[str, str]) -> str:
+    """Return text between findings, in which the same values may occur and be no finding."""
+    for value, mask in masks.items():
+        if len(value) >= _LEAST_REPEATED:
+            text = text.replace(value, mask)
+    return printable_line(text)
+
+
+def draw_carets(
+    line: str, marks: Sequence[tuple[int, int]], width: int
+) -> tuple[str, list[tuple[str, str]]]:
+    """Return the part of a line that fits, and for each mark a gap and the carets below it."""
+    first = 0
+    if sum(marks[-1]) > width:
+        first = max(0, min(marks[0][0] - width // 4, len(line) - width))
+    line = line[first : first + width]
+    drawn: list[tuple[str, str]] = []
+    after = 0
+    for mark, size in marks:
+        start, end = max(mark - first, after), min(mark - first + size, width)
+        if start < end:
+            drawn.append((" " * _columns(line[after:start]), "^" * _columns(line[start:end])))
+            after = end
+        else:
+            drawn.append(("", ""))
+    return line, drawn
+
+
+def _columns(text: str) -> int:
+    """Return the columns that text takes in a terminal."""
+    from unicodedata import east_asian_width
+
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def printable_line(text: str) -> str:
+    """Return text of one line in which every character takes one column, or an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else " " if char in "\t\r" else _escaped(char) for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,0 +1,105 @@
+"""A library that is compiled on demand finds what the compiled one finds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dlpctl.detect.automaton.cache import Cache
+from dlpctl.detect.automaton.compiled import Compiled, pack
+from dlpctl.detect.automaton.first_pass import FirstPass
+from dlpctl.detect.automaton.on_demand import OnDemand
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from dlpctl.detect.patterns.lint import examples
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.types import Category
+
+LIBRARY = load_patterns(builtin_files())
+LETTERS = [
+    Pattern(letter, letter.upper(), Category.CUSTOM, letter, f"{letter}[0-9]{{3}}", 0.9)
+    for letter in "abcdef"
+]
+
+
+class Compilations:
+    """A set that counts how often it is compiled completely."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self.count = 0
+        self._patterns = patterns
+        self.set = OnDemand(patterns, self._compile)
+
+    def _compile(self) -> Compiled:
+        self.count += 1
+        return Compiled(pack(self._patterns))
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Detector:
+    """A detector with the library, none of which is compiled."""
+    return Detector(cache=Cache(tmp_path / "cache"))
+
+
+def test_a_short_text_compiles_little_and_misses_nothing(
+    fresh: Detector, library: Detector
+) -> None:
+    sampled = LIBRARY[:: len(LIBRARY) // 20]
+    text = "\n".join(example for one in sampled for example in examples(one, "match")[:1])
+    text += "\nWrite to Amara Okafor, jane.doe@example.com, card 4111 1111 1111 1111\n"
+    assert fresh.scan(text) == library.scan(text)
+    assert not fresh.is_compiled
+    assert fresh.for_types({"EMAIL"}).scan(text) == library.for_types({"EMAIL"}).scan(text)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_whatever_the_library_finds_in_its_examples_is_compiled(gated: bool) -> None:
+    """A sample: each pattern is compiled alone."""
+    patterns = [one for one in LIBRARY if one.gated is gated]
+    patterns = patterns[:: 1 + len(patterns) // 60]
+    demanded = Compilations(patterns)
+    for number, pattern in enumerate(patterns):
+        for text in examples(pattern, "match"):
+            parts = demanded.set.parts(text.encode())
+            assert any(number in part.numbers for part in parts), pattern.id
+    assert demanded.count == 0
+
+
+def test_hits_are_numbered_as_in_the_complete_set() -> None:
+    complete, demanded = FirstPass([Compiled(pack(LETTERS))]), Compilations(LETTERS)
+    on_demand = FirstPass([demanded.set])
+    for data in (b"", b"c123", b"e123 c456 c789", b"a123", b"nothing", b"f123 a9"):
+        assert on_demand.hits(data) == complete.hits(data)
+    for index, pattern in enumerate(LETTERS):
+        assert demanded.set.record(index) == complete.sets[0].record(index)
+        assert demanded.set.record(index).pattern.id == pattern.id
+    assert demanded.count == 0
+
+
+def test_much_text_compiles_the_complete_set_once() -> None:
+    demanded = Compilations(LETTERS)
+    searched = FirstPass([demanded.set])
+    data = b"c123 " * 60_000
+    threads = [threading.Thread(target=searched.hits, args=(data,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert demanded.count == 1
+    assert demanded.set.is_complete
+    assert len(searched.hits(data)[2]) == 60_000
+
+
+def test_the_width_of_a_set_is_known_before_it_is_compiled(library: Detector) -> None:
+    assert library.widest <= OnDemand.widest
+
+
+def test_compiling_narrows_with_the_detector(fresh: Detector) -> None:
+    """Of the categories, phone numbers and the like are the smallest that is not gated."""
+    health = fresh.for_types({"PHI"})
+    health.compile()
+    assert health.is_compiled
+    assert not fresh.is_compiled

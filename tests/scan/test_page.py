@@ -1,0 +1,144 @@
+"""The HTML report in a real browser: accessible, dark, on a phone, filtered and sorted.
+
+It needs Chromium, and axe-core in a folder that AXE_CORE names: `npm install axe-core`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlpctl.scan.reports import Setting, report_named
+from dlpctl.scan.results import Result, Summary
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
+AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core")) / "axe.min.js"
+SECONDS = 120
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM or not AXE.exists(), reason="needs Chromium and axe-core"),
+]
+
+
+def page() -> str:
+    """A report with findings of all levels, long paths and an unreadable file."""
+    out: list[str] = []
+    about = [("Scanned", "/home/jane/" + "project/" * 20), ("Commit", "c" * 40)]
+    report = report_named("html", out.append, Setting("1.2.3", 0.5, about=about))
+    summary = Summary()
+    summary.files, summary.bytes = 7, 4096
+    for number in range(40):
+        secret = number % 3 == 0
+        result = Result(
+            path=f"src/{'folder/' * (number % 5)}{'name' * number}.py",
+            line=number + 1,
+            column=6,
+            end_line=number + 1,
+            end_column=20,
+            start=0,
+            end=14,
+            type="CLOUD_KEY" if secret else "EMAIL",
+            category="SECRETS" if secret else "PII",
+            score=(0.9, 0.5, 0.1)[number % 3],
+            pattern_id="aws-access-key-id" if secret else "email",
+            label="AWS access key id" if secret else "E-mail address",
+            sample="AKIA********" if secret else None,
+            identity=str(number),
+            excerpt=f"{'x' * 120}AKIA********" if secret else "",
+            mark=120,
+        )
+        summary.add(result)
+        report.add(result)
+    summary.notes.append("This is a shallow clone.")
+    report.finish(summary)
+    return "".join(out)
+
+
+def in_browser(tmp_path: Path, script: str, *flags: str) -> Any:
+    """Run a script in the page, as `async () => ...`; return its result."""
+    content = re.sub(r"<meta http-equiv=[^>]*>", "", page())  # its policy runs no script of ours
+    run = f"({script})().then(found => document.title = JSON.stringify(found))"
+    injected = f"<script>{AXE.read_text(encoding='utf-8')}</script><script>{run}</script></body>"
+    file = tmp_path / "page.html"
+    file.write_text(content.replace("</body>", injected), encoding="utf-8")
+    command = [CHROMIUM, "--headless=old", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=60000", *flags]
+    done = subprocess.run(
+        [*command, file.as_uri()], capture_output=True, text=True, check=True, timeout=SECONDS
+    )
+    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
+    assert title, done.stderr
+    return json.loads(title[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+
+MODES = {
+    "light": ("--blink-settings=preferredColorScheme=1",),
+    "dark": ("--blink-settings=preferredColorScheme=0",),
+    "phone": ("--window-size=390,800",),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_axe_finds_no_violation_and_nothing_overflows(tmp_path: Path, mode: str) -> None:
+    found = in_browser(
+        tmp_path,
+        """async () => {
+            const result = await axe.run();
+            return {
+                violations: result.violations.map(one => [one.id, one.nodes.map(n => n.html)]),
+                passes: result.passes.length,
+                dark: matchMedia("(prefers-color-scheme: dark)").matches,
+                width: innerWidth,
+                overflow: document.documentElement.scrollWidth - innerWidth,
+            };
+        }""",
+        *MODES[mode],
+    )
+    assert found["violations"] == []
+    assert found["passes"] > 10
+    assert found["overflow"] <= 0
+    assert found["dark"] is (mode == "dark")
+    assert mode != "phone" or found["width"] < 600
+
+
+def test_it_is_summed_up_filtered_and_sorted_by_keyboard(tmp_path: Path) -> None:
+    found = in_browser(
+        tmp_path,
+        """async () => {
+            const shown = () => document.querySelector("#shown").textContent;
+            const first = () => document.querySelector("tr.finding:not([hidden])").textContent;
+            const select = (id, value) => {
+                const one = document.getElementById(id);
+                one.value = value;
+                one.dispatchEvent(new Event("input"));
+            };
+            const summary = document.querySelector("#summary").getBoundingClientRect().top;
+            const all = shown();
+            select("type", "CLOUD_KEY");
+            const keys = shown();
+            select("type", "");
+            const buttons = [...document.querySelectorAll("thead button")];
+            buttons.at(-1).focus();
+            buttons.at(-1).click();
+            const sorted = document.querySelector("[aria-sort]").getAttribute("aria-sort");
+            return {
+                all, keys, sorted, least: first(),
+                above: summary < document.querySelector(".findings").getBoundingClientRect().top,
+                focused: document.activeElement === buttons.at(-1),
+            };
+        }""",
+    )
+    assert found["all"] == "40 of 40 shown"
+    assert found["keys"] == "14 of 40 shown"
+    assert found["sorted"] == "ascending"
+    assert "0.10" in found["least"]
+    assert found["above"]
+    assert found["focused"]
