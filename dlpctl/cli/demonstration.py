@@ -38,6 +38,8 @@ _NEXT = (
     ("dlpctl setup", "look for secrets before each commit"),
 )
 _CHANGED = re.compile(r"<[A-Z_]+_\d+>|\S*\*+[\S*]*(?: \*+\S*)*")
+_LEADING = 16
+"""The distance of the lines of the PDF."""
 _WIDEST = 88
 
 
@@ -99,15 +101,32 @@ def _pdf(lines: Sequence[str]) -> bytes:
         font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1)
         font.BaseFont = pikepdf.Name.Helvetica
         page.obj.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
-        page.obj.Contents = pdf.make_stream(f"BT /F1 12 Tf 16 TL 30 100 Td {text} ET".encode())
+        page.obj.Contents = pdf.make_stream(
+            f"BT /F1 12 Tf {_LEADING} TL 30 100 Td {text} ET".encode()
+        )
         out = io.BytesIO()
         pdf.save(out)
     return out.getvalue()
 
 
 def _lines(pdf: bytes) -> list[str]:
-    """Return the text of a PDF as a reader of PDF shows it."""
-    from pypdf import PdfReader
+    """Return the lines of a page of one size of type, as they are seen."""
+    import pypdfium2
 
-    text = PdfReader(io.BytesIO(pdf)).pages[0].extract_text(extraction_mode="layout")
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    page = pypdfium2.PdfDocument(pdf)[0].get_textpage()
+    lines: dict[int, list[tuple[float, float, str]]] = {}
+    for index in range(page.count_chars()):
+        left, bottom, right, _ = page.get_charbox(index, loose=True)
+        lines.setdefault(round(bottom / _LEADING), []).append(
+            (left, right, page.get_text_range(index, 1))
+        )
+    return [_joined(sorted(lines[height])) for height in sorted(lines, reverse=True)]
+
+
+def _joined(characters: Sequence[tuple[float, float, str]]) -> str:
+    """Join the characters of a line, with a blank at each gap."""
+    text, end = "", characters[0][0]
+    for left, right, character in characters:
+        text += (" " if left - end > 1 else "") + character
+        end = max(end, right)
+    return " ".join(text.split())
