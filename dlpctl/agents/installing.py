@@ -1,0 +1,83 @@
+"""Where the hooks of an agent are configured, and how an entry there looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECONDS = 30
+"""The time after which an agent ends a hook; the hook itself answers well before."""
+
+
+class CommandHooks(NamedTuple):
+    """Entries in the form of Claude Code: by event, groups of commands with a matcher."""
+
+    events: Mapping[str, str | None]
+    """The events with the matchers of their groups."""
+    seconds: int = 1
+    """What a second is in the unit of its time-outs."""
+
+    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+        """Return the entry of each event."""
+        handler: dict[str, Any] = {
+            "type": "command",
+            "command": command,
+            "timeout": SECONDS * self.seconds,
+        }
+        return {
+            event: {"hooks": [handler]}
+            if matcher is None
+            else {"matcher": matcher, "hooks": [handler]}
+            for event, matcher in self.events.items()
+        }
+
+    @property
+    def preamble(self) -> dict[str, Any]:
+        return {}
+
+
+class FileHooks(NamedTuple):
+    """Entries in a file of hooks: by event, commands."""
+
+    events: tuple[str, ...]
+    timeout: str | None
+    """The name of the field for the time-out, if there is one."""
+    fields: Mapping[str, Any] = {}
+    typed: bool = True
+    """Whether an entry says that it is a command."""
+    version: int | None = 1
+
+    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+        entry: dict[str, Any] = {"type": "command"} if self.typed else {}
+        entry |= {"command": command}
+        entry |= {} if self.timeout is None else {self.timeout: SECONDS}
+        return dict.fromkeys(self.events, entry | dict(self.fields))
+
+    @property
+    def preamble(self) -> dict[str, Any]:
+        return {} if self.version is None else {"version": self.version}
+
+
+class PluginFile(NamedTuple):
+    """A plugin, which is a file of its own."""
+
+    template: str
+
+
+class Installation(NamedTuple):
+    """Where an agent finds its hooks."""
+
+    user_file: str
+    project_file: str
+    program: str
+    """The program whose presence shows that the agent is installed."""
+    hooks: CommandHooks | FileHooks | PluginFile
+    note: str = ""
+    """What the user has to do besides."""
+    variable: str = ""
+    """The variable that names another folder than the first one of `user_file`."""
+    mcp_file: str = ""
+    """The file that names MCP servers of the user."""
+    project_mcp_file: str = ""
