@@ -63,6 +63,10 @@ class Event(NamedTuple):
     tool_class: ToolClass = ToolClass.REMOTE
     masks_results: bool = False
     """Whether an event follows in which the tool's output can be replaced."""
+    arguments: Any = None
+    """The arguments of the tool whose result the content is."""
+    keeps_arguments: bool = False
+    """Whether the agent sends arguments that were replaced to the model afterwards."""
     masks_errors: bool = True
     """Whether that is so for a command that fails, too."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.agents.commands import ShellCommand, mentioned_files, parse_command, resolve
 from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored
-from dlpctl.errors import DlpctlError, StillExposedError
+from dlpctl.errors import DlpctlError, OutputError, StillExposedError
+from dlpctl.newfiles import replacing
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file
 from dlpctl.types import Decision
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker, Report
 
 _PATH_FIELDS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file")
+_NEW_TEXTS = ("content", "file_text", "new_str", "new_string", "newString", "insert_text")
+"""Arguments that become the content of a file."""
 _COMMAND_FIELDS = ("command", "cmd", "command_line")
 _LISTED_FILES = 5
 _HEAD = 1 << 16
@@ -107,6 +111,8 @@ class Guard:
         )
 
     def _result(self, event: Event, vault: SessionVault) -> Outcome:
+        if event.keeps_arguments and event.tool_class is ToolClass.WRITES:
+            self._restore_file(event, vault)
         try:
             found = self._inspect(event, event.content, vault)
         except StillExposedError as problem:
@@ -165,10 +171,43 @@ class Guard:
         content, count = restored(event.content, vault)
         if not count:
             return PASSED
+        if event.keeps_arguments:
+            return self._restored_later(event, vault)
         if not event.can_replace:
             return _refused(f"{event.tool} has tokens of masked values, which cannot be restored")
         self._note(event, "restored", {"tokens": count})
         return Outcome(Action.REPLACE, content)
+
+    def _restored_later(self, event: Event, vault: SessionVault) -> Outcome:
+        """Let a tool write tokens, which are restored in its file after it; refuse a tool that
+        looks for them.
+        """
+        arguments = event.content if isinstance(event.content, dict) else {}
+        others = {key: each for key, each in arguments.items() if key not in _NEW_TEXTS}
+        if arguments and not restored(others, vault)[1]:
+            return PASSED
+        return _refused(
+            "this agent would show the values of tokens to the model; give tokens only as new"
+            " content of a file"
+        )
+
+    def _restore_file(self, event: Event, vault: SessionVault) -> None:
+        """Restore the tokens in the file that a tool has written."""
+        arguments = event.arguments if isinstance(event.arguments, dict) else {}
+        texts = {key: each for key, each in arguments.items() if key in _NEW_TEXTS}
+        name = _first_text(arguments, _PATH_FIELDS)
+        if not restored(texts, vault)[1] or name is None:
+            return
+        path = (event.folder / name).resolve()
+        try:
+            with open_file(path) as file:
+                text = file.read(self._largest_file).decode("utf-8")
+            full, count = restored(text, vault)
+            with replacing(path, mode=stat.S_IMODE(path.stat().st_mode)) as file:
+                file.write(full.encode())
+        except (OSError, UnicodeError) as problem:
+            raise OutputError(f"{path.name}: tokens cannot be restored in it") from problem
+        self._note(event, "restored", {"tokens": count})
 
     def _shell(self, event: Event, vault: SessionVault) -> Outcome:
         name = next((each for each in _COMMAND_FIELDS if each in event.content), None)
@@ -188,7 +227,8 @@ class Guard:
         if not count:
             return self._without_failure(event, name, command)
         advice = "use a tool that edits files instead"
-        if not command.is_local or not event.can_replace or not isinstance(written, str):
+        restores = event.can_replace and not event.keeps_arguments and isinstance(written, str)
+        if not (command.is_local and restores):
             return _refused(
                 "the command has tokens of masked values, which are restored only in commands"
                 f" that are known to stay on this machine; {advice}"
@@ -216,8 +256,8 @@ class Guard:
 
     def _read(self, event: Event) -> Outcome:
         """Refuse a file to be read whose content no later event can mask."""
-        name = next((event.content[each] for each in _PATH_FIELDS if each in event.content), None)
-        if not isinstance(name, str):
+        name = _first_text(event.content, _PATH_FIELDS)
+        if name is None:
             return PASSED
         paths = [path for path in resolve(name, event.folder) if path.is_file()]
         if event.masks_results:
@@ -306,6 +346,11 @@ def _is_text(path: Path) -> bool:
     except OSError:
         return True  # the agent cannot read it either
     return b"\0" not in head and not head.startswith((b"%PDF", b"\xff\xd8", b"GIF8", b"RIFF"))
+
+
+def _first_text(arguments: Any, names: Iterable[str]) -> str | None:
+    found = (arguments[each] for each in names if each in arguments)
+    return next((each for each in found if isinstance(each, str)), None)
 
 
 def _lines_of(offset: object, limit: object) -> slice | None:

@@ -1,4 +1,5 @@
-"""Copilot CLI: prompts, arguments and results can all be replaced.
+"""Copilot CLI: prompts, arguments and results can all be replaced. The model sees arguments that
+were replaced, so that values are put into a file after a tool has written it.
 
 An error of a hook stops only a tool; a time-out stops nothing.
 """
@@ -72,9 +73,12 @@ def read(payload: Mapping[str, Any]) -> Event:
     if kind is EventKind.PROMPT:
         return event._replace(content=text_field(payload, "transformedPrompt"), can_replace=True)
     tool = text_field(payload, "toolName", "tool_name")
-    names = ("toolArgs", "tool_input") if kind is EventKind.INPUT else ("toolResult", "tool_result")
+    arguments = field(payload, "toolArgs", "tool_input")
+    is_input = kind is EventKind.INPUT
     return event._replace(
-        content=field(payload, *names),
+        content=arguments if is_input else field(payload, "toolResult", "tool_result"),
+        arguments=arguments,
+        keeps_arguments=True,
         can_replace=True,
         tool=tool,
         tool_class=_CLASSES.get(tool, ToolClass.REMOTE),

@@ -34,6 +34,18 @@ export const Dlpctl = async ({ directory }) => ({
     const answer = ask("result", input.sessionID, directory, content, input.tool)
     if (answer.action === "replace") Object.assign(output, answer.content)
   },
+  "experimental.chat.messages.transform": async (_input, output) => {
+    // All that goes to the model, also what the conversation keeps with its values.
+    const parts = output.messages.flatMap((message) => message.parts)
+    const content = parts.map((part) =>
+      part.type === "tool" ? { input: part.state?.input, output: part.state?.output, error: part.state?.error }
+        : { text: part.text, url: part.type === "file" && part.url?.startsWith("data:text/") ? part.url : undefined })
+    const session = output.messages[0]?.info?.sessionID
+    if (!session) return
+    const answer = ask("result", session, directory, content, "the request")
+    if (answer.action !== "replace") return
+    answer.content.forEach((masked, number) => Object.assign(parts[number].state ?? parts[number], masked))
+  },
   "experimental.text.complete": async (input, output) => {
     const answer = ask("display", input.sessionID, directory, output.text, "text")
     if (answer.action === "replace") output.text = answer.content

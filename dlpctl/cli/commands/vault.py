@@ -70,14 +70,13 @@ def show(
         hint = did_you_mean(name, found) or "; 'dlpctl vault list' lists them"
         raise UsageError(f"there is no vault {name!r}{hint}")
     vault = sessions.SessionVault(found[name].path, session.key())
-    if counts:
-        rows = [(kind, str(count)) for kind, count in vault.counts().items()]
-    else:
-        rows = [(f"<{token}>",) for token in sorted(token for token, _ in vault.items())]
+    tokens = sorted(f"<{token}>" for token, _ in vault.items())
     if form is options.Output.JSON:
-        printer.json(vault.counts() if counts else [row[0] for row in rows])
+        printer.json(vault.counts() if counts else tokens)
+    elif counts:
+        printer.table([(kind, str(count)) for kind, count in vault.counts().items()])
     else:
-        printer.table(rows)
+        printer.table([(token,) for token in tokens])
 
 
 @app.command()
