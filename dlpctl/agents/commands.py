@@ -46,8 +46,10 @@ class Part(NamedTuple):
     """A part of a command line."""
 
     text: str
+    is_document: bool = False
+    """Whether it is the text of a here-document, and no command."""
     is_literal: bool = False
-    """Whether the shell changes nothing in it: the text of a quoted here-document."""
+    """Whether the shell changes nothing in it: the here-document is quoted."""
 
 
 class ShellCommand(NamedTuple):
@@ -71,7 +73,8 @@ class ShellCommand(NamedTuple):
 
 def parse_command(command: str) -> ShellCommand:
     parts = tuple(_without_heredocs(command))
-    plain = "".join(part.text for part in parts if not part.is_literal)
+    plain = "".join(part.text for part in parts if not part.is_document)
+    expanded = "".join(part.text for part in parts if not part.is_literal)
     lexer = shlex.shlex(plain, posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
@@ -84,7 +87,7 @@ def parse_command(command: str) -> ShellCommand:
     run = list(_programs(words))
     return ShellCommand(
         parts,
-        is_local=all(name in _LOCAL for name in run) and not _EXPANDED.search(plain),
+        is_local=all(name in _LOCAL for name in run) and not _EXPANDED.search(expanded),
         sends=any(Path(name).name in _SENDING for name in run)
         or "/dev/tcp/" in plain
         or "/dev/udp/" in plain,
@@ -104,8 +107,8 @@ def _without_heredocs(command: str) -> Iterator[Part]:
         if end is None:
             break
         yield Part(rest[: line_end + 1])
-        yield Part(rest[line_end + 1 : end.start()], is_literal=bool(match["quote"]))
-        yield Part(end[0])
+        text = rest[line_end + 1 : end.end()]
+        yield Part(text, is_document=True, is_literal=bool(match["quote"]))
         rest = rest[end.end() :]
     yield Part(rest)
 

@@ -47,7 +47,7 @@ class Joined(NamedTuple):
         pieces: list[str] = []
         starts: list[int] = []
         position = 0
-        for leaf, following in zip(parts, [*parts[1:], Leaf("")], strict=True):
+        for leaf, following in zip(parts, [*parts, Leaf("")][1:], strict=True):
             ending = ": " if leaf.is_key and "\n" not in following.text else "\n\n"
             starts.append(position)
             pieces += (leaf.text, ending)

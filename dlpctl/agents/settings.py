@@ -139,13 +139,13 @@ class Settings(NamedTuple):
 
     def _has_exactly(self, data: Any, expected: Mapping[str, Any]) -> bool:
         """Return whether the entries of dlpctl are those, and no others."""
-        hooks = data.get("hooks", {}) if isinstance(data, dict) else {}
-        found = [each for path in _own_paths(data) for each in (path,)]
-        present = all(
+        hooks = data.get("hooks")
+        if not isinstance(hooks, dict) or len(list(_own_paths(data))) != len(expected):
+            return False
+        return all(
             isinstance(hooks.get(event), list) and entry in hooks[event]
             for event, entry in expected.items()
         )
-        return present and len(found) == len(expected)
 
     def _own(self, text: str) -> bool:
         if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
