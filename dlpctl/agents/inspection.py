@@ -13,12 +13,15 @@ from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.agents.sessions import SessionVault
+    from dlpctl.masking.operators import Masker
     from dlpctl.masking.unmask import ValueStore
     from dlpctl.preflight import Checker
 
+_AROUND = 4_096
+"""Characters before and after a finding that are searched again once it is masked."""
 _KNOWN = "session"
 """The pattern of findings that repeat a value of the session."""
 
@@ -109,18 +112,60 @@ def _masked(
         masker = checker.masker(vault)
         for number, leaf in enumerate(joined.parts):
             own = by_leaf.get(number)
-            texts.append(checker.masked(leaf.text, own, masker) if own else leaf.text)
+            texts.append(_masked_leaf(checker, leaf.text, own, masker) if own else leaf.text)
     remaining = iter(texts)
     return rebuilt(value, lambda _: next(remaining))
 
 
+def _masked_leaf(
+    checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
+) -> str:
+    """Return a text masked; only the lines around its values are searched again."""
+    parts: list[str] = []
+    position = 0
+    for start, end, own in _windows(text, hidden):
+        moved = [
+            each._replace(
+                finding=each.finding._replace(
+                    start=each.finding.start - start, end=each.finding.end - start
+                )
+            )
+            for each in own
+        ]
+        parts += (text[position:start], checker.masked(text[start:end], moved, masker))
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def _windows(
+    text: str, hidden: Sequence[FindingDecision]
+) -> Iterator[tuple[int, int, list[FindingDecision]]]:
+    """Yield the pieces of a text that contain its findings, with some lines around them."""
+    ordered = sorted(hidden, key=lambda each: each.finding.start)
+    number = 0
+    while number < len(ordered):
+        own = [ordered[number]]
+        start, end = max(own[0].finding.start - _AROUND, 0), own[0].finding.end + _AROUND
+        number += 1
+        while number < len(ordered) and ordered[number].finding.start - _AROUND <= end:
+            own.append(ordered[number])
+            end = max(end, ordered[number].finding.end + _AROUND)
+            number += 1
+        yield start, min(end, len(text)), own
+
+
 def _repeated(text: str, findings: Sequence[Finding], vault: SessionVault) -> list[FindingDecision]:
-    """Return where a text repeats values of the session that nothing around them reveals."""
-    known: dict[Value, Finding] = {}
+    """Return where a text repeats its own values and those of the session, which nothing there
+    reveals.
+    """
+    known: dict[Value, Finding] = {
+        Value(each.type, each.category, text[each.start : each.end]): each for each in findings
+    }
     for name, value in vault.items():
         kind = name.rpartition("_")[0]
         finding = Finding(kind, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
-        known[Value(kind, Category.CUSTOM, value)] = finding
+        known.setdefault(Value(kind, Category.CUSTOM, value), finding)
     verdict = Verdict(Action.MASK, None, None)
     return [FindingDecision(each, verdict) for each in Repeats(known).outside(text, findings)]
 

@@ -41,7 +41,12 @@ def cursor(event: str, **fields: Any) -> dict[str, Any]:
 
 
 def windsurf(event: str, **info: Any) -> dict[str, Any]:
-    return {"agent_action_name": event, "trajectory_id": "s", "execution_id": "e", "tool_info": info}
+    return {
+        "agent_action_name": event,
+        "trajectory_id": "s",
+        "execution_id": "e",
+        "tool_info": info,
+    }
 
 
 def opencode(event: str, content: Any, tool: str = "") -> dict[str, Any]:
@@ -203,7 +208,9 @@ def test_result_then_restore(agent: str, ask: Ask) -> None:
         (windsurf("pre_run_command", command_line="ls", cwd="/"), None),
     ],
 )
-def test_nothing_is_told_where_nothing_is_found(event: dict[str, Any], passed: Any, ask: Ask) -> None:
+def test_nothing_is_told_where_nothing_is_found(
+    event: dict[str, Any], passed: Any, ask: Ask
+) -> None:
     assert ask(event) == passed
 
 

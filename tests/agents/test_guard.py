@@ -23,7 +23,11 @@ def learn(claude: Claude, text: str = MAIL, session: str = "s1") -> str:
     """Let the session see a text as the output of a command, and return what the model sees."""
     response = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
     told = claude(
-        "PostToolUse", session, tool_name="Bash", tool_input={"command": "x"}, tool_response=response
+        "PostToolUse",
+        session,
+        tool_name="Bash",
+        tool_input={"command": "x"},
+        tool_response=response,
     )
     return text if told is None else told["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
 
@@ -50,6 +54,16 @@ def test_a_known_value_is_masked_where_nothing_reveals_it(claude: Claude) -> Non
     token = masked.removeprefix("DB_PASSWORD=")
     assert token.startswith("<")
     assert learn(claude, f"seen {password} there") == f"seen {token} there"
+
+
+def test_a_value_is_masked_in_all_parts_of_an_event(claude: Claude) -> None:
+    password = os.urandom(9).hex() + "Q"
+    filler = "Nothing to see here. " * 2_000
+    response = {"stdout": f"DB_PASSWORD={password}\n{filler}{password}", "stderr": password}
+    told = claude("PostToolUse", tool_name="Bash", tool_input={}, tool_response=response)
+    output = told["hookSpecificOutput"]["updatedToolOutput"]
+    assert password not in json.dumps(output)
+    assert output["stdout"].count("Nothing to see") == 2_000
 
 
 def test_keys_say_what_values_are(claude: Claude) -> None:
@@ -248,9 +262,7 @@ def test_a_damaged_vault_refuses(claude: Claude, tmp_path: Path) -> None:
     assert output.keys() == response.keys()
 
 
-def test_a_full_vault_refuses(
-    claude: Claude, vaults: SessionVaults
-) -> None:
+def test_a_full_vault_refuses(claude: Claude, vaults: SessionVaults) -> None:
     learn(claude)
     with vaults.open("claude-code", "s1").transaction() as vault:
         vault.add({f"EMAIL_{number}": f"v{number}" for number in range(2, 100_001)})

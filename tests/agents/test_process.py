@@ -34,7 +34,9 @@ def environ(tmp_path: Path, compiled_cache: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def run(environ: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+def run(
+    environ: dict[str, str], tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[bytes]]:
     def call(event: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         data = json.dumps(PROMPT | {"cwd": str(tmp_path)}).encode() if event is None else event
         command = [sys.executable, "-I", "-S", client.__file__]
@@ -97,7 +99,10 @@ def _answers(path: Path) -> bool:
 
 @pytest.mark.parametrize("answer", [b"", b"\1", (100).to_bytes(8, "little") + b"half"])
 def test_a_process_that_dies_in_the_middle(
-    answer: bytes, run: Callable[..., Any], environ: dict[str, str], sockets: Callable[[], list[Path]]
+    answer: bytes,
+    run: Callable[..., Any],
+    environ: dict[str, str],
+    sockets: Callable[[], list[Path]],
 ) -> None:
     folder = Path(client.run_folder(environ))
     folder.mkdir(mode=0o700, parents=True)
