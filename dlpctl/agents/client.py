@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
+    from _socket import socket as Connection  # noqa: N812
     from collections.abc import Mapping
 
 LARGEST = 64 << 20
@@ -48,12 +48,12 @@ def is_private(folder: str) -> bool:
     return is_folder and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
-def connected() -> socket.socket | None:
+def connected() -> Connection | None:
     """Return a connection to the warm process; None if there is none."""
     folder = run_folder(os.environ)
     if not is_private(folder):
         return None
-    import socket
+    import _socket  # without the classes of `socket`, which take milliseconds to import
 
     path = os.path.join(folder, socket_name())  # noqa: PTH118
     descriptor = None
@@ -61,12 +61,12 @@ def connected() -> socket.socket | None:
         if len(path) > _LONGEST_PATH:
             descriptor = os.open(folder, os.O_RDONLY)
             path = f"/proc/self/fd/{descriptor}/{socket_name()}"
-        connection = socket.socket(socket.AF_UNIX)
+        connection = _socket.socket(_socket.AF_UNIX)
         try:
             connection.settimeout(SECONDS)
             connection.connect(path)
-            if hasattr(socket, "SO_PEERCRED"):
-                peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            if hasattr(_socket, "SO_PEERCRED"):
+                peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
                 if int.from_bytes(peer[4:8], sys.byteorder) != os.getuid():
                     raise OSError
         except OSError:
@@ -82,7 +82,7 @@ def blob(data: bytes) -> bytes:
     return len(data).to_bytes(8, "little") + data
 
 
-def ask(connection: socket.socket, event: bytes) -> tuple[int, bytes, bytes]:
+def ask(connection: Connection, event: bytes) -> tuple[int, bytes, bytes]:
     """Return status, output and error of the warm process's answer."""
     variables = b"\0".join(
         os.fsencode(f"{name}={value}")
@@ -90,14 +90,23 @@ def ask(connection: socket.socket, event: bytes) -> tuple[int, bytes, bytes]:
         if name.startswith("DLPCTL_") or name in _VARIABLES
     )
     connection.sendall(blob(blob(os.fsencode(os.getcwd())) + blob(variables) + blob(event)))  # noqa: PTH109
-    with connection.makefile("rb") as stream:
-        size = int.from_bytes(stream.read(8), "little")
-        body = stream.read(size)
-    if not size or len(body) < size:
-        raise ConnectionError
+    size = int.from_bytes(receive(connection, 8), "little")
+    body = receive(connection, size)
     status = int.from_bytes(body[:8], "little")
     length = int.from_bytes(body[8:16], "little")
     return status, body[16 : 16 + length], body[24 + length :]
+
+
+def receive(connection: Connection, size: int) -> bytes:
+    """Return so many bytes; raise `ConnectionError` where the other side ends before."""
+    parts = []
+    while size:
+        part = connection.recv(min(size, 1 << 20))
+        if not part:
+            raise ConnectionError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def work_alone(event: bytes) -> int:

@@ -176,7 +176,7 @@ def test_every_agent_is_in_the_tables() -> None:
 
 @pytest.mark.parametrize("agent", sorted(PROMPTS))
 def test_the_agent_is_detected_from_its_event(agent: str) -> None:
-    assert detect(PROMPTS[agent][0]).NAME == agent
+    assert agent == detect(PROMPTS[agent][0]).NAME
 
 
 @pytest.mark.parametrize("agent", sorted(PROMPTS))
