@@ -89,7 +89,8 @@ def ask(connection: Connection, event: bytes) -> tuple[int, bytes, bytes]:
         for name, value in os.environ.items()
         if name.startswith("DLPCTL_") or name in _VARIABLES
     )
-    connection.sendall(blob(blob(os.fsencode(os.getcwd())) + blob(variables) + blob(event)))  # noqa: PTH109
+    folder = os.fsencode(os.getcwd())  # noqa: PTH109
+    connection.sendall(blob(blob(folder) + blob(variables) + blob(event)))
     size = int.from_bytes(receive(connection, 8), "little")
     body = receive(connection, size)
     status = int.from_bytes(body[:8], "little")

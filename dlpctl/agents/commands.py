@@ -47,13 +47,13 @@ class Part(NamedTuple):
 
     text: str
     is_document: bool = False
-    """Whether it is the text of a here-document, and no command."""
+    """True for the text of a here-document, which is no command."""
     is_literal: bool = False
-    """Whether the shell changes nothing in it: the here-document is quoted."""
+    """True if the shell changes nothing in it: the here-document is quoted."""
 
 
 class ShellCommand(NamedTuple):
-    """What is known of a command before it runs."""
+    """A command before it runs."""
 
     parts: tuple[Part, ...]
     is_local: bool
@@ -124,7 +124,7 @@ def _programs(words: list[str]) -> Iterator[str]:
             redirected = False
         elif expected and not _ASSIGNMENT.fullmatch(word):
             yield word
-            # The program that another one runs is not known by its place: its options come first.
+            # The program that another path runs is not known by its place: its options come first.
             expected = Path(word).name in _RUNNING
 
 
@@ -135,7 +135,7 @@ def _is_operator(word: str) -> bool:
 def _paths(word: str, folder: Path) -> Iterator[Path]:
     """Yield the paths that a word may name: `FILE`, `@FILE`, `--data=@FILE`, `name=@FILE`."""
     candidates = {word, word.rpartition("=")[2], word.partition("@")[2], word.partition(":")[2]}
-    for each in sorted(filter(None, (one.lstrip("@<") for one in candidates))):
+    for each in sorted(filter(None, (candidate.lstrip("@<") for candidate in candidates))):
         yield from resolve(each, folder)
 
 
@@ -160,7 +160,7 @@ def mentioned_files(prompt: str, folder: Path) -> list[Path]:
     for match in _MENTION.finditer(prompt):
         name = match["quoted"] or match["plain"]
         for each in (name, _LINES.sub("", name), name.rstrip(".,;:!?)]}'\"")):
-            path = next((one for one in resolve(each, folder) if _is_file(one)), None)
+            path = next((path for path in resolve(each, folder) if _is_file(path)), None)
             if path is not None:
                 found[path] = None
                 break

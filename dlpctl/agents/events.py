@@ -32,7 +32,7 @@ class EventKind(StrEnum):
 
 
 class ToolClass(StrEnum):
-    """What a tool does with its arguments."""
+    """The use that a tool makes of its arguments."""
 
     WRITES = "writes"
     """Writes files or shows text on this machine: tokens are restored."""
@@ -51,24 +51,24 @@ class Event(NamedTuple):
 
     agent: str
     name: str
-    kind: EventKind
+    purpose: EventKind
     session: str
     folder: Path
     """The working folder of the agent."""
     content: Any = None
     """The text or the JSON that is inspected."""
     can_replace: bool = False
-    """Whether the agent accepts other content instead; otherwise sensitive content is refused."""
+    """True if the agent accepts other content instead; otherwise sensitive content is refused."""
     tool: str = ""
     tool_class: ToolClass = ToolClass.REMOTE
     masks_results: bool = False
-    """Whether an event follows in which the tool's output can be replaced."""
+    """True if an event follows in which the tool's output can be replaced."""
     arguments: Any = None
     """The arguments of the tool whose result the content is."""
     keeps_arguments: bool = False
-    """Whether the agent sends arguments that were replaced to the model afterwards."""
+    """True if the agent sends arguments that were replaced to the model afterwards."""
     masks_errors: bool = True
-    """Whether that is so for a command that fails, too."""
+    """True if that is so for a command that fails, too."""
 
 
 class Action(StrEnum):
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
     content: Any = None
     """The content that replaces the one of the event, in exactly its form."""
     reason: str = ""
-    """Why, for the user and the model; without any sensitive value."""
+    """The reason, for the user and the model; without any sensitive value."""
 
 
 PASSED = Outcome(Action.PASS)

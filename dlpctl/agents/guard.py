@@ -89,10 +89,10 @@ class Guard:
 
     def decide(self, event: Event) -> Outcome:
         """Return the decision about an event; raise `DlpctlError` where there is none."""
-        if event.kind is EventKind.NOTHING:
+        if event.purpose is EventKind.NOTHING:
             return PASSED
         vault = self._vaults.open(event.agent, event.session)
-        return self._decide[event.kind](event, vault)
+        return self._decide[event.purpose](event, vault)
 
     def _prompt(self, event: Event, vault: SessionVault) -> Outcome:
         if refused := self._refuse_files(event, mentioned_files(str(event.content), event.folder)):
@@ -100,7 +100,7 @@ class Guard:
         found = self._inspect(event, event.content, vault)
         if found.decision is Decision.ALLOWED:
             return PASSED
-        self._note(event, "refused", found.counts)
+        self._record(event, "refused", found.counts)
         if found.decision is Decision.BLOCKED:
             return _refused(f"the prompt has {found.summary}, which may not leave; take it out")
         if event.can_replace:
@@ -121,7 +121,7 @@ class Guard:
             if found.decision is Decision.BLOCKED:
                 return _refused(_WITHHELD.format(found.summary))
             return PASSED
-        self._note(event, "masked", found.counts)
+        self._record(event, "masked", found.counts)
         if event.can_replace:
             return Outcome(Action.REPLACE, found.content)
         return _refused(f"the output of {event.tool or 'the tool'} has {found.summary}")
@@ -130,7 +130,7 @@ class Guard:
         found = self._inspect(event, event.content, vault)
         if found.decision is Decision.ALLOWED:
             return PASSED
-        self._note(event, "refused", found.counts)
+        self._record(event, "refused", found.counts)
         return _refused(
             f"the error of {event.tool} has {found.summary}, and nothing can take that out of this"
             " conversation: go back to before it, or start a new one"
@@ -144,7 +144,7 @@ class Guard:
         found = self._inspect(event, content, vault)
         if found.decision is Decision.ALLOWED:
             return PASSED
-        self._note(event, "refused", found.counts)
+        self._record(event, "refused", found.counts)
         return _refused(f"the file has {found.summary}")
 
     def _input(self, event: Event, vault: SessionVault) -> Outcome:
@@ -159,7 +159,7 @@ class Guard:
         found = self._inspect(event, event.content, vault)
         if found.decision is Decision.ALLOWED:
             return PASSED
-        self._note(event, "refused", found.counts)
+        self._record(event, "refused", found.counts)
         if found.decision is Decision.ALLOWED_WITH_MASKING and event.can_replace:
             return Outcome(Action.REPLACE, found.content)
         return _refused(f"the arguments of {event.tool} have {found.summary}")
@@ -175,7 +175,7 @@ class Guard:
             return self._restored_later(event, vault)
         if not event.can_replace:
             return _refused(f"{event.tool} has tokens of masked values, which cannot be restored")
-        self._note(event, "restored", {"tokens": count})
+        self._record(event, "restored", {"tokens": count})
         return Outcome(Action.REPLACE, content)
 
     def _restored_later(self, event: Event, vault: SessionVault) -> Outcome:
@@ -207,7 +207,7 @@ class Guard:
                 file.write(full.encode())
         except (OSError, UnicodeError) as problem:
             raise OutputError(f"{path.name}: tokens cannot be restored in it") from problem
-        self._note(event, "restored", {"tokens": count})
+        self._record(event, "restored", {"tokens": count})
 
     def _shell(self, event: Event, vault: SessionVault) -> Outcome:
         name = next((each for each in _COMMAND_FIELDS if each in event.content), None)
@@ -221,7 +221,7 @@ class Guard:
             return refused
         found = self._inspect(event, line, vault) if command.sends else None
         if found is not None and found.decision is not Decision.ALLOWED:
-            self._note(event, "refused", found.counts)
+            self._record(event, "refused", found.counts)
             return _refused(f"the command would send {found.summary}")
         _, count = restored(line, vault)
         if not count:
@@ -240,7 +240,7 @@ class Guard:
             )
         except _UnsafeValueError:
             return _refused(f"a masked value has characters that shells change; {advice}")
-        self._note(event, "restored", {"tokens": count})
+        self._record(event, "restored", {"tokens": count})
         return Outcome(Action.REPLACE, event.content | {name: full})
 
     def _without_failure(self, event: Event, name: str, command: ShellCommand) -> Outcome:
@@ -276,7 +276,7 @@ class Guard:
         ]
         if not problems:
             return None
-        self._note(event, "refused", {"files": len(problems)})
+        self._record(event, "refused", {"files": len(problems)})
         more = f" and {len(problems) - _LISTED_FILES} more" if len(problems) > _LISTED_FILES else ""
         return _refused(
             "files with sensitive values may not be sent: "
@@ -309,7 +309,7 @@ class Guard:
     def _inspect(self, event: Event, content: Any, vault: SessionVault) -> Inspected:
         return inspect(self._checker, content, vault)
 
-    def _note(self, event: Event, action: str, counts: Mapping[str, int]) -> None:
+    def _record(self, event: Event, action: str, counts: Mapping[str, int]) -> None:
         from dlpctl.agents.sessions import session_name
 
         self._audit.write(

@@ -163,9 +163,9 @@ def _repeated(text: str, findings: Sequence[Finding], vault: SessionVault) -> li
         Value(each.type, each.category, text[each.start : each.end]): each for each in findings
     }
     for name, value in vault.items():
-        kind = name.rpartition("_")[0]
-        finding = Finding(kind, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
-        known.setdefault(Value(kind, Category.CUSTOM, value), finding)
+        type_name = name.rpartition("_")[0]
+        finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
+        known.setdefault(Value(type_name, Category.CUSTOM, value), finding)
     verdict = Verdict(Action.MASK, None, None)
     return [FindingDecision(each, verdict) for each in Repeats(known).outside(text, findings)]
 

@@ -1,4 +1,4 @@
-"""Where the hooks of an agent are configured, and how an entry there looks."""
+"""The places where hooks of agents are configured, and the form of an entry there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CommandHooks(NamedTuple):
     events: Mapping[str, str | None]
     """The events with the matchers of their groups."""
     seconds: int = 1
-    """What a second is in the unit of its time-outs."""
+    """A second in the unit of its time-outs."""
 
     def entries(self, command: str) -> dict[str, dict[str, Any]]:
         """Return the entry of each event."""
@@ -46,7 +46,7 @@ class FileHooks(NamedTuple):
     """The name of the field for the time-out, if there is one."""
     fields: Mapping[str, Any] = {}
     typed: bool = True
-    """Whether an entry says that it is a command."""
+    """True if an entry says that it is a command."""
     version: int | None = 1
 
     def entries(self, command: str) -> dict[str, dict[str, Any]]:
@@ -67,15 +67,15 @@ class PluginFile(NamedTuple):
 
 
 class Installation(NamedTuple):
-    """Where an agent finds its hooks."""
+    """The place where an agent finds its hooks."""
 
     user_file: str
     project_file: str
     program: str
     """The program whose presence shows that the agent is installed."""
     hooks: CommandHooks | FileHooks | PluginFile
-    note: str = ""
-    """What the user has to do besides."""
+    remark: str = ""
+    """A step that is left to the user."""
     variable: str = ""
     """The variable that names another folder than the first one of `user_file`."""
     mcp_file: str = ""

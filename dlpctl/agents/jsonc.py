@@ -138,7 +138,7 @@ def _skip_blank(text: str, position: int) -> int:
 
 def _member(node: Node, key: str | int) -> Member | None:
     # Of repeated keys, programs read the last.
-    return next((one for one in reversed(node.members) if one.key == key), None)
+    return next((member for member in reversed(node.members) if member.key == key), None)
 
 
 def _insert(text: str, node: Node, depth: int, value: object, key: str | None = None) -> str:

@@ -21,7 +21,7 @@ class Leaf(NamedTuple):
 
     text: str
     is_key: bool = False
-    """Whether it is the key of the leaf that follows."""
+    """True for the key of the leaf that follows."""
 
 
 def leaves(value: Any) -> list[Leaf]:
@@ -71,14 +71,14 @@ _STRUCTURAL = ("type", "filePath", "file_path", "kind", "media_type", "mode", "s
 """Keys whose values say what an object is; an agent refuses an object without them."""
 
 
-def withheld(value: Any, note: str) -> Any:
-    """Return a value of the same form in which a note replaces every text."""
+def withheld(value: Any, text: str) -> Any:
+    """Return a value of the same form in which one text replaces all others."""
     if isinstance(value, str):
-        return note if value else value
+        return text if value else value
     if isinstance(value, list):
-        return [withheld(each, note) for each in value]
+        return [withheld(each, text) for each in value]
     if isinstance(value, dict):
         return {
-            key: each if key in _STRUCTURAL else withheld(each, note) for key, each in value.items()
+            key: each if key in _STRUCTURAL else withheld(each, text) for key, each in value.items()
         }
     return value

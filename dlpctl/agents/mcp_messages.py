@@ -41,7 +41,7 @@ Message = dict[str, Any]
 
 
 class Forwarded(NamedTuple):
-    """What becomes of a message: one to send on, one to send back, or neither."""
+    """A message to send on, one to send back, or neither."""
 
     onward: Message | None = None
     back: Message | None = None
@@ -154,7 +154,7 @@ def _still_fits(before: Any, after: Any, schema: Any) -> bool:
         return not schema.keys() - _UNCONSTRAINED and schema.get("type", "string") == "string"
     if isinstance(before, list):
         items = schema.get("items", {})
-        return all(_still_fits(one, two, items) for one, two in zip(before, after, strict=True))
+        return all(_still_fits(old, new, items) for old, new in zip(before, after, strict=True))
     if isinstance(before, dict) and before.keys() == after.keys():
         members, others = schema.get("properties", {}), schema.get("additionalProperties", {})
         fallback = {} if others is True else others
@@ -212,7 +212,7 @@ def _with_blobs(masked: Any, original: Any) -> Any:
             for (key, after), (name, before) in pairs
         }
     if isinstance(masked, list) and isinstance(original, list):
-        return [_with_blobs(one, two) for one, two in zip(masked, original, strict=True)]
+        return [_with_blobs(after, before) for after, before in zip(masked, original, strict=True)]
     return masked
 
 

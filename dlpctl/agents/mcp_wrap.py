@@ -68,11 +68,11 @@ class Wrapper:
         sender = "client" if to_server else "server"
         while line := lines.readline(LARGEST + 1):
             if len(line) > LARGEST:
-                _note(f"a message of the {sender} is larger than {LARGEST:,} bytes; ended")
+                _warn(f"a message of the {sender} is larger than {LARGEST:,} bytes; ended")
                 self._broken = True
                 return
             if not line.endswith(b"\n"):
-                _note(f"the {sender} ended in the middle of a message, which was dropped")
+                _warn(f"the {sender} ended in the middle of a message, which was dropped")
                 return
             if line.strip() and not self._pass(line, to_server=to_server):
                 return
@@ -82,7 +82,7 @@ class Wrapper:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
-            _note("a line that is not JSON was dropped")
+            _warn("a line that is not JSON was dropped")
             return True
         batch = message if isinstance(message, list) else [message]
         with self._lock:
@@ -92,7 +92,7 @@ class Wrapper:
         is_batch = isinstance(message, list)
         try:
             if len(onward) == len(batch) and all(
-                one is two for one, two in zip(onward, batch, strict=True)
+                after is before for after, before in zip(onward, batch, strict=True)
             ):
                 self._send(line, to_server=to_server)
             elif onward:
@@ -116,5 +116,5 @@ def _line(message: Any) -> bytes:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-def _note(text: str) -> None:
+def _warn(text: str) -> None:
     sys.stderr.write(f"dlpctl: {text}\n")

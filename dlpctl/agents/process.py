@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _IDLE_SECONDS = 15 * 60.0
 _CHECK_SECONDS = 30.0
-"""How often the process looks whether another one has taken its place."""
+"""The interval in which the process checks that no other one has taken its place."""
 _MESSAGE_SECONDS = 10.0
 _HEADER = 8
 _OVERHEAD = 1 << 20

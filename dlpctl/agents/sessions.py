@@ -55,8 +55,8 @@ class SessionVault(Vault):
         """Return how many values of each type the vault holds."""
         counted: dict[str, int] = {}
         for name, _ in sorted(self.items()):
-            kind = token_type(name.rpartition("_")[0])
-            counted[kind] = counted.get(kind, 0) + 1
+            type_name = token_type(name.rpartition("_")[0])
+            counted[type_name] = counted.get(type_name, 0) + 1
         return counted
 
 

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     command: tuple[str, ...]
     """The program that answers events, with its arguments."""
     allow: bool
-    """Whether events pass if that program fails."""
+    """True if events pass when that program fails."""
 
     @classmethod
     def of(
@@ -58,10 +58,10 @@ class Settings(NamedTuple):
         project: Path | None = None,
         allow: bool = False,
     ) -> Settings:
-        place = adapter.INSTALLATION
-        file = home_file(place.user_file, place.variable, environ)
+        installation = adapter.INSTALLATION
+        file = home_file(installation.user_file, installation.variable, environ)
         if project is not None:
-            file = project / place.project_file
+            file = project / installation.project_file
         command = (sys.executable, "-I", "-S", str(Path(client.__file__).absolute()))
         return cls(adapter, file, command, allow)
 
@@ -78,6 +78,14 @@ class Settings(NamedTuple):
         if text is None or not self._own(text):
             return State.ABSENT
         return State.INSTALLED if text == self._installed(text) else State.STALE
+
+    def installed_line(self) -> str:
+        """Return the command line that the agent runs, as it is in the file."""
+        text = self._read() or ""
+        if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
+            return shlex.join(json.loads(text.partition("const COMMAND = ")[2].partition("\n")[0]))
+        entry = _at(self._loads(text), next(_own_paths(self._loads(text))))
+        return str(next(entry[name] for name in _COMMANDS if name in entry))
 
     def install(self) -> State:
         """Install or repair the hooks, and return how they were before."""
@@ -234,7 +242,7 @@ def _at(value: Any, path: jsonc.Path) -> Any:
 
 
 def home_file(name: str, variable: str, environ: Mapping[str, str]) -> Path:
-    """Return the path of `~/.folder/file`, whose folder a variable may replace."""
+    """Return the path of `~/.folder/file`, whose folder a variable may reinstallation."""
     if variable and (folder := environ.get(variable)):
         return Path(folder, *Path(name).parts[2:])
     home = environ.get("HOME") or environ.get("USERPROFILE")
@@ -246,6 +254,8 @@ def home_file(name: str, variable: str, environ: Mapping[str, str]) -> Path:
 
 def is_present(adapter: Adapter, environ: Mapping[str, str]) -> bool:
     """Return whether an agent seems to be installed for this user."""
-    place = adapter.INSTALLATION
-    folder = home_file(place.user_file, place.variable, environ).parent
-    return folder.is_dir() or shutil.which(place.program, path=environ.get("PATH")) is not None
+    installation = adapter.INSTALLATION
+    folder = home_file(installation.user_file, installation.variable, environ).parent
+    return (
+        folder.is_dir() or shutil.which(installation.program, path=environ.get("PATH")) is not None
+    )

@@ -47,8 +47,8 @@ def install(settings: Sequence[Settings]) -> None:
         before = each.install()
         done = {"installed": "unchanged", "stale": "repaired"}.get(before, "installed")
         printer.line(f"{each.adapter.TITLE}: {done} in {each.file}")
-        if each.adapter.INSTALLATION.note and before != "installed":
-            printer.line(f"  {each.adapter.INSTALLATION.note}")
+        if each.adapter.INSTALLATION.remark and before != "installed":
+            printer.line(f"  {each.adapter.INSTALLATION.remark}")
 
 
 def uninstall(settings: Sequence[Settings]) -> None:
@@ -82,8 +82,9 @@ def diagnose(settings: Sequence[Settings]) -> int:
         if state is State.ABSENT:
             continue
         value, event = canary_event(each.adapter.NAME, Path.cwd())
-        ran = subprocess.run(
-            each.command,
+        ran = subprocess.run(  # noqa: S602 -- as the agent runs it
+            each.installed_line(),
+            shell=True,
             input=json.dumps(event).encode(),
             capture_output=True,
             timeout=_SECONDS,

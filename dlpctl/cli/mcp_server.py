@@ -73,4 +73,4 @@ def _explained(session: Session, text: str, misses: int) -> list[dict[str, Any]]
     detector = session.detector()
     found = explain(detector, text, session.config.min_score, set(), misses)
     lines = LineIndex(text)
-    return [describe(one, text, lines) for one in (*found.counts, *found.misses)]
+    return [describe(each, text, lines) for each in (*found.counts, *found.misses)]

@@ -81,21 +81,21 @@ def read(payload: Mapping[str, Any]) -> Event:
     name = text_field(payload, "hook_event_name")
     if name not in _EVENTS:
         raise UnknownEventError(f"{TITLE} has sent an unknown event {name[:40]!r}")
-    kind = _EVENTS[name]
+    event_kind = _EVENTS[name]
     event = Event(
-        NAME, name, kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
+        NAME, name, event_kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
     )
-    if kind is EventKind.PROMPT:
+    if event_kind is EventKind.PROMPT:
         return event._replace(content=text_field(payload, "prompt"))
-    if kind is EventKind.DISPLAY:
+    if event_kind is EventKind.DISPLAY:
         return event._replace(content=text_field(payload, "delta"), can_replace=True)
-    if kind is EventKind.FAILURE:
+    if event_kind is EventKind.FAILURE:
         return event._replace(
             content=text_field(payload, "error"), tool=text_field(payload, "tool_name")
         )
-    if kind in (EventKind.INPUT, EventKind.RESULT):
+    if event_kind in (EventKind.INPUT, EventKind.RESULT):
         tool = text_field(payload, "tool_name")
-        source = "tool_input" if kind is EventKind.INPUT else "tool_response"
+        source = "tool_input" if event_kind is EventKind.INPUT else "tool_response"
         return event._replace(
             content=field(payload, source),
             can_replace=True,
@@ -110,15 +110,15 @@ def read(payload: Mapping[str, Any]) -> Event:
 def reply(event: Event, outcome: Outcome) -> Reply:
     if outcome.action is Action.PASS:
         return Reply()
-    if event.kind is EventKind.PROMPT:
+    if event.purpose is EventKind.PROMPT:
         return as_json({"decision": "block", "reason": outcome.reason})
-    if event.kind is EventKind.FAILURE:
+    if event.purpose is EventKind.FAILURE:
         return as_json({"systemMessage": outcome.reason})
     replaced: dict[str, object] = {"hookEventName": event.name}
     refused = outcome.action is Action.REFUSE
-    if event.kind is EventKind.DISPLAY:
+    if event.purpose is EventKind.DISPLAY:
         replaced["displayContent"] = outcome.content
-    elif event.kind is EventKind.RESULT:
+    elif event.purpose is EventKind.RESULT:
         replaced["updatedToolOutput"] = (
             withheld(event.content, outcome.reason) if refused else outcome.content
         )

@@ -67,7 +67,7 @@ INSTALLATION = Installation(
     program="codex",
     variable="CODEX_HOME",
     hooks=CommandHooks({"UserPromptSubmit": None, "PreToolUse": None, "PostToolUse": None}),
-    note="Codex runs new and changed hooks only once you trust them: open /hooks in Codex",
+    remark="Codex runs new and changed hooks only once you trust them: open /hooks in Codex",
     mcp_file="~/.codex/config.toml",
 )
 
@@ -85,16 +85,16 @@ def read(payload: Mapping[str, Any]) -> Event:
     name = text_field(payload, "hook_event_name")
     if name not in _EVENTS:
         raise UnknownEventError(f"{TITLE} has sent an unknown event {name[:40]!r}")
-    kind = _EVENTS[name]
+    event_kind = _EVENTS[name]
     event = Event(
-        NAME, name, kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
+        NAME, name, event_kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
     )
-    if kind is EventKind.PROMPT:
+    if event_kind is EventKind.PROMPT:
         return event._replace(content=text_field(payload, "prompt"))
-    if kind is EventKind.NOTHING:
+    if event_kind is EventKind.NOTHING:
         return event
     tool = text_field(payload, "tool_name")
-    source = "tool_input" if kind is EventKind.INPUT else "tool_response"
+    source = "tool_input" if event_kind is EventKind.INPUT else "tool_response"
     return event._replace(
         content=field(payload, source),
         can_replace=True,
@@ -107,9 +107,9 @@ def read(payload: Mapping[str, Any]) -> Event:
 def reply(event: Event, outcome: Outcome) -> Reply:
     if outcome.action is Action.PASS:
         return Reply()
-    if event.kind is EventKind.PROMPT:
+    if event.purpose is EventKind.PROMPT:
         return as_json({"decision": "block", "reason": outcome.reason})
-    if event.kind is EventKind.RESULT:
+    if event.purpose is EventKind.RESULT:
         return as_json({"decision": "block", "reason": outcome.reason or _shown(outcome.content)})
     decided: dict[str, object] = {"hookEventName": event.name}
     if outcome.action is Action.REFUSE:

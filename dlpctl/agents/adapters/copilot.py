@@ -65,16 +65,16 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 def read(payload: Mapping[str, Any]) -> Event:
     name = _name(payload)
-    kind = _KINDS.get(name, EventKind.NOTHING)
+    event_kind = _KINDS.get(name, EventKind.NOTHING)
     session = text_field(payload, "sessionId", "session_id")
-    event = Event(NAME, name, kind, session, Path(text_field(payload, "cwd")))
-    if kind is EventKind.NOTHING:
+    event = Event(NAME, name, event_kind, session, Path(text_field(payload, "cwd")))
+    if event_kind is EventKind.NOTHING:
         return event
-    if kind is EventKind.PROMPT:
+    if event_kind is EventKind.PROMPT:
         return event._replace(content=text_field(payload, "transformedPrompt"), can_replace=True)
     tool = text_field(payload, "toolName", "tool_name")
     arguments = field(payload, "toolArgs", "tool_input")
-    is_input = kind is EventKind.INPUT
+    is_input = event_kind is EventKind.INPUT
     return event._replace(
         content=arguments if is_input else field(payload, "toolResult", "tool_result"),
         arguments=arguments,
@@ -107,12 +107,12 @@ def reply(event: Event, outcome: Outcome) -> Reply:
     if outcome.action is Action.PASS:
         return as_json({})
     refused = outcome.action is Action.REFUSE
-    if event.kind is EventKind.PROMPT:
+    if event.purpose is EventKind.PROMPT:
         # A prompt cannot be refused, but all of it can be replaced.
         return as_json(
             {"modifiedTransformedPrompt": outcome.reason if refused else outcome.content}
         )
-    if event.kind is EventKind.RESULT:
+    if event.purpose is EventKind.RESULT:
         content = event.content
         result = withheld(content, outcome.reason) if refused else outcome.content
         return as_json({"modifiedResult": _native(result)})

@@ -71,26 +71,26 @@ def matches(payload: Mapping[str, Any]) -> bool:
 def read(payload: Mapping[str, Any]) -> Event:
     given = text_field(payload, "hook_event_name")
     name = given[:1].lower() + given[1:]  # it runs hooks of Claude Code under their names, too
-    kind = _EVENTS.get({"userPromptSubmit": "beforeSubmitPrompt"}.get(name, name))
-    if kind is None:
+    event_kind = _EVENTS.get({"userPromptSubmit": "beforeSubmitPrompt"}.get(name, name))
+    if event_kind is None:
         raise UnknownEventError(f"{TITLE} has sent an unknown event {given[:40]!r}")
     session = text_field(payload, "conversation_id", "session_id")
-    event = Event(NAME, given, kind, session, _folder(payload))
-    if kind is EventKind.PROMPT:
+    event = Event(NAME, given, event_kind, session, _folder(payload))
+    if event_kind is EventKind.PROMPT:
         return event._replace(content=text_field(payload, "prompt"))
-    if kind is EventKind.FILE:
+    if event_kind is EventKind.FILE:
         return event._replace(content=text_field(payload, "content"), tool="Read")
-    if kind is EventKind.NOTHING:
+    if event_kind is EventKind.NOTHING:
         return event
     tool = text_field(payload, "tool_name")
-    content = field(payload, "tool_input" if kind is EventKind.INPUT else "tool_output")
+    content = field(payload, "tool_input" if event_kind is EventKind.INPUT else "tool_output")
     if isinstance(content, str):  # JSON in a text
         with suppress(ValueError):
             content = json.loads(content)
     is_mcp = tool.startswith("MCP:")
     return event._replace(
         content=content,
-        can_replace=kind is EventKind.INPUT or is_mcp,
+        can_replace=event_kind is EventKind.INPUT or is_mcp,
         tool=tool,
         tool_class=_CLASSES.get(tool, ToolClass.REMOTE),
         masks_results=is_mcp,
@@ -107,15 +107,15 @@ def _folder(payload: Mapping[str, Any]) -> Path:
 def reply(event: Event, outcome: Outcome) -> Reply:
     passed, refused = outcome.action is Action.PASS, outcome.action is Action.REFUSE
     told = {"user_message": outcome.reason, "agent_message": outcome.reason}
-    if event.kind is EventKind.PROMPT:
+    if event.purpose is EventKind.PROMPT:
         if passed:
             return as_json({"continue": True})
         return as_json({"continue": False, "user_message": outcome.reason})
-    if event.kind is EventKind.FILE:
+    if event.purpose is EventKind.FILE:
         return as_json({"permission": "allow"} if passed else {"permission": "deny"} | told)
     if passed:
         return as_json({})  # `allow` would approve what the user is otherwise asked about
-    if event.kind is EventKind.RESULT:
+    if event.purpose is EventKind.RESULT:
         if not event.can_replace:
             # Too late to change it: files and commands were inspected before they ran.
             return as_json({"additional_context": outcome.reason})

@@ -66,9 +66,9 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 def read(payload: Mapping[str, Any]) -> Event:
     name = text_field(payload, "hook_event_name")
-    kind = _EVENTS[name]
+    event_kind = _EVENTS[name]
     event = Event(
-        NAME, name, kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
+        NAME, name, event_kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
     )
     if name == "BeforeAgent":
         return event._replace(content=text_field(payload, "prompt"))
@@ -77,10 +77,10 @@ def read(payload: Mapping[str, Any]) -> Event:
         if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
             raise UnknownEventError(f"{TITLE} has sent a request without messages")
         return event._replace(content=request["messages"], can_replace=True, tool="the request")
-    if kind is EventKind.NOTHING:
+    if event_kind is EventKind.NOTHING:
         return event
     tool = text_field(payload, "tool_name")
-    source = "tool_input" if kind is EventKind.INPUT else "tool_response"
+    source = "tool_input" if event_kind is EventKind.INPUT else "tool_response"
     return event._replace(
         content=field(payload, source),
         can_replace=True,
@@ -97,7 +97,7 @@ def reply(event: Event, outcome: Outcome) -> Reply:
         return as_json({"decision": "deny", "reason": outcome.reason})
     if event.name == "BeforeModel":
         changed: dict[str, object] = {"llm_request": {"messages": outcome.content}}
-    elif event.kind is EventKind.RESULT:
+    elif event.purpose is EventKind.RESULT:
         return as_json({"decision": "deny", "reason": _shown(outcome.content)})
     else:
         changed = {"tool_input": outcome.content}

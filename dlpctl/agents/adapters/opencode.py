@@ -50,14 +50,14 @@ def matches(payload: Mapping[str, Any]) -> bool:
 def read(payload: Mapping[str, Any]) -> Event:
     name = text_field(payload, "event")
     try:
-        kind = EventKind(name)
+        event_kind = EventKind(name)
     except ValueError:
         raise UnknownEventError(f"{TITLE} has sent an unknown event {name[:40]!r}") from None
-    tool = text_field(payload, "tool") if kind is not EventKind.PROMPT else ""
+    tool = text_field(payload, "tool") if event_kind is not EventKind.PROMPT else ""
     return Event(
         NAME,
         name,
-        kind,
+        event_kind,
         text_field(payload, "session"),
         Path(text_field(payload, "cwd")),
         content=field(payload, "content"),

@@ -39,7 +39,7 @@ INSTALLATION = Installation(
     project_file=".windsurf/hooks.json",
     program="windsurf",
     hooks=FileHooks(
-        tuple(name for name, kind in _EVENTS.items() if kind is not EventKind.NOTHING),
+        tuple(name for name, event_kind in _EVENTS.items() if event_kind is not EventKind.NOTHING),
         None,
         {"show_output": True},
         typed=False,

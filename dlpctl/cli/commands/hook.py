@@ -58,7 +58,6 @@ def install(
 
     Examples:
         dlpctl hook install git --types SECRETS,PHI
-        dlpctl hook install claude-code
         dlpctl hook install --all
     """
     if target == _GIT:
@@ -131,7 +130,7 @@ def agent(
 
     Examples:
         dlpctl hook agent < event.json
-        dlpctl help agents
+        cat event.json | dlpctl hook agent
     """
     from dlpctl.cli import agent_hooks
 

@@ -54,7 +54,7 @@ def wrap(
     What cannot be inspected is refused. Unknown methods and fields pass unchanged.
 
     Examples:
-        dlpctl mcp wrap -- npx some-server --read-only
+        dlpctl mcp wrap -- npx some-server
         dlpctl mcp wrap --destination AI_TOOL -- python server.py
     """
     from dlpctl.agents.mcp_messages import Inspector

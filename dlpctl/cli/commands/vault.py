@@ -64,7 +64,8 @@ def show(
     session = Session.begin()
     printer = session.printer()
     found = {
-        one.name: one for one in sessions.stored(sessions.folder_of(session.config.data_folder))
+        stored.name: stored
+        for stored in sessions.stored(sessions.folder_of(session.config.data_folder))
     }
     if name not in found:
         hint = did_you_mean(name, found) or "; 'dlpctl vault list' lists them"
@@ -74,7 +75,7 @@ def show(
     if form is options.Output.JSON:
         printer.json(vault.counts() if counts else tokens)
     elif counts:
-        printer.table([(kind, str(count)) for kind, count in vault.counts().items()])
+        printer.table([(name, str(count)) for name, count in vault.counts().items()])
     else:
         printer.table([(token,) for token in tokens])
 
