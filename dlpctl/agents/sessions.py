@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
-_MOST_VALUES = 100_000
+_MOST_VALUES = 20_000
+"""Each event is searched for all values of its session."""
 _DAY = 86_400
 
 

@@ -265,7 +265,7 @@ def test_a_damaged_vault_refuses(claude: Claude, tmp_path: Path) -> None:
 def test_a_full_vault_refuses(claude: Claude, vaults: SessionVaults) -> None:
     learn(claude)
     with vaults.open("claude-code", "s1").transaction() as vault:
-        vault.add({f"EMAIL_{number}": f"v{number}" for number in range(2, 100_001)})
+        vault.add({f"EMAIL_{number}": f"v{number}" for number in range(2, 20_001)})
     told = claude("UserPromptSubmit", prompt="To bob@example.org")
     assert told["decision"] == "block"
     assert "full" in told["reason"]

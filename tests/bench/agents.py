@@ -73,6 +73,37 @@ def in_turns(runs: int, *measured: Callable[[], float]) -> list[float]:
     return [statistics.median(times) * 1e3 for times in zip(*rounds, strict=True)]
 
 
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    content = [{"type": "text", "text": message["params"]["arguments"]["text"]}]
+    answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": content}}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def call_seconds(command: list[str], runs: int, environ: dict[str, str]) -> float:
+    """Return the median time of a call of 2 KB, after the first ones."""
+    text = (WORDS * 40)[:1900] + VALUES
+    params = {"name": "x", "arguments": {"text": text}}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        times = []
+        for number in range(runs + 5):
+            message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            began = time.perf_counter()
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+            server.stdout.readline()
+            times.append(time.perf_counter() - began)
+        server.stdin.close()
+    return statistics.median(times[5:])
+
+
 def measure(*, runs: int, home: Path | None) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         environ = {
@@ -99,6 +130,10 @@ def measure(*, runs: int, home: Path | None) -> dict[str, float]:
                 lambda: seconds(alone, prompt(folder), environ),
                 lambda: seconds(mask, text, environ),
             )
+            echo = [sys.executable, "-c", ECHO]
+            wrap = [sys.executable, "-m", "dlpctl", "mcp", "wrap", "--", *echo]
+            direct = call_seconds(echo, runs * 5, environ)
+            wrapped = call_seconds(wrap, runs * 5, environ)
             answers = {
                 subprocess.run(hook, input=result(folder), capture_output=True, env=environ).stdout
                 for _ in range(max(runs // 4, 2))
@@ -112,6 +147,7 @@ def measure(*, runs: int, home: Path | None) -> dict[str, float]:
         "1 MB result, warm ms": round(large, 1),
         "2 KB prompt, alone ms": round(cold, 1),
         "2 KB prompt, alone to mask": round(cold / masked, 2),
+        "2 KB call, added by mcp wrap ms": round((wrapped - direct) * 1e3, 2),
         "different answers": len(answers),
     }
 
