@@ -26,7 +26,8 @@ _VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
 def run_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the socket."""
     if home := environ.get("DLPCTL_HOME"):
-        return os.path.join(os.path.abspath(os.path.expanduser(home)), "run")  # noqa: PTH100, PTH111, PTH118
+        home = os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111
+        return os.path.join(home, "run")  # noqa: PTH118
     if runtime := environ.get("XDG_RUNTIME_DIR"):
         return os.path.join(runtime, "dlpctl")  # noqa: PTH118
     return f"/tmp/dlpctl-{os.getuid()}"  # noqa: S108 -- its owner and mode are checked

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +43,8 @@ def chosen(target: str | None, *, every: bool, project: bool) -> list[Settings]:
 
 
 def install(settings: Sequence[Settings]) -> None:
+    from dlpctl.cli.session import Session
+
     printer = Printer()
     if not settings:
         raise UsageError("no coding agent was found; name one: dlpctl hook install claude-code")
@@ -49,6 +54,7 @@ def install(settings: Sequence[Settings]) -> None:
         printer.line(f"{each.adapter.TITLE}: {done} in {each.file}")
         if each.adapter.INSTALLATION.remark and before != "installed":
             printer.line(f"  {each.adapter.INSTALLATION.remark}")
+    Session.begin().detector().scan("")  # so that the first event need not wait for the patterns
 
 
 def uninstall(settings: Sequence[Settings]) -> None:
@@ -105,7 +111,8 @@ def answer(*, stay: bool) -> int:
     from dlpctl.agents.hooking import LARGEST
     from dlpctl.cli.guards import answer as answer_event
 
-    reply = answer_event(sys.stdin.buffer.read(LARGEST + 1), Path.cwd(), os.environ)
+    with _deadline():
+        reply = answer_event(sys.stdin.buffer.read(LARGEST + 1), Path.cwd(), os.environ)
     sys.stdout.buffer.write(reply.out.encode())
     sys.stdout.buffer.flush()
     sys.stderr.write(reply.error)
@@ -115,6 +122,26 @@ def answer(*, stay: bool) -> int:
 
         process.become(_answer_of_others)
     return reply.status
+
+
+@contextmanager
+def _deadline() -> Iterator[None]:
+    """Refuse the event before the agent gives up waiting, after which most go on without us."""
+    from dlpctl.agents import client
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def refuse(_number: int, _frame: object) -> None:
+        status = client.refuse(f"no answer within {client.SECONDS:.0f} seconds")
+        sys.stderr.flush()
+        os._exit(status)
+
+    signal.signal(signal.SIGALRM, refuse)
+    signal.setitimer(signal.ITIMER_REAL, client.SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _answer_of_others(event: bytes, folder: Path, environ: Any) -> Any:
