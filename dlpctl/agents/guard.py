@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dlpctl.agents.attachments import attachments, with_attachments, without_attachments
 from dlpctl.agents.commands import ShellCommand, mentioned_files, parse_command, resolve
 from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored
@@ -113,8 +114,13 @@ class Guard:
     def _result(self, event: Event, vault: SessionVault) -> Outcome:
         if event.keeps_arguments and event.tool_class is ToolClass.WRITES:
             self._restore_file(event, vault)
+        for data, name in attachments(event.content):
+            report = self._files.check(data, name)
+            if report.decision is not Decision.ALLOWED:
+                self._record(event, "refused", {"attachments": 1})
+                return _refused(_WITHHELD.format(report.summary))
         try:
-            found = self._inspect(event, event.content, vault)
+            found = self._inspect(event, without_attachments(event.content), vault)
         except StillExposedError as problem:
             return _refused(_WITHHELD.format(problem.message))
         if found.content is None:
@@ -123,7 +129,7 @@ class Guard:
             return PASSED
         self._record(event, "masked", found.counts)
         if event.can_replace:
-            return Outcome(Action.REPLACE, found.content)
+            return Outcome(Action.REPLACE, with_attachments(found.content, event.content))
         return _refused(f"the output of {event.tool or 'the tool'} has {found.summary}")
 
     def _failure(self, event: Event, vault: SessionVault) -> Outcome:

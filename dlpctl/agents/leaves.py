@@ -71,6 +71,10 @@ _STRUCTURAL = ("type", "filePath", "file_path", "kind", "media_type", "mode", "s
 """Keys whose values say what an object is; an agent refuses an object without them."""
 
 
+_ATTACHED = ("audio", "image", "resource")
+"""Types of content that has no texts to replace."""
+
+
 def withheld(value: Any, text: str) -> Any:
     """Return a value of the same form in which one text replaces all others."""
     if isinstance(value, str):
@@ -78,6 +82,8 @@ def withheld(value: Any, text: str) -> Any:
     if isinstance(value, list):
         return [withheld(each, text) for each in value]
     if isinstance(value, dict):
+        if value.get("type") in _ATTACHED:
+            return {"type": "text", "text": text}
         return {
             key: each if key in _STRUCTURAL else withheld(each, text) for key, each in value.items()
         }

@@ -4,16 +4,15 @@ refused, and all that is not known passes unchanged.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.agents.attachments import attachments, with_attachments, without_attachments
 from dlpctl.agents.inspection import inspect
 from dlpctl.errors import DlpctlError
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from dlpctl.agents.sessions import SessionVault
     from dlpctl.files.checking import FileChecker
@@ -34,7 +33,6 @@ _REQUESTS: dict[str, tuple[str, ...]] = {
 _ANSWERS = frozenset(_REQUESTS) | {"tasks/result"}
 """Requests whose answers carry content."""
 _REFUSED = -32001
-_BLOBS = ("data", "blob")
 _UNCONSTRAINED = {"type", "title", "description", "default", "examples", "$comment"}
 
 Message = dict[str, Any]
@@ -115,11 +113,11 @@ class Inspector:
     def _masked(self, content: Any) -> Any:
         """Return content with its values masked, None where there are none."""
         try:
-            for data, name in _blobs(content):
+            for data, name in attachments(content):
                 report = self._files.check(data, name)
                 if report.decision is not Decision.ALLOWED:
                     raise _RefusedError(f"an attachment may not pass: {report.summary}")
-            without = _without_blobs(content)
+            without = without_attachments(content)
             found = inspect(self._checker, without, self._vault)
         except DlpctlError as problem:
             raise _RefusedError(problem.message) from None
@@ -127,7 +125,7 @@ class Inspector:
             return None
         if found.decision is Decision.BLOCKED or found.content is None:
             raise _RefusedError(f"the content has {found.summary}, which may not pass")
-        return _with_blobs(found.content, content)
+        return with_attachments(found.content, content)
 
     def _learn_schemas(self, listed: Mapping[str, Any]) -> None:
         tools = listed.get("tools")
@@ -170,50 +168,6 @@ def _refusal(number: object, method: str, reason: str) -> Message:
         result = {"content": [{"type": "text", "text": text}], "isError": True}
         return answer | {"result": result}
     return answer | {"error": {"code": _REFUSED, "message": text}}
-
-
-def _is_blob(value: Mapping[str, Any], key: str) -> bool:
-    """Return whether a field is the base64 of an image, a sound or a file."""
-    return key in _BLOBS and "mimeType" in value and isinstance(value.get(key), str)
-
-
-def _blobs(value: Any) -> Iterator[tuple[bytes, str]]:
-    """Yield attached files with names that tell their formats."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            if _is_blob(value, key):
-                import mimetypes
-
-                suffix = mimetypes.guess_extension(str(value["mimeType"])) or ""
-                try:
-                    yield base64.b64decode(each, validate=True), f"attachment{suffix}"
-                except (binascii.Error, ValueError):
-                    raise _RefusedError("an attachment is not base64") from None
-            else:
-                yield from _blobs(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _blobs(each)
-
-
-def _without_blobs(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: "" if _is_blob(value, k) else _without_blobs(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_blobs(each) for each in value]
-    return value
-
-
-def _with_blobs(masked: Any, original: Any) -> Any:
-    if isinstance(masked, dict) and isinstance(original, dict):
-        pairs = zip(masked.items(), original.items(), strict=True)
-        return {
-            key: before if _is_blob(original, name) else _with_blobs(after, before)
-            for (key, after), (name, before) in pairs
-        }
-    if isinstance(masked, list) and isinstance(original, list):
-        return [_with_blobs(after, before) for after, before in zip(masked, original, strict=True)]
-    return masked
 
 
 def _hashable(number: object) -> object:

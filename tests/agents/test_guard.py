@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -220,6 +221,25 @@ def test_a_picture_and_a_pdf_cannot_be_masked_afterwards(claude: Claude, work: P
         claude("PreToolUse", tool_name="Read", tool_input={"file_path": str(work / "a.txt")})
         is None
     )
+
+
+def test_a_picture_that_a_tool_returns(claude: Claude) -> None:
+    broken = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0broken").decode()
+    plain = base64.b64encode(b"nothing").decode()
+    for image in (
+        {"type": "image", "data": broken, "mimeType": "image/png"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": broken}},
+        {"type": "image", "data": "%%", "mimeType": "image/png"},
+    ):
+        told = claude("PostToolUse", tool_name="mcp__x", tool_input={}, tool_response=[image])
+        (output,) = told["hookSpecificOutput"]["updatedToolOutput"]
+        assert output["type"] == "text"
+        assert broken not in json.dumps(told)
+    content = [{"type": "audio", "data": plain, "mimeType": "text/plain"}]
+    assert claude("PostToolUse", tool_name="x", tool_input={}, tool_response=content) is None
+    content.append({"type": "text", "text": MAIL})
+    told = claude("PostToolUse", tool_name="x", tool_input={}, tool_response=content)
+    assert told["hookSpecificOutput"]["updatedToolOutput"][0] == content[0]
 
 
 def test_a_pipe_is_not_waited_for(claude: Claude, work: Path) -> None:
