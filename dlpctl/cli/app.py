@@ -39,7 +39,7 @@ class App(typer.Typer):
         super().__init__(
             help=help_text,
             cls=settings.pop("cls", Group),
-            no_args_is_help=help_text is not None,
+            no_args_is_help=help_text is not None and "invoke_without_command" not in settings,
             add_completion=False,
             rich_markup_mode=None,
             pretty_exceptions_enable=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 class Session:
     """One run of one command."""
 
-    def __init__(self, config: Config, patterns: Sequence[Path] | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        patterns: Sequence[Path] | None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
         self.config = config
+        self._environ = environ
         self._files = [*config.patterns, *(patterns or ())]
         self._license: Licensed | None = None
         self._destination = config.destination
@@ -149,7 +155,7 @@ class Session:
         """The key for operators, vaults and fingerprints; made when it is needed first."""
         from dlpctl.masking.vault import vault_key
 
-        return vault_key(self.config.data_folder / "mask.key", os.environ, create=True)
+        return vault_key(self.config.data_folder / "mask.key", self._environ, create=True)
 
     def vault(self, file: Path, *, create: bool) -> Vault:
         from dlpctl.masking.vault import Vault

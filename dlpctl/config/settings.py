@@ -80,6 +80,15 @@ class FileLimits(NamedTuple):
     seconds: float = 120.0
 
 
+class Agents(NamedTuple):
+    """The settings of hooks of coding agents."""
+
+    policy: str = "ai-prompts"
+    on_failure: str = "block"
+    restore_in: tuple[str, ...] = ()
+    vault_days: int = 7
+
+
 class Config(NamedTuple):
     """All settings of one run. Built once and passed; nothing in it can change."""
 
@@ -95,6 +104,7 @@ class Config(NamedTuple):
     serve: Serve = Serve()
     on_uninspected: str = "block"
     limits: FileLimits = FileLimits()
+    agents: Agents = Agents()
 
     data_folder: Path = Path()
     cache_folder: Path = Path()
@@ -175,6 +185,30 @@ _ALL = (
         "on_uninspected",
         choice("block", "warn"),
         "What happens to a file with a part that cannot be inspected.",
+    ),
+    Setting(
+        "agents.policy",
+        POLICY,
+        "The policy that hooks of coding agents decide by.",
+        is_personal=True,
+    ),
+    Setting(
+        "agents.on_failure",
+        choice("block", "allow"),
+        "What happens to an event of an agent that cannot be inspected.",
+        is_personal=True,
+    ),
+    Setting(
+        "agents.restore_in",
+        TEXTS,
+        "Globs of further tools of agents in which tokens are restored.",
+        is_personal=True,
+    ),
+    Setting(
+        "agents.vault_days",
+        integer(1, 3_650),
+        "Days after its last use until the vault of a session is removed.",
+        is_personal=True,
     ),
     Setting("limits.input_bytes", integer(1), "The size of the largest file."),
     Setting("limits.expanded_bytes", integer(1), "The size of all that is packed in a file."),

@@ -9,14 +9,18 @@ in backticks. What is not in the store stays as it is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from dlpctl.masking.tokens import TokenStore
+
+class ValueStore(Protocol):
+    """Knows the values of tokens."""
+
+    def value(self, name: str) -> str | None: ...
 
 
 class _Brackets(NamedTuple):
@@ -117,7 +121,7 @@ class Unmasker:
     token.
     """
 
-    def __init__(self, store: TokenStore) -> None:
+    def __init__(self, store: ValueStore) -> None:
         self._store = store
         self._held = ""
         self.restored = 0
@@ -162,13 +166,13 @@ class Unmasker:
         return brackets.keep + brackets.write(value) + brackets.keep
 
 
-def unmask_text(text: str, store: TokenStore) -> str:
+def unmask_text(text: str, store: ValueStore) -> str:
     """The text with every token of the store replaced by its value."""
     unmasker = Unmasker(store)
     return unmasker.feed(text) + unmasker.finish()
 
 
-def unmask_stream(chunks: Iterable[str], store: TokenStore) -> Iterator[str]:
+def unmask_stream(chunks: Iterable[str], store: ValueStore) -> Iterator[str]:
     unmasker = Unmasker(store)
     for chunk in chunks:
         if restored := unmasker.feed(chunk):

@@ -84,3 +84,8 @@ def test_customers(figures: Callable[..., Any], home: Path) -> None:
     measured = figures("customers.py", "--home", str(home))
     assert set(measured) == {"scan", "scan to JSON", "check", "mask"}
     assert all(each["cpu s"] > 0 for each in measured.values())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the warm process needs Unix sockets")
+def test_agents(figures: Callable[..., Any], home: Path) -> None:
+    assert figures("agents.py", "--home", str(home))["different answers"] == 1

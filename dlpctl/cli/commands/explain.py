@@ -44,8 +44,8 @@ def explain(
     print_gaps(detector)
     explanation = find(detector, text, score, allowed, misses)
     lines = LineIndex(text)
-    counting = [_record(one, text, lines) for one in explanation.counts]
-    near = [_record(one, text, lines) for one in explanation.misses]
+    counting = [describe(one, text, lines) for one in explanation.counts]
+    near = [describe(one, text, lines) for one in explanation.misses]
     printer = session.printer()
     if form is options.Output.JSON:
         printer.json({"findings": counting, "near_misses": near})
@@ -60,7 +60,8 @@ def explain(
         _show(one, printer)
 
 
-def _record(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
+def describe(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
+    """Return what is told of a finding or a near miss, without its value."""
     from dlpctl.masking.partial import sample
 
     finding = one.finding

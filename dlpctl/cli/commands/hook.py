@@ -1,8 +1,8 @@
-"""Keep secrets and sensitive data out of commits and pipelines.
+"""Keep sensitive data out of commits, pipelines and coding agents.
 
 Examples:
     dlpctl hook install git
-    dlpctl hook show github > .github/workflows/dlpctl.yml
+    dlpctl hook install claude-code
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.app import App
 from dlpctl.cli.scan_options import ScanRequest
+from dlpctl.errors import UsageError
 
 SECTION = ("Repositories, shells and help", 30)
 
 app = App(__doc__)
 
-
-class Target(StrEnum):
-    GIT = "git"
+_GIT = "git"
 
 
 class Template(StrEnum):
@@ -34,36 +33,108 @@ class Template(StrEnum):
 
 
 TargetArgument = Annotated[
-    Target, typer.Argument(metavar="git", help="The repository of the working folder.")
+    str | None,
+    typer.Argument(
+        metavar="[NAME]",
+        help="git, claude-code, codex, copilot, cursor, gemini, opencode or windsurf.",
+    ),
+]
+All = Annotated[bool, typer.Option("--all", help="All agents that are installed here.")]
+Project = Annotated[
+    bool, typer.Option("--project", help="An agent's hooks in this folder, not in your home.")
 ]
 
 
 @app.command()
-def install(target: TargetArgument, types: options.Types = None) -> None:
-    """Install a hook that scans what is staged before each commit.
+def install(
+    target: TargetArgument = None,
+    types: options.Types = None,
+    every: All = False,
+    project: Project = False,
+) -> None:
+    """Install a hook: before each commit, or for each event of a coding agent.
 
-    An existing hook is kept and runs first.
+    What is configured already stays as it is.
 
     Examples:
-        dlpctl hook install git
         dlpctl hook install git --types SECRETS,PHI
+        dlpctl hook install --all
     """
-    from dlpctl.cli import git_hook
+    if target == _GIT:
+        from dlpctl.cli import git_hook
 
-    git_hook.install(types)
+        git_hook.install(types)
+        return
+    if types is not None:
+        raise UsageError("--types is for git; agents.policy is the policy of agents")
+    from dlpctl.cli import agent_hooks
+
+    agent_hooks.install(agent_hooks.chosen(target, every=every, project=project))
 
 
 @app.command()
-def uninstall(target: TargetArgument) -> None:
-    """Remove the hook, and restore the one before it.
+def uninstall(target: TargetArgument = None, every: All = False, project: Project = False) -> None:
+    """Remove a hook, and nothing else.
 
     Examples:
         dlpctl hook uninstall git
-        cd repository && dlpctl hook uninstall git
+        dlpctl hook uninstall claude-code
     """
-    from dlpctl.cli import git_hook
+    if target == _GIT:
+        from dlpctl.cli import git_hook
 
-    git_hook.uninstall()
+        git_hook.uninstall()
+        return
+    from dlpctl.cli import agent_hooks
+
+    agent_hooks.uninstall(agent_hooks.chosen(target, every=every, project=project))
+
+
+@app.command()
+def status(target: TargetArgument = None, project: Project = False) -> None:
+    """Show which agents have hooks, and whether these are current.
+
+    Examples:
+        dlpctl hook status
+        dlpctl hook status claude-code --project
+    """
+    from dlpctl.cli import agent_hooks
+
+    agent_hooks.show(agent_hooks.chosen(target, every=False, project=project))
+
+
+@app.command()
+def doctor(target: TargetArgument = None, project: Project = False) -> None:
+    """Send a made-up secret through the installed hooks, and show what the agents would be told.
+
+    Examples:
+        dlpctl hook doctor
+        dlpctl hook doctor claude-code
+    """
+    from dlpctl.cli import agent_hooks
+
+    raise typer.Exit(
+        agent_hooks.diagnose(agent_hooks.chosen(target, every=target is None, project=project))
+    )
+
+
+@app.command()
+def agent(
+    alone: Annotated[
+        bool, typer.Option("--alone", hidden=True, help="Stay as the process for later events.")
+    ] = False,
+) -> None:
+    """Answer an event of a coding agent: JSON on stdin, the answer in the agent's form on stdout.
+
+    Agents run it for each event. An event that cannot be inspected is refused.
+
+    Examples:
+        dlpctl hook agent < event.json
+        cat event.json | dlpctl hook agent
+    """
+    from dlpctl.cli import agent_hooks
+
+    raise typer.Exit(agent_hooks.answer(stay=alone))
 
 
 @app.command()

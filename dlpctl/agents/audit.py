@@ -1,0 +1,45 @@
+"""The log of what hooks did: one line of JSON an event, without any value."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_LARGEST = 16 << 20
+"""Bytes after which the log is renamed and a new one is started."""
+
+
+class AuditLog(NamedTuple):
+    """A file that its owner alone may read."""
+
+    path: Path
+
+    def write(self, **entry: object) -> None:
+        """Append an entry; raise `OutputError` where that is not possible."""
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": time, **entry}, ensure_ascii=True) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(line.encode())
+                if file.tell() > _LARGEST:
+                    self.path.replace(self.path.with_suffix(".old.jsonl"))
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def audit_log(data_folder: Path) -> AuditLog:
+    return AuditLog(data_folder / "agents" / "audit.jsonl")
+
+
+def counted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items()))

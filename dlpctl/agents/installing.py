@@ -1,0 +1,83 @@
+"""The places where hooks of agents are configured, and the form of an entry there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECONDS = 30
+"""The time after which an agent ends a hook; the hook itself answers well before."""
+
+
+class CommandHooks(NamedTuple):
+    """Entries in the form of Claude Code: by event, groups of commands with a matcher."""
+
+    events: Mapping[str, str | None]
+    """The events with the matchers of their groups."""
+    seconds: int = 1
+    """A second in the unit of its time-outs."""
+
+    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+        """Return the entry of each event."""
+        handler: dict[str, Any] = {
+            "type": "command",
+            "command": command,
+            "timeout": SECONDS * self.seconds,
+        }
+        return {
+            event: {"hooks": [handler]}
+            if matcher is None
+            else {"matcher": matcher, "hooks": [handler]}
+            for event, matcher in self.events.items()
+        }
+
+    @property
+    def preamble(self) -> dict[str, Any]:
+        return {}
+
+
+class FileHooks(NamedTuple):
+    """Entries in a file of hooks: by event, commands."""
+
+    events: tuple[str, ...]
+    timeout: str | None
+    """The name of the field for the time-out, if there is one."""
+    fields: Mapping[str, Any] = {}
+    typed: bool = True
+    """True if an entry says that it is a command."""
+    version: int | None = 1
+
+    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+        entry: dict[str, Any] = {"type": "command"} if self.typed else {}
+        entry |= {"command": command}
+        entry |= {} if self.timeout is None else {self.timeout: SECONDS}
+        return dict.fromkeys(self.events, entry | dict(self.fields))
+
+    @property
+    def preamble(self) -> dict[str, Any]:
+        return {} if self.version is None else {"version": self.version}
+
+
+class PluginFile(NamedTuple):
+    """A plugin, which is a file of its own."""
+
+    template: str
+
+
+class Installation(NamedTuple):
+    """The place where an agent finds its hooks."""
+
+    user_file: str
+    project_file: str
+    program: str
+    """The program whose presence shows that the agent is installed."""
+    hooks: CommandHooks | FileHooks | PluginFile
+    remark: str = ""
+    """A step that is left to the user."""
+    variable: str = ""
+    """The variable that names another folder than the first one of `user_file`."""
+    mcp_file: str = ""
+    """The file that names MCP servers of the user."""
+    project_mcp_file: str = ""

@@ -1,0 +1,127 @@
+"""The vaults of sessions: each session of an agent has one, encrypted and readable by its owner
+only, and it is removed when it has not been used for its lifetime.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import VaultError
+from dlpctl.masking.tokens import token_type
+from dlpctl.masking.vault import Vault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
+_MOST_VALUES = 20_000
+"""Each event is searched for all values of its session."""
+_DAY = 86_400
+
+
+class SessionVault(Vault):
+    """A vault in which a value has one token, whatever type it was found as first."""
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self._by_value: dict[str, str] = {}
+        super().__init__(path, key, create=True)
+
+    def clear(self) -> None:
+        super().clear()
+        self._by_value.clear()
+
+    def add(self, values: Mapping[str, str]) -> None:
+        super().add(values)
+        for name, value in values.items():
+            self._by_value.setdefault(value, name)
+
+    def token(self, type_name: str, value: str) -> str:
+        if known := self._by_value.get(value):
+            return f"<{known}>"
+        if len(self) >= _MOST_VALUES:
+            raise VaultError(
+                f"{self.path}: the vault is full ({_MOST_VALUES:,} values); start a new session"
+            )
+        token = super().token(type_name, value)
+        self._by_value[value] = token[1:-1]
+        return token
+
+    def counts(self) -> dict[str, int]:
+        """Return how many values of each type the vault holds."""
+        counted: dict[str, int] = {}
+        for name, _ in sorted(self.items()):
+            type_name = token_type(name.rpartition("_")[0])
+            counted[type_name] = counted.get(type_name, 0) + 1
+        return counted
+
+
+class StoredVault(NamedTuple):
+    """A vault on disk."""
+
+    name: str
+    """The agent and a short hash of the session's id."""
+    agent: str
+    path: Path
+    used_at: float
+
+    @property
+    def used(self) -> str:
+        return datetime.fromtimestamp(self.used_at, UTC).isoformat(timespec="seconds")
+
+
+class SessionVaults:
+    """The vaults of all sessions of this user."""
+
+    def __init__(self, data_folder: Path, key: bytes, days: int) -> None:
+        self._folder = folder_of(data_folder)
+        self._key = key
+        self._days = days
+
+    def open(self, agent: str, session: str) -> SessionVault:
+        """Return the vault of a session; the first use of a session removes expired vaults."""
+        path = self._folder / f"{session_name(agent, session)}.vault"
+        if not path.exists():
+            purge(self._folder, self._days)
+        else:
+            with suppress(OSError):
+                path.touch()
+        return SessionVault(path, self._key)
+
+
+def folder_of(data_folder: Path) -> Path:
+    return data_folder / "agents" / "vaults"
+
+
+def session_name(agent: str, session: str) -> str:
+    """Return the name of a session's vault, which does not tell the session's id."""
+    digest = hashlib.sha256(f"{agent}\0{session}".encode("utf-8", "surrogatepass"))
+    return f"{agent}.{digest.hexdigest()[:16]}"
+
+
+def stored(folder: Path) -> list[StoredVault]:
+    """Return the vaults in a folder, the last used one first."""
+    found = []
+    with suppress(FileNotFoundError):
+        for path in folder.iterdir():
+            match = _NAME.fullmatch(path.name)
+            if match is not None:
+                with suppress(FileNotFoundError):
+                    used_at = path.stat().st_mtime
+                    found.append(StoredVault(path.stem, match["agent"], path, used_at))
+    return sorted(found, key=lambda each: (-each.used_at, each.name))
+
+
+def purge(folder: Path, days: float) -> int:
+    """Remove the vaults that were not used for so many days, and return their number."""
+    oldest = time.time() - days * _DAY
+    expired = [each for each in stored(folder) if each.used_at <= oldest]
+    for each in expired:
+        each.path.unlink(missing_ok=True)
+        each.path.with_name(f"{each.path.name}.lock").unlink(missing_ok=True)
+    return len(expired)

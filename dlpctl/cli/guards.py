@@ -1,0 +1,77 @@
+"""The guards of agents' hooks: built from the settings of a folder, and kept while those hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.config import load_config
+from dlpctl.errors import DlpctlError
+
+if TYPE_CHECKING:
+    from dlpctl.agents.events import Reply
+    from dlpctl.agents.guard import Guard
+    from dlpctl.config import Config
+
+_KEPT = 8
+_KEY_VARIABLE = "DLPCTL_VAULT_KEY"
+
+
+class _Basis(NamedTuple):
+    """All that a guard is built from."""
+
+    config: Config
+    key: str
+    files: tuple[tuple[str, int], ...]
+    """The files that the settings name, with the times of their last changes."""
+
+
+def answer(event: bytes, folder: Path, environ: Mapping[str, str]) -> Reply:
+    """Answer an event of an agent that works in a folder."""
+    from dlpctl.agents import hooking
+
+    try:
+        config = load_config(environ=environ, working=folder)
+    except DlpctlError as unusable:
+        return hooking.answer(event, partial(_fail, unusable))
+    allow = config.agents.on_failure == "allow"
+    return hooking.answer(event, lambda: guard_of(config, environ), allow=allow)
+
+
+def _fail(problem: DlpctlError) -> Guard:
+    raise problem
+
+
+def guard_of(config: Config, environ: Mapping[str, str]) -> Guard:
+    named = [*config.patterns, Path(config.agents.policy)]
+    files = tuple((str(file), _changed(file)) for file in named)
+    return _guard(_Basis(config, environ.get(_KEY_VARIABLE, ""), files))
+
+
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(_KEPT)
+def _guard(basis: _Basis) -> Guard:
+    from dlpctl.agents.audit import audit_log
+    from dlpctl.agents.guard import Guard
+    from dlpctl.agents.sessions import SessionVaults
+    from dlpctl.cli.session import Session
+
+    config = basis.config
+    session = Session(config, None, {_KEY_VARIABLE: basis.key})
+    checker = session.checker("AI_TOOL", config.agents.policy, "token")
+    return Guard(
+        checker,
+        session.file_checker(checker),
+        SessionVaults(config.data_folder, session.key(), config.agents.vault_days),
+        audit_log(config.data_folder),
+        restore_in=config.agents.restore_in,
+        largest_file=config.limits.input_bytes,
+    )

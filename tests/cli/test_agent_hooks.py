@@ -1,0 +1,113 @@
+"""The commands around the hooks of coding agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+PROMPT = {
+    "hook_event_name": "UserPromptSubmit",
+    "session_id": "s",
+    "transcript_path": "",
+    "prompt": "Write to jane.doe@example.com",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/proc/nowhere")  # leaves no warm process
+    return tmp_path
+
+
+def test_install_status_uninstall(dlpctl: Run, home: Path) -> None:
+    ran = dlpctl("hook", "install", "claude-code")
+    assert ran.out.startswith("Claude Code: installed in ")
+    assert (home / ".claude" / "settings.json").is_file()
+    assert "unchanged" in dlpctl("hook", "install", "claude-code").out
+    assert "claude-code  installed" in dlpctl("hook", "status").out
+    assert "removed from" in dlpctl("hook", "uninstall", "claude-code").out
+    assert "not installed" in dlpctl("hook", "status", "claude-code").out
+
+
+def test_install_all_finds_what_is_there(dlpctl: Run, home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".cursor").mkdir()
+    ran = dlpctl("hook", "install", "--all")
+    assert ran.status == 0
+    assert [line for line in ran.out.splitlines() if not line.startswith("  ")] == [
+        f"Codex: installed in {home}/.codex/hooks.json",
+        f"Cursor: installed in {home}/.cursor/hooks.json",
+    ]
+    assert "open /hooks in Codex" in ran.out
+
+
+def test_install_in_a_project(dlpctl: Run, home: Path) -> None:
+    dlpctl("hook", "install", "gemini", "--project")
+    assert (home / "work" / ".gemini" / "settings.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("claude",), (), ("git", "--all"), ("codex", "--types", "X")]
+)
+def test_wrong_targets(arguments: tuple[str, ...], dlpctl: Run, home: Path) -> None:
+    ran = dlpctl("hook", "install", *arguments)
+    assert ran.status in (1, 2)
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "copilot", "opencode"])
+def test_doctor(agent: str, dlpctl: Run, home: Path, compiled_cache: Path) -> None:
+    dlpctl("hook", "install", agent)
+    ran = dlpctl("hook", "doctor", agent)
+    assert ran.status == 0, ran.out
+    assert "a made-up secret was caught" in ran.out
+
+
+def test_doctor_finds_a_broken_launcher(dlpctl: Run, home: Path) -> None:
+    dlpctl("hook", "install", "claude-code")
+    file = home / ".claude" / "settings.json"
+    file.write_text(file.read_text().replace("-I -S", "-I -S -c 'pass' #"))
+    ran = dlpctl("hook", "doctor", "claude-code")
+    assert ran.status == 1
+    assert "NOT caught" in ran.out
+    assert "dlpctl hook install claude-code" in ran.out
+
+
+def test_an_event_and_its_vault(piped: Run, dlpctl: Run, tmp_path: Path) -> None:
+    event = json.dumps(PROMPT | {"cwd": str(tmp_path)}).encode()
+    told = json.loads(piped("hook", "agent", stdin=event).stdout)
+    assert told["decision"] == "block"
+    (vault,) = json.loads(dlpctl("vault", "list", "--format", "json").out)
+    assert vault["vault"].startswith("claude-code.")
+    shown = dlpctl("vault", "show", vault["vault"])
+    assert shown.out == "<EMAIL_1>\n"
+    assert dlpctl("vault", "show", vault["vault"], "--counts").out == "EMAIL  1\n"
+    assert dlpctl("vault", "show", "other").status == 2
+    assert dlpctl("vault", "purge", "--days", "1").out == "0 vaults removed\n"
+    assert dlpctl("vault", "purge").out == "1 vaults removed\n"
+
+
+def test_on_failure_is_personal(piped: Run, tmp_path: Path) -> None:
+    (tmp_path / "work" / "dlpctl.toml").write_text('[agents]\non_failure = "allow"\n')
+    refused = piped("hook", "agent", stdin=b"no event")
+    assert refused.returncode == 2
+    (tmp_path / "work" / "dlpctl.toml").unlink()
+    (tmp_path / "config" / "dlpctl").mkdir()
+    (tmp_path / "config" / "dlpctl" / "config.toml").write_text('[agents]\non_failure = "allow"\n')
+    assert piped("hook", "agent", stdin=b"no event").returncode == 0
+
+
+def test_mcp_needs_its_extra(dlpctl: Run) -> None:
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        ran = dlpctl("mcp")
+        assert ran.status == 2
+        assert "dlpctl[mcp]" in ran.err
