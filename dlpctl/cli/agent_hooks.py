@@ -54,7 +54,7 @@ def install(settings: Sequence[Settings]) -> None:
         printer.line(f"{each.adapter.TITLE}: {done} in {each.file}")
         if each.adapter.INSTALLATION.remark and before != "installed":
             printer.line(f"  {each.adapter.INSTALLATION.remark}")
-    Session.begin().detector().scan("")  # so that the first event need not wait for the patterns
+    Session.begin().detector().compile()  # so that the first event need not wait for the patterns
 
 
 def uninstall(settings: Sequence[Settings]) -> None:

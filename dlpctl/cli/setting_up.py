@@ -77,6 +77,25 @@ def _install_completions() -> None:
     install(None)
 
 
+def _why_no_agents() -> str:
+    from dlpctl.agents.settings import State
+    from dlpctl.cli.agent_hooks import chosen
+
+    try:
+        found = chosen(None, every=True, project=False)
+        if all(each.state() is State.INSTALLED for each in found):
+            return "they do already" if found else "none was found"
+    except DlpctlError as problem:
+        return problem.message.partition(";")[0]
+    return ""
+
+
+def _install_agent_hooks() -> None:
+    from dlpctl.cli.agent_hooks import chosen, install
+
+    install(chosen(None, every=True, project=False))
+
+
 def _why_no_settings() -> str:
     from dlpctl.config import locate
 
@@ -124,5 +143,6 @@ def _explained(name: str, setting: Setting) -> Iterator[str]:
 STEPS = (
     Step("Look for secrets before each commit?", _why_no_hook, _install_hook),
     Step(f"Write a {_FILE} that explains itself?", _why_no_settings, _write_settings),
+    Step("Mask what coding agents send to their models?", _why_no_agents, _install_agent_hooks),
     Step("Complete commands and options in your shell?", _why_no_completions, _install_completions),
 )
