@@ -81,6 +81,26 @@ _INLINE = frozenset(
         "wbr",
     ]
 )
+_RUNS = frozenset(
+    [
+        "bookmark",
+        "bookmark-end",
+        "bookmark-start",
+        "em",
+        "emphasis",
+        "font",
+        "hi",
+        "phrase",
+        "run",
+        "soft-page-break",
+        "span",
+        "strong",
+        "tspan",
+    ]
+)
+"""Elements of XML that cut a text into parts of one style each."""
+_GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
+"""Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
 
@@ -140,36 +160,43 @@ class Markup(TextFormat):
         for group in self._groups(source):
             if len(group) > 1:
                 parts += (
-                    Piece(0, readable.offset_of(start), readable.offset_of(end))
-                    for start, end in group
+                    item
+                    if isinstance(item, str)
+                    else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
+                    for item in group
                 )
                 parts.append("\n\n")
         if parts:
             yield View("across tags", parts, segments)
 
-    def _groups(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
         """Runs of text that read as one: in HTML between block elements, in XML where text and
-        elements are mixed.
+        elements are mixed or runs follow each other. A line end or space of an element is a text.
         """
-        group: list[tuple[int, int]] = []
-        between = ""
+        group: list[tuple[int, int] | str] = []
+        signs, are_runs = "", True
         for kind, start, end in self._parts(source):
             if kind in {"text", "cdata"}:
                 # In XML a child between other children is data of its own: `>1</a><b>2<`; text
                 # beside a tag is not.
-                apart = not self.html and (not source[start:end].strip() or "/<" in between)
-                if apart:
+                blank = not source[start:end].strip()
+                if not self.html and (blank or ("/<" in signs and not are_runs)):
                     yield group
                     group = []
-                if group or source[start:end].strip():
+                if group or not blank:
                     group.append((start, end))
-                between = ""
+                signs, are_runs = "", True
             elif kind == "tag":
                 found = _NAME.match(source, start)
-                if self.html and found is not None and found[1].lower() not in _INLINE:
+                name = found[1].lower().rpartition(":")[2] if found is not None else ""
+                gap = _GAPS.get(name) if self.html or source[end - 2] == "/" else None
+                signs += "/" if source[start + 1] == "/" else "<"
+                are_runs = are_runs and (name in _RUNS or name in _GAPS)
+                if self.html and name not in _INLINE and gap is None:
                     yield group
                     group = []
-                between += "/" if source[start + 1] == "/" else "<"
+                elif gap and name not in _INLINE and group:
+                    group.append(gap)
             elif kind != "comment":
                 yield group
                 group = []

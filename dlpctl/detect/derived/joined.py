@@ -1,0 +1,82 @@
+"""Joined lines: a value that is broken by a line end, as a person reads it.
+
+A line end within a number or a mail address is taken out, once without and once with a space in
+its place. Only what the line end breaks is reported, and no number that starts its line: numbers
+below each other are a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.regex import lazy
+
+_LINE_END = lazy(rb"\n[ \t>]*+([0-9A-Za-z(@.+-])")
+_BLANKS = b" \t\r"
+_INDENTATION = b" \t\r>*#-"
+_CELL = lazy(rb"[,;|\t][^\s,;|\t][^,;|\t\n]*\Z")
+"""The end of a row in a table, whose last cell ends there as well."""
+_ADDRESS = lazy(rb"[\w.+-]@[\w.-]*\Z")
+_LONGEST = 64
+"""Bytes before a line end that decide whether it breaks something."""
+_FEWEST_DIGITS = 9
+_DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ENDS_OF_PARTS = _DIGITS + b")-./"
+
+
+class JoinedText(DecodedText):
+    """A text with the line ends replaced that may break a value."""
+
+    def __init__(self, data: bytes, runs: list[tuple[int, int, bytes]]) -> None:
+        super().__init__(*copy_around(data, runs))
+        self._original = data
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        value = self.data[start:end]
+        is_address = b"@" in value
+        if not is_address and sum(map(value.count, _BYTES_OF_DIGITS)) < _FEWEST_DIGITS:
+            return None
+        place = super().place(start, end)
+        if place is None or is_address:
+            return place
+        line = self._original[self._original.rfind(b"\n", 0, place[0]) + 1 : place[0]]
+        return place if line.strip(_INDENTATION) else None
+
+
+_BYTES_OF_DIGITS = [bytes((digit,)) for digit in _DIGITS]
+
+
+def joined_texts(data: bytes) -> list[JoinedText]:
+    """Return the text with its lines joined; nothing where no line end may break a value."""
+    breaks = list(_breaks(data))
+    joiners = (b"", b" ") if breaks else ()
+    return [JoinedText(data, [(*place, joiner) for place in breaks]) for joiner in joiners]
+
+
+def _breaks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Return the line ends, with the blanks around them, that may break a number or an address."""
+    for found in _LINE_END.finditer(data):
+        end = found.start()
+        while end and data[end - 1] in _BLANKS:
+            end -= 1
+        if end and _may_break(data, end, found[1]):
+            yield end, found.start(1)
+
+
+def _may_break(data: bytes, end: int, following: bytes) -> bool:
+    """Return whether what ends at a position may go on with the first character of a line."""
+    last = data[end - 1]
+    if following in b"0123456789(+":
+        goes_on = last in _ENDS_OF_PARTS or last in _UPPER
+    elif following in b"-":
+        goes_on = last in _DIGITS
+    elif last in b"@":
+        goes_on = True
+    elif following in b"@":
+        goes_on = data[end - 1 : end].isalnum()
+    elif following in b"." or last in b".-":
+        goes_on = _ADDRESS.search(data, max(end - _LONGEST, 0), end) is not None
+    else:
+        goes_on = following.isupper() and last in _DIGITS
+    return goes_on and not _CELL.search(data, max(end - _LONGEST, 0), end)
