@@ -230,12 +230,11 @@ def _decoded(raw: bytes, transfer: str) -> bytes:
 
 
 def _text(contents: bytes, charset: str) -> str | None:
-    """The text, if the charset is known and every byte comes back from it."""
+    """The text, if the charset is known and reads it."""
     if not charset:
         return None
     try:
         codecs.lookup(charset)
-        text = contents.decode(charset)
-        return text if text.encode(charset) == contents else None
+        return contents.decode(charset)
     except (LookupError, UnicodeError, ValueError):
         return None

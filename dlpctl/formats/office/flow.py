@@ -311,17 +311,20 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
             ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
         )
     if tabbed := list(_tabbed(spans, reading.text)):
-        reading.plans.append(ViewPlan("text with spaces for tabs", tabbed))
+        reading.plans.append(ViewPlan("text without tabs", tabbed))
     reading.plans += _columns(kept, spans, reading.text)
     return reading
 
 
 def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
-    """The paragraphs with tabs, where a person reads a gap between the words of one line."""
+    """The paragraphs with tabs, which a person may read as gaps within a value."""
     for items in spans:
         if any(text[start:end] == "\t" for start, end, _ in items[1:-1]):
             for start, end, _ in items:
-                yield " " if text[start:end] == "\t" else (start, end)
+                if text[start:end] != "\t":
+                    yield start, end
+                elif not text.endswith(("-", "@"), 0, start):
+                    yield " "
             yield "\n"
 
 
