@@ -135,7 +135,7 @@ class Binary:
                 whole = Piece(len(segments) - 1, 0, len(segments[-1].text))
                 views.append(View(f"strings in {encoding}", [whole], segments))
         why = self.why_not_inspected(data)
-        return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
+        return Document(BINARY, segments, views, [Uninspected("content", why)] if why else [])
 
     def why_not_inspected(self, data: bytes) -> str:
         return reason(data)
@@ -211,6 +211,7 @@ def _entropy(sample: bytes) -> float:
 class MarkedBinary(Binary):
     """Pictures and archives whose bytes may all be characters of text."""
 
+    name = "marked binary"
     rank = 85
     text_start = b"|".join(_TEXTUAL)
 

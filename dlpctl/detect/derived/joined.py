@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.regex import lazy
 
-_LINE_END = lazy(rb"\n[ \t>]*+([0-9A-Za-z(@.+-])")
+_LINE_END = lazy(rb"\n[ \t>]*+([0-9A-Za-z(.+-])")
 _BLANKS = b" \t\r"
 _INDENTATION = b" \t\r>*#-"
 _CELL = lazy(rb"[,;|\t][^\s,;|\t][^,;|\t\n]*\Z")
@@ -21,7 +21,10 @@ _ADDRESS = lazy(rb"[\w.+-]@[\w.-]*\Z")
 _LONGEST = 64
 """Bytes before a line end that decide whether it breaks something."""
 _FEWEST_DIGITS = 9
+_SAME = 10
+"""Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 52)
 _ENDS_OF_PARTS = _DIGITS + b")-./"
 
 
@@ -60,8 +63,15 @@ def _breaks(data: bytes) -> Iterator[tuple[int, int]]:
         end = found.start()
         while end and data[end - 1] in _BLANKS:
             end -= 1
-        if end and _may_break(data, end, found[1]):
+        if end and _may_break(data, end, found[1]) and not _is_row(data, end, found.start(1)):
             yield end, found.start(1)
+
+
+def _is_row(data: bytes, end: int, following: int) -> bool:
+    """Return whether a line and the following one start alike, as those of logs and tables do."""
+    start = data.rfind(b"\n", 0, end) + 1
+    shape = data[start : start + _SAME].translate(_SHAPES)
+    return data[following : following + _SAME].translate(_SHAPES) == shape
 
 
 def _may_break(data: bytes, end: int, following: bytes) -> bool:
@@ -73,9 +83,8 @@ def _may_break(data: bytes, end: int, following: bytes) -> bool:
         goes_on = last in _DIGITS
     elif last in b"@":
         goes_on = True
-    elif following in b"@":
-        goes_on = data[end - 1 : end].isalnum()
-    elif following in b"." or last in b".-":
+    elif following in b"." or last in (b"-" if following.isupper() else b".-"):
+        # After a period, a capital starts a sentence.
         goes_on = _ADDRESS.search(data, max(end - _LONGEST, 0), end) is not None
     else:
         goes_on = following.isupper() and last in _DIGITS
