@@ -10,6 +10,7 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
@@ -135,7 +136,7 @@ class Binary:
                 whole = Piece(len(segments) - 1, 0, len(segments[-1].text))
                 views.append(View(f"strings in {encoding}", [whole], segments))
         why = self.why_not_inspected(data)
-        return Document(BINARY, segments, views, [Uninspected("content", why)] if why else [])
+        return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
 
     def why_not_inspected(self, data: bytes) -> str:
         return reason(data)
@@ -218,6 +219,9 @@ class MarkedBinary(Binary):
     def sniff(self, head: bytes, name: str) -> bool:
         del name
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        return replace(super().extract(data, limits, password), format=BINARY)
 
     def why_not_inspected(self, data: bytes) -> str:
         kinds = zip(_TEXTUAL_MARKS, _TEXTUAL.values(), strict=True)
