@@ -214,7 +214,7 @@ class MarkedBinary(Binary):
 
     name = "marked binary"
     rank = 85
-    text_start = b"|".join(_TEXTUAL)
+    text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
 
     def sniff(self, head: bytes, name: str) -> bool:
         del name
@@ -224,8 +224,8 @@ class MarkedBinary(Binary):
         return replace(super().extract(data, limits, password), format=BINARY)
 
     def why_not_inspected(self, data: bytes) -> str:
-        kinds = zip(_TEXTUAL_MARKS, _TEXTUAL.values(), strict=True)
-        return f"{next(kind for mark, kind in kinds if mark.match(data))}: {_SEARCHED}"
+        names = zip(_TEXTUAL_MARKS, _TEXTUAL.values(), strict=True)
+        return f"{next(name for mark, name in names if mark.match(data))}: {_SEARCHED}"
 
 
 FORMATS = (Binary(), MarkedBinary())

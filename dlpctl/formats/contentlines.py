@@ -47,18 +47,18 @@ class ContentLines(TextFormat):
         return super().sniff(head, name) or head[:64].upper().startswith(self._start)
 
     def resolve(self, source: str) -> Iterator[Resolved]:
-        for kind, start, end in self._values(source):
-            if kind == "base64":
+        for writing, start, end in self._values(source):
+            if writing == "base64":
                 text = _from_base64(source[start:end])
                 if text:
                     yield Resolved(start, end, text)
                     continue
-            runs = _QUOTED_RUN if kind == "quoted" else _ESCAPE
+            runs = _QUOTED_RUN if writing == "quoted" else _ESCAPE
             for found in runs.finditer(source, start, end):
-                yield Resolved(*found.span(), self._meaning(kind, found))
+                yield Resolved(*found.span(), self._meaning(writing, found))
 
-    def _meaning(self, kind: str, found: re.Match[str]) -> str:
-        if kind == "quoted":
+    def _meaning(self, writing: str, found: re.Match[str]) -> str:
+        if writing == "quoted":
             run = _FOLDS.sub("", found[0])
             return quopri.decodestring(run.encode()).decode("utf-8", "replace")
         if found[1] is None:
@@ -69,36 +69,36 @@ class ContentLines(TextFormat):
 
     def _values(self, source: str) -> Iterator[tuple[str, int, int]]:
         """Return each name and each value, with the way in which it is written."""
-        place = 0
-        while (found := _LINE.search(source, place)) is not None:
+        read_to = 0
+        while (found := _LINE.search(source, read_to)) is not None:
             yield "text", *found.span("name")
-            start, place = found.span("value")
+            start, read_to = found.span("value")
             name = "".join(found["name"].split())
-            kind = "base64" if found["coded"] or _BASE64.search(name) else "text"
+            writing = "base64" if found["coded"] or _BASE64.search(name) else "text"
             if _QUOTED.search(name):
-                kind = "quoted"
-                more = _SOFT_BREAKS.match(source, place)
-                place = more.end() if more is not None else place
-            yield kind, start, place
+                writing = "quoted"
+                more = _SOFT_BREAKS.match(source, read_to)
+                read_to = more.end() if more is not None else read_to
+            yield writing, start, read_to
 
     def tokens(self, source: str) -> Iterable[Token]:
         read = 0
-        for kind, start, end in self._values(source):
+        for writing, start, end in self._values(source):
             yield Token(read, start, "text")
-            yield Token(start, end, kind)
+            yield Token(start, end, writing)
             read = end
         yield Token(read, len(source), "text")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "base64":
+    def write(self, writing: str, token: str, edits: Sequence[Edit]) -> str:
+        if writing == "base64":
             return base64.b64encode("".join(edit.replacement for edit in edits).encode()).decode()
-        written = [edit._replace(replacement=_on_one_line(kind, edit)) for edit in edits]
+        written = [edit._replace(replacement=_on_one_line(writing, edit)) for edit in edits]
         return spliced(token, written)
 
 
-def _on_one_line(kind: str, edit: Edit) -> str:
+def _on_one_line(writing: str, edit: Edit) -> str:
     line = " ".join(edit.replacement.splitlines())
-    return quopri.encodestring(line.encode()).decode() if kind == "quoted" else line
+    return quopri.encodestring(line.encode()).decode() if writing == "quoted" else line
 
 
 def _from_base64(run: str) -> str:
@@ -107,7 +107,11 @@ def _from_base64(run: str) -> str:
         text = binascii.a2b_base64("".join(run.split())).decode()
     except (binascii.Error, UnicodeDecodeError):
         return ""
-    return text if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else ""
+    return (
+        text
+        if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable()
+        else ""
+    )
 
 
 FORMATS = (

@@ -81,10 +81,10 @@ def _declared(source: str) -> Iterator[EmbeddedFile]:
     from mimetypes import guess_extension
 
     for found in _DECLARED.finditer(source):
-        kind = found[1] or found[2] or "text/plain"
+        media_type = found[1] or found[2] or "text/plain"
         run = _DECLARED_RUN.match(source, found.end())
-        if run and run[0] and not kind.startswith(_FONTS):
-            name = f"embedded{guess_extension(kind) or '.bin'}"
+        if run and run[0] and not media_type.startswith(_FONTS):
+            name = f"embedded{guess_extension(media_type) or '.bin'}"
             yield EmbeddedFile(*run.span(), name, _from_base64(run[0]), _to_base64)
 
 

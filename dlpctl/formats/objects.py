@@ -30,7 +30,7 @@ class Item(NamedTuple):
     data: int
     """The position after the length."""
     end: int
-    kind: str
+    type: str
     number: int = 0
 
 
@@ -49,12 +49,12 @@ class _Cursor:
             raise FormatError("the file is cut off")
         return int.from_bytes(self.data[self.at - size : self.at])
 
-    def string(self, start: int, size: int, kind: str) -> Item:
+    def string(self, start: int, size: int, item_type: str) -> Item:
         at = self.at
         self.at += size
         if self.at > len(self.data):
             raise FormatError("the file is cut off")
-        return Item(start, at, self.at, kind)
+        return Item(start, at, self.at, item_type)
 
     def within(self, depth: int) -> None:
         if depth > self._nesting:
@@ -169,7 +169,7 @@ class Objects(BinaryFormat):
             items = self._items(head, Limits())
         except FormatError:
             return False
-        texts = sum(item.end - item.start for item in items if item.kind == "text")
+        texts = sum(item.end - item.start for item in items if item.type == "text")
         return texts * _LEAST_TEXT > len(head)
 
     def _items(self, data: bytes, limits: Limits) -> list[Item]:
@@ -188,15 +188,14 @@ class Objects(BinaryFormat):
         parts: list[Piece | str] = []
         for number, item in enumerate(self._items(data, limits), 1):
             raw = data[item.data : item.end]
-            place = f"item {number}"
             codec = _codec(raw)
-            if item.kind == "bytes" and len(raw) > _SHORT and codec != "utf-8":
+            if item.type == "bytes" and len(raw) > _SHORT and codec != "utf-8":
                 children.append(Child(str(item.start), embedded_name(raw), raw))
                 continue
-            text = str(item.number) if item.kind == "number" else raw.decode(codec)
-            is_label = item.kind == "text" and len(text) < _KEY and text.isidentifier()
+            text = str(item.number) if item.type == "number" else raw.decode(codec)
+            is_label = item.type == "text" and len(text) < _KEY and text.isidentifier()
             parts += (Piece(len(segments), 0, len(text)), ": " if is_label else "\n")
-            segments.append(Segment(text, place, item))
+            segments.append(Segment(text, f"item {number}", item))
         views = [View("items", parts, segments)] if parts else []
         return Document(self.name, segments, views, [], children)
 
@@ -217,8 +216,8 @@ class Objects(BinaryFormat):
         read = 0
         for item in self._items(data, Limits()):
             if item.start in changes:
-                kind = "bytes" if item.kind == "bytes" else "text"
-                output += (data[read : item.start], self._write[kind](changes[item.start]))
+                written_as = "bytes" if item.type == "bytes" else "text"
+                output += (data[read : item.start], self._write[written_as](changes[item.start]))
                 read = item.end
         return b"".join((*output, data[read:]))
 

@@ -74,9 +74,9 @@ def _mapped(tree: Any, visit: Visit, deepest: int) -> Any:
                 f"the property list nests deeper than {deepest}: raise limits.nesting"
             )
         if isinstance(value, dict):
-            return {walk(key, depth): walk(one, depth + 1) for key, one in value.items()}
+            return {walk(key, depth): walk(inner, depth + 1) for key, inner in value.items()}
         if isinstance(value, list):
-            return [walk(one, depth + 1) for one in value]
+            return [walk(inner, depth + 1) for inner in value]
         count += 1
         return visit(str(count), value)
 

@@ -25,11 +25,7 @@ NAMES = (
 )
 """Endings of names of text that shows more by its format than as it is."""
 STARTS = (
-    (
-        "dlpctl.formats.binary",
-        b"!<arch>\\n|0707(?:0[127])[0-9A-Fa-f]{20}|P[1-7][ \\t\\r\\n]+(?:#[^\\n]*\\n\\s*)*(?:WIDTH )?\\d+\\s|/\\* XPM \\*/|#define \\w+_width \\d+\\s+#define \\w+_height \\d",
-        0,
-    ),
+    ("dlpctl.formats.binary", b"!<arch>|0707|P[1-7]\\s|/\\* XPM|#define \\w+_w", 0),
     ("dlpctl.formats.compressed", b"x\x9c|x\xda", 0),
     ("dlpctl.formats.compressed", b"BZh", 0),
     ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),

@@ -324,10 +324,8 @@ def _read_har(data: bytes) -> str:
         urllib.parse.unquote_plus(entry["request"]["url"]),
         urllib.parse.unquote_plus(entry["request"]["postData"]["text"]),
     ]
-    try:
+    with suppress(ValueError):
         texts.append(base64.b64decode(entry["response"]["content"]["text"]).decode("latin-1"))
-    except ValueError:
-        pass
     return "\n".join(texts)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 _SPEC = spec_from_file_location("leak_kinds", Path(__file__).with_name("leak_kinds.py"))
-assert _SPEC is not None and _SPEC.loader is not None
+assert _SPEC is not None
+assert _SPEC.loader is not None
 leak_kinds = module_from_spec(_SPEC)
 sys.modules["leak_kinds"] = leak_kinds
 _SPEC.loader.exec_module(leak_kinds)
@@ -47,9 +48,9 @@ def canaries(kind: Any, checker: Any, seed: int, count: int) -> list[str]:
             shown = kind.read(report.masked)
         except Exception:  # noqa: BLE001: a reader that fails shows nothing
             shown = ""
-        for text in (shown, report.masked.decode("latin-1")):
-            if leak_kinds.squeezed(value) in leak_kinds.squeezed(text):
-                remaining.append(f"{kind.name}, seed {seed}, byte {at}")
+        texts = map(leak_kinds.squeezed, (shown, report.masked.decode("latin-1")))
+        if any(leak_kinds.squeezed(value) in text for text in texts):
+            remaining.append(f"{kind.name}, seed {seed}, byte {at}")
     return remaining
 
 

@@ -103,7 +103,7 @@ class DecodedText(DerivedText):
         runs = list(_runs(data, spans))
         return cls(*copy_around(data, runs), outer) if runs else None
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing of it was decoded, so that the
         original has it too.
         """
@@ -114,7 +114,7 @@ class DecodedText(DerivedText):
         head, tail = self._pieces[first], self._pieces[last]
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
-        return self._outer.place(start, end) if self._outer else (start, end)
+        return self._outer.original_span(start, end) if self._outer else (start, end)
 
 
 def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:

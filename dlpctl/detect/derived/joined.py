@@ -35,16 +35,16 @@ class JoinedText(DecodedText):
         super().__init__(*copy_around(data, runs))
         self._original = data
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         value = self.data[start:end]
         is_address = b"@" in value
         if not is_address and sum(map(value.count, _BYTES_OF_DIGITS)) < _FEWEST_DIGITS:
             return None
-        place = super().place(start, end)
-        if place is None or is_address:
-            return place
-        line = self._original[self._original.rfind(b"\n", 0, place[0]) + 1 : place[0]]
-        return place if line.strip(_INDENTATION) else None
+        span = super().original_span(start, end)
+        if span is None or is_address:
+            return span
+        line = self._original[self._original.rfind(b"\n", 0, span[0]) + 1 : span[0]]
+        return span if line.strip(_INDENTATION) else None
 
 
 _BYTES_OF_DIGITS = [bytes((digit,)) for digit in _DIGITS]
@@ -54,7 +54,7 @@ def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
     breaks = list(_breaks(data))
     joiners = (b"", b" ") if breaks else ()
-    return [JoinedText(data, [(*place, joiner) for place in breaks]) for joiner in joiners]
+    return [JoinedText(data, [(*span, joiner) for span in breaks]) for joiner in joiners]
 
 
 def _breaks(data: bytes) -> Iterator[tuple[int, int]]:
