@@ -107,11 +107,7 @@ def _from_base64(run: str) -> str:
         text = binascii.a2b_base64("".join(run.split())).decode()
     except (binascii.Error, UnicodeDecodeError):
         return ""
-    return (
-        text
-        if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable()
-        else ""
-    )
+    return text if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else ""
 
 
 FORMATS = (

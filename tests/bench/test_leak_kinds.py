@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,6 +18,15 @@ leak_kinds = module_from_spec(_SPEC)
 sys.modules["leak_kinds"] = leak_kinds
 _SPEC.loader.exec_module(leak_kinds)
 KINDS = {kind.name: kind for kind in leak_kinds.kinds()}
+
+WIDE = {
+    "text in utf-16": ("utf-16-le", 2),
+    "text in utf-16-le": ("utf-16-le", 2),
+    "text in utf-32": ("utf-32-le", 4),
+    "text in cp037": ("cp037", 1),
+    "text in cp500": ("cp500", 1),
+}
+_GLUED = re.compile(rb"[-0-9\xf0-\xf9]")
 
 
 @pytest.fixture(name="checker", scope="session")
@@ -37,10 +47,13 @@ def canaries(kind: Any, checker: Any, seed: int, count: int) -> list[str]:
     values = leak_kinds.Values(seed)
     data = kind.make(values)
     remaining = []
+    codec, unit = WIDE.get(kind.name, ("utf-8", 1))
     for _ in range(count):
-        at = chance.randrange(len(data) + 1)
+        at = chance.randrange(len(data) + 1) // unit * unit
+        if _GLUED.search(data[max(at - 8, 0) : at + 8]):
+            continue  # within another value it would be no value
         value = chance.choice([values.card, values.mail, values.iban])()
-        mutated = data[:at] + f" {value} ".encode() + data[at:]
+        mutated = data[:at] + f" {value} ".encode(codec) + data[at:]
         report = checker.check(mutated, f"document{kind.suffix}")
         if report.masked is None:
             continue
