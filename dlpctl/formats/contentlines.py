@@ -39,6 +39,7 @@ class ContentLines(TextFormat):
         self.name = name
         self.extensions = extensions
         self._start = start
+        self.text_start = b"(?i)" + start
         self._has_escapes = escapes
 
     shows_all = False

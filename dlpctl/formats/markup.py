@@ -222,7 +222,7 @@ class Xml(Markup):
     extensions = (
         ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml",
         ".gpx", ".xmp", ".config",
-        ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd",
+        ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd", ".drawio",
     )  # fmt: skip
 
     def sniff(self, head: bytes, name: str) -> bool:

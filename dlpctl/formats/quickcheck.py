@@ -29,6 +29,9 @@ STARTS = (
     ("dlpctl.formats.compressed", b"x\x9c|x\xda", 0),
     ("dlpctl.formats.compressed", b"BZh", 0),
     ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),
+    ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCARD", 0),
+    ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCALENDAR", 0),
+    ("dlpctl.formats.contentlines", b"(?i)VERSION: 1", 0),
     ("dlpctl.formats.image", b"GIF8|BM|RIFF|\\xff\\xd8\\xff", 0),
     (
         "dlpctl.formats.mail",

@@ -244,7 +244,8 @@ def make_diagram() -> bytes:
 
 
 def make_uuencoded() -> bytes:
-    coded = binascii.b2a_uu(f"{SSN} {MAIL} {CARD}\n".encode()).decode()
+    lines = (f"{SSN} {CARD}\n", f"{MAIL}\n")
+    coded = "".join(binascii.b2a_uu(line.encode()).decode() for line in lines)
     return f"kept text\nbegin 644 a.txt\n{coded}`\nend\n".encode()
 
 
