@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.formats import interface
-    from dlpctl.formats.embedded import EmbeddedFile
 
 
 class Resolved(NamedTuple):
@@ -178,7 +177,8 @@ class TextFormat:
         source = decoded.text
         self.check(source, limits)
         files = embedded_files(source)
-        readable = Readable(source, _without_files(self.resolve(source), files))
+        blanks = (blanked(each.start, each.end) for each in files)
+        readable = Readable(source, outermost(blanks, self.resolve(source)))
         segments = [Segment(readable.text, "", readable)]
         whole = View("text", [Piece(0, 0, len(readable.text))], segments)
         document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
@@ -317,15 +317,17 @@ def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
             )
 
 
-def _without_files(
-    resolved: Iterable[Resolved], files: Sequence[EmbeddedFile]
-) -> Iterator[Resolved]:
-    """Return the escapes, and spaces in the place of each file within the text."""
-    blanks = [Resolved(each.start, each.end, " " * (each.end - each.start)) for each in files]
-    place = 0
-    for each in heapq.merge(blanks, resolved):
-        if each.start >= place:
-            place = each.end
+def blanked(start: int, end: int) -> Resolved:
+    """Return a range that reads as spaces, so that all around it keeps its offsets."""
+    return Resolved(start, end, " " * (end - start))
+
+
+def outermost(*resolved: Iterable[Resolved]) -> Iterator[Resolved]:
+    """Return ranges in order, without those that start within others."""
+    end = 0
+    for each in heapq.merge(*resolved, key=lambda found: (found.start, -found.end)):
+        if each.start >= end:
+            end = each.end
             yield each
 
 
