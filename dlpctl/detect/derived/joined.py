@@ -15,7 +15,7 @@ from dlpctl.regex import lazy
 _LINE_END = lazy(rb"\n[ \t>]*+([0-9A-Za-z(.+-])")
 _BLANKS = b" \t\r"
 _INDENTATION = b" \t\r>*#-"
-_CELL = lazy(rb"[,;|\t][^\s,;|\t][^,;|\t\n]*\Z")
+_CELL = lazy(rb"[,;|\t][^\s\"',;|\t][^,;|\t\n]*\Z")
 """The end of a row in a table, whose last cell ends there as well."""
 _ADDRESS = lazy(rb"[\w.+-]@[\w.-]*\Z")
 _LONGEST = 64
