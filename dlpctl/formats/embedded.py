@@ -34,6 +34,7 @@ _STARTS = {
     b"\xd0\xcf\x11\xe0": "bin",
 }
 """The first bytes of files that are read, and the suffixes of their names."""
+_IN_HEXADECIMAL = {"gz", "zip", "pdf", "png", "jpg"}
 _LINE_END = r"(?:(?:\\r)?\\n|\r?\n[ \t]*+)"
 _BASE64 = lazy(
     rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{24,}}+(?:{_LINE_END}[A-Za-z0-9+/]{{48,}}+)*+"
@@ -92,11 +93,12 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
     for start, suffix in _STARTS.items():
         # A character of base64 stands for six bits, whatever follows those.
         in_base64 = _to_base64(start)[: len(start) * 8 // 6]
-        for text, run, decode, write in (
+        hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
+        encodings = [
             (in_base64, _BASE64, _from_base64, _to_base64),
-            (start.hex(), _HEXADECIMAL, bytes.fromhex, bytes.hex),
-            (start.hex().upper(), _HEXADECIMAL, bytes.fromhex, bytes.hex),
-        ):
+            *((digits, _HEXADECIMAL, bytes.fromhex, bytes.hex) for digits in hexadecimal),
+        ]
+        for text, run, decode, write in encodings:
             at = source.find(text)
             while at >= 0:
                 found = run.match(source, at)

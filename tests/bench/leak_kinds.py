@@ -437,6 +437,46 @@ def _plist_data(values: Values) -> bytes:
     )
 
 
+def _long_plist_data(values: Values) -> bytes:
+    return plistlib.dumps({"a": {"b": [prose(values, 1).encode()]}})
+
+
+def _yaml_binary(values: Values) -> bytes:
+    coded = base64.encodebytes(prose(values, 1).encode()).decode()
+    return ("note: !!binary |\n" + textwrap.indent(coded, "  ")).encode()
+
+
+def _read_yaml_binary(data: bytes) -> str:
+    coded = data.decode().partition("|\n")[2]
+    try:
+        return base64.b64decode("".join(coded.split())).decode("latin-1")
+    except ValueError:
+        return coded
+
+
+def _coloured(values: Values) -> bytes:
+    lines = []
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        lines.append(f"\x1b[1m{label}\x1b[0m \x1b[31m{first}\x1b[32;1m{second}\x1b[0m ok\n")
+    return "".join(lines).encode()
+
+
+def _markdown(values: Values) -> bytes:
+    lines = []
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        shown = (
+            value.replace("-", "\\-").replace(".", "\\.").replace("(", "\\(").replace(")", "\\)")
+        )
+        lines.append(f"* {label}: {shown} and **{first.strip()}** {second}\n")
+    return "".join(lines).encode()
+
+
+def _read_markdown(data: bytes) -> str:
+    return re.sub(r"\\([^\w\s])", r"\1", data.decode())
+
+
 def _read_plist(data: bytes) -> str:
     return leaves(plistlib.loads(data))
 
@@ -924,6 +964,15 @@ def _text_kinds() -> Iterator[Kind]:
     yield Kind("flat OpenDocument", ".fodt", _flat_odf, xml_texts)
     yield Kind("data: URIs", ".html", _data_uri, shown)
     yield Kind("plist data", ".plist", _plist_data, _read_plist)
+    yield Kind("long plist data", ".plist", _long_plist_data, _read_plist)
+    yield Kind("YAML binary", ".yaml", _yaml_binary, _read_yaml_binary)
+    yield Kind(
+        "colours of terminals",
+        ".log",
+        _coloured,
+        lambda d: re.sub(r"\x1b\[[\d;]*m", "", d.decode()),
+    )
+    yield Kind("Markdown", ".md", _markdown, _read_markdown)
     yield Kind("notebook", ".ipynb", _notebook, lambda d: leaves(json.loads(d)))
     yield Kind("RTF \\bin", ".rtf", _rtf, utf8, may_block=True)
 

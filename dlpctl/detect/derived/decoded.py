@@ -46,16 +46,19 @@ _TEXT_STARTS = (
 )
 _HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
+# Colours of a terminal, and the escapes and emphasis of Markdown.
+_COLOURS = r"(?:\x1b\[[0-9;]*m)+"
+_MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]{1,40}\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
@@ -63,10 +66,11 @@ RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_MARKED = lazy(_MARKS.encode())
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
@@ -174,6 +178,8 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
     if _PREFIXED.match(run):
         return _encoded
+    if _MARKED.fullmatch(run):
+        return _unmarked
     if run[0] >= 0x80:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
     if run[:1] in _DECODERS:
@@ -187,6 +193,10 @@ def _nothing(_: bytes) -> bytes:
     return b""
 
 
+def _unmarked(run: bytes) -> bytes:
+    return run.translate(None, b"\\*")
+
+
 def _encoded(run: bytes) -> bytes | None:
     """Return the text in hexadecimal or base64; None if it is no text."""
     prefix = _PREFIXED.match(run)
@@ -195,7 +205,7 @@ def _encoded(run: bytes) -> bytes | None:
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
     if run.isalpha() and (run.islower() or run[1:].islower()):
         return None
-    plain = run.translate(_URL_SAFE).rstrip(b"=")
+    plain = b"".join(run.translate(_URL_SAFE).split()).rstrip(b"=")
     if _text(_base64(plain[:_FIRST])) is None:
         return None
     return _text(_base64(plain))
@@ -296,4 +306,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"&": _entities,
     b"=": _form,
     b"+": _utf7,
+    b"\x1b": _nothing,
 }
