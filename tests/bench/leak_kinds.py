@@ -237,8 +237,8 @@ def _properties_text(data: bytes) -> str:
 
 def _unfolded(data: bytes) -> str:
     text = re.sub(r"\r?\n[ \t]", "", data.decode())
-    text = re.sub(r"=\r?\n", "", text)
-    texts = [text, quopri.decodestring(text.encode()).decode("utf-8", "replace")]
+    soft = re.sub(r"=\r?\n", "", text)
+    texts = [text, soft, quopri.decodestring(soft.encode()).decode("utf-8", "replace")]
     for run in re.findall(
         r":: ?([\w+/=]{8,})|BASE64:([\w+/=]{8,})|(?<=:)([\w+/]{16,}={0,2})$", text, re.MULTILINE
     ):
@@ -874,6 +874,42 @@ def _docx(values: Values, between: Callable[[Any], None]) -> bytes:
     return output.getvalue()
 
 
+def _excel(values: Values) -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for label, value in values.labelled():
+        book.active.append([label, f"{label}: {broken_value(values, value, chr(10))}"])
+    output = io.BytesIO()
+    book.save(output)
+    return output.getvalue()
+
+
+def _powerpoint(values: Values) -> bytes:
+    import pptx
+
+    slides = pptx.Presentation()
+    frame = slides.slides.add_slide(slides.slide_layouts[1]).placeholders[1].text_frame
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        frame.add_paragraph().text = f"{label}: {first.rstrip()}\v{second}"
+    output = io.BytesIO()
+    slides.save(output)
+    return output.getvalue()
+
+
+def _html_breaks(values: Values) -> bytes:
+    lines = "".join(
+        f"<p>{label}: {broken_value(values, value, '<br>')}</p>"
+        for label, value in values.labelled()
+    )
+    return f"<!DOCTYPE html><html><body>{lines}</body></html>".encode()
+
+
+def _json_wraps(values: Values) -> bytes:
+    return json.dumps([wrapped(prose(values), 60), {"t": wrapped(prose(values), 44)}]).encode()
+
+
 def _docx_links(values: Values) -> bytes:
     import docx
 
@@ -988,6 +1024,13 @@ def _other_kinds() -> Iterator[Kind]:
     yield Kind("tar names", ".tar", _named_tar, _read_tar)
     yield Kind(
         "Word line breaks", ".docx", lambda v: _docx(v, lambda run: run.add_break()), _read_zip
+    )
+    yield Kind("Excel line breaks", ".xlsx", _excel, _read_zip)
+    yield Kind("PowerPoint line breaks", ".pptx", _powerpoint, _read_zip)
+    yield Kind("HTML line breaks", ".html", _html_breaks, shown)
+    yield Kind("JSON hard wraps", ".json", _json_wraps, lambda d: leaves(json.loads(d)))
+    yield Kind(
+        "lines of a shell", ".sh", soft(lambda v, b: broken(v, b), "\\\n  "), _properties_text
     )
     yield Kind("Word tabs", ".docx", lambda v: _docx(v, lambda run: run.add_tab()), _read_zip)
     yield Kind("Word links", ".docx", _docx_links, _read_zip)

@@ -15,13 +15,14 @@ from dlpctl.regex import lazy
 _BEFORE_NUMBER = lazy(rb"\n[ \t>]*+(?=[0-9(+-]|[A-Z][A-Z0-9]{3}\b)")
 """A line end before what may be the rest of a number."""
 _IN_ADDRESS = lazy(
-    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t]*+\r?\n[ \t>]*+)[a-z0-9]"
-    rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
+    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t\\=]*+\r?\n[ \t>]*+)[a-z0-9]"
+    rb"|@[\w.-]{1,64}(?P<before>[ \t\\=]*+\r?\n[ \t>]*+)\.[a-z]"
 )
-_BLANKS = b" \t\r"
+_BLANKS = b" \t\r\\="
+"""Blanks, and the signs of shells and of quoted-printable that a line goes on."""
 _INDENTATION = b" \t\r>*#-"
-_CELL = lazy(rb"[,;|\t][^\s\"',;|\t][^,;|\t\n]*\Z")
-"""The end of a row in a table, whose last cell ends there as well."""
+_CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
+"""The end of a row in a table, whose last cell is a number."""
 _LONGEST_CELL = 64
 _FEWEST_DIGITS = 9
 _SAME = 10
