@@ -96,7 +96,7 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
         hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
         encodings = [
             (in_base64, _BASE64, _from_base64, _to_base64),
-            *((digits, _HEXADECIMAL, bytes.fromhex, bytes.hex) for digits in hexadecimal),
+            *((digits, _HEXADECIMAL, bytes.fromhex, _to_hexadecimal) for digits in hexadecimal),
         ]
         for text, run, decode, write in encodings:
             at = source.find(text)
@@ -116,6 +116,10 @@ def _from_base64(run: str) -> bytes:
 
 def _to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def _to_hexadecimal(data: bytes) -> str:
+    return data.hex()
 
 
 def _uuencoded(source: str) -> Iterator[EmbeddedFile]:

@@ -120,7 +120,7 @@ def entity(
             yield Field(*found.span(), continued or "", boundaries)
     if not marks:
         leaf = _leaf(headers, body, end)
-        # Mailing lists add lines to a part without a look at its encoding.
+        # Mailing lists append lines of text whatever the encoding of a part is.
         rest = _end_of_base64(data, leaf) if leaf.transfer == "base64" else end
         yield leaf if rest == end else replace(leaf, end=rest)
         if data[rest:end].strip():
