@@ -13,6 +13,7 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
+from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ _UUENCODED = lazy(
 )
 _DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
 _UU_LINE = 45
-_LONGEST = 64 << 20
+_LARGEST = 64 << 20
+"""Bytes of all diagrams of a text together."""
 
 
 class EmbeddedFile(NamedTuple):
@@ -138,11 +140,16 @@ def _to_uuencode(data: bytes) -> str:
 
 def _diagrams(source: str) -> Iterator[EmbeddedFile]:
     """Diagrams of draw.io: XML in percent escapes, deflated without a header."""
+    left = _LARGEST
     for found in _DIAGRAM.finditer(source) if "<diagram" in source else ():
+        unpacker = zlib.decompressobj(-15)
         try:
-            unpacked = zlib.decompressobj(-15).decompress(_from_base64(found[1]), _LONGEST)
+            unpacked = unpacker.decompress(_from_base64(found[1]), left)
         except zlib.error:
             continue
+        left -= len(unpacked)
+        if unpacker.unconsumed_tail or left <= 0:
+            raise FormatError(f"the diagrams expand to more than {_LARGEST >> 20} MB")
         text = unquote(unpacked.decode("utf-8", "replace"))
         yield EmbeddedFile(*found.span(1), "diagram.xml", text.encode(), _to_diagram)
 
