@@ -209,13 +209,14 @@ class Markup(TextFormat):
             elif kind == "tag":
                 found = _NAME.match(source, start)
                 name = found[1].lower().rpartition(":")[2] if found is not None else ""
-                gap = _GAPS.get(name) if self.html or source[end - 2] == "/" else None
+                is_gap = name == "br" if self.html else source[end - 2] == "/"
+                gap = _GAPS.get(name) if is_gap else None
                 signs += "/" if source[start + 1] == "/" else "<"
                 are_runs = are_runs and (name in _RUNS or name in _GAPS)
                 if self.html and name not in _INLINE and gap is None:
                     yield group
                     group = []
-                elif gap and name not in _INLINE and group:
+                elif gap and group:
                     group.append(gap)
             elif kind != "comment":
                 yield group
