@@ -71,7 +71,7 @@ class Mail:
                     raise FormatError(f"more than {limits.entries:,} parts: raise limits.entries")
             if parts:
                 views.append(View(f"{prefix}header", parts, segments))
-        views += name_views([one if "name" in one.text else _NO_NAME for one in segments])
+        views += name_views([one if _is_name(one) else _NO_NAME for one in segments])
         return Document(self.name, segments, views, [], children)
 
     def mask(
@@ -154,6 +154,12 @@ def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
     yield Segment(text, f"{prefix}header {name}", item, name)
     if item.continued:
         yield Segment(item.continued, f"{prefix}header {name}", item, name)
+
+
+def _is_name(segment: Segment) -> bool:
+    """Return whether a text of the header may name a file."""
+    anchor = segment.anchor
+    return "name" in segment.text or (isinstance(anchor, Field) and bool(anchor.continued))
 
 
 def _source(data: bytes, item: Field) -> str:

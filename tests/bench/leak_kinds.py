@@ -565,9 +565,12 @@ def _uu_body(message: EmailMessage, values: Values) -> None:
 def _attached(message: EmailMessage, values: Values) -> None:
     message.set_content("see the files\n")
     for number, (label, value) in enumerate(values.labelled()):
-        name = f"{label}_{value}.txt" if number % 2 else f"{'long name ' * 7}{label}_{value}.txt"
+        before = ("very long " * 7, "", "é ")[number % 3]
         message.add_attachment(
-            b"nothing", maintype="application", subtype="octet-stream", filename=name
+            b"nothing",
+            maintype="application",
+            subtype="octet-stream",
+            filename=f"{before}{label}_{value}.txt",
         )
 
 
