@@ -42,7 +42,10 @@ _BASE64 = lazy(
     rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}(?:{_LINE_END}={{1,2}})?"
 )
 _DECLARED = lazy(r"data:([\w.+-]+/[\w.+-]+)?[^,\"'\s]{0,80};base64,|\"(image/[\w.+-]+)\"\s*:\s*\"")
-_DECLARED_RUN = lazy(rf"(?:[A-Za-z0-9+/]|{_LINE_END})*={{0,2}}")
+_DECLARED_RUN = lazy(
+    rf"[A-Za-z0-9+/]*+(?:{_LINE_END}[A-Za-z0-9+/]{{48,}}+)*+"
+    rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}"
+)
 _FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
 """Types of files that hold nothing that a person wrote."""
 _HEXADECIMAL = lazy(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){24,}+")

@@ -51,14 +51,16 @@ _ENCODED = (
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-# Colours of a terminal, and the escapes and emphasis of Markdown.
+# Colours of a terminal, line ends that quoted-printable and shells go on after, and the escapes and
+# emphasis of Markdown.
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
+_SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]{1,40}\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
@@ -66,10 +68,11 @@ RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|{_MARKS}"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
 _MARKED = lazy(_MARKS.encode())
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
@@ -108,17 +111,24 @@ class DecodedText(DerivedText):
         return cls(*copy_around(data, runs), outer) if runs else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the span in the original; None where nothing of it was decoded, so that the
-        original has it too.
+        """Return the span in the original; None where nothing of it or right beside it was decoded,
+        so that the original has it too.
         """
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
-        if not any(piece.decoded for piece in self._pieces[first : last + 1]):
+        # A value right beside a decoded run may have no boundary in the original.
+        before = first - (start == self._starts[first] and first > 0)
+        after = last + 2 if end == self._end_of(last) else last + 1
+        if not any(piece.decoded for piece in self._pieces[before:after]):
             return None
         head, tail = self._pieces[first], self._pieces[last]
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.original_span(start, end) if self._outer else (start, end)
+
+    def _end_of(self, number: int) -> int:
+        following = self._starts[number + 1 : number + 2]
+        return following[0] if following else len(self.data)
 
 
 def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
@@ -164,6 +174,10 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     place = 0
     lines_of_digits = False
     for start, end in spans:
+        if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
+            yield start, end, b""
+            place = end
+            continue
         run = data[start:end].rstrip(_AFTER_SPACED if data[start + 1 : start + 2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.

@@ -15,11 +15,10 @@ from dlpctl.regex import lazy
 _BEFORE_NUMBER = lazy(rb"\n[ \t>]*+(?=[0-9(+-]|[A-Z][A-Z0-9]{3}\b)")
 """A line end before what may be the rest of a number."""
 _IN_ADDRESS = lazy(
-    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t\\=]*+\r?\n[ \t>]*+)[a-z0-9]"
-    rb"|@[\w.-]{1,64}(?P<before>[ \t\\=]*+\r?\n[ \t>]*+)\.[a-z]"
+    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t]*+\r?\n[ \t>]*+)[a-z0-9]"
+    rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
 )
-_BLANKS = b" \t\r\\="
-"""Blanks, and the signs of shells and of quoted-printable that a line goes on."""
+_BLANKS = b" \t\r"
 _INDENTATION = b" \t\r>*#-"
 _CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
 """The end of a row in a table, whose last cell is a number."""
@@ -45,7 +44,9 @@ class JoinedText(DecodedText):
         if not is_address and sum(byte in _DIGITS for byte in value) < _FEWEST_DIGITS:
             return None
         span = super().original_span(start, end)
-        if span is None or is_address:
+        if span is None or self._original.find(b"\n", *span) < 0:
+            return None
+        if is_address:
             return span
         line = self._original[self._original.rfind(b"\n", 0, span[0]) + 1 : span[0]]
         return span if line.strip(_INDENTATION) else None
