@@ -40,8 +40,10 @@ def main() -> None:
     _keep_closed()
     # Imports make no garbage, and looking for it a dozen times costs a start some percent.
     gc.set_threshold(50_000)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_interruptible:
+        # Nothing needs to be undone yet: the signal ends the process without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     if len(sys.argv) > 2 and sys.argv[1] == "__complete":
         from dlpctl.cli.completion.answers import main as complete
@@ -50,6 +52,8 @@ def main() -> None:
 
     from dlpctl.cli.main import run
 
+    if is_interruptible:
+        signal.signal(signal.SIGINT, _interrupt)
     sys.exit(run(sys.argv[1:]))
 
 

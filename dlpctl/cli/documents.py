@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
-from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.errors import FormatError, InputError, OutputError, UsageError
 from dlpctl.forked import mark_harmless
 from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
@@ -97,6 +97,16 @@ def read_all(chunks: Iterable[bytes], most: int) -> bytes:
         if size > most:
             break
     return b"".join(parts)
+
+
+def within(chunks: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """Yield the pieces of a content; raise `FormatError` for more than the limit."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            raise FormatError(f"larger than {most:,} bytes: raise limits.input_bytes")
+        yield chunk
 
 
 def password(*, ask: bool, file: Path | None) -> str | None:
@@ -184,6 +194,8 @@ def refuse_unwritable(target: Path | None, *, force: bool) -> None:
     """Refuse a file that cannot be written, before any work is done."""
     if target is None:
         return
+    if str(target) == STDIN:
+        raise UsageError("--output needs a file; 'dlpctl mask' without it writes to stdout")
     require_place(target)
     if not force and target.exists() and not is_stream(target):
         raise OutputError(f"{target} exists: name another file with -o or give --force")

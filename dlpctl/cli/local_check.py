@@ -11,7 +11,8 @@ from dlpctl.cli.line_index import LineIndex
 from dlpctl.cli.options import Output
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
-from dlpctl.errors import DlpctlError, InputError, OutputError
+from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dlpctl.cli.session import Session
     from dlpctl.files.report import FileReport
     from dlpctl.preflight import Report
-    from dlpctl.types import Decision, Detection, Finding
+    from dlpctl.types import Detection, Finding
 
 _MOST_PLACES = 5
 _PLAIN_TEXT = "text"
@@ -101,14 +102,19 @@ class LocalCheck:
 
     def _check(self, name: str) -> CheckedContent:
         head, chunks = inputs.peeked(name, required=self._required)
+        most = self._session.config.limits.input_bytes
         if not documents.is_plain(name, head):
-            most = self._session.config.limits.input_bytes
             return self._check_file(name, documents.read_all(chunks, most))
         shown = self._shown(name)
         if self._answer.decision_only:
-            return CheckedContent(shown, self._checker.decide(chunks))
-        data = b"".join(chunks)
-        if not documents.is_plain(name, data):  # the first piece did not show it
+            try:
+                decision = self._checker.decide(documents.within(chunks, most))
+            except FormatError:
+                decision = Decision.BLOCKED
+            return CheckedContent(shown, decision)
+        data = documents.read_all(chunks, most)
+        # The first piece may not show that it is no plain text.
+        if len(data) > most or not documents.is_plain(name, data):
             return self._check_file(name, data)
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)

@@ -66,7 +66,7 @@ class FileLimits(NamedTuple):
     input_bytes: int = 100 << 20
     expanded_bytes: int = 500 << 20
     entry_ratio: int = 200
-    entry_ratio_from: int = 1 << 20
+    entry_ratio_from: int = 8 << 20
     entries: int = 2_000
     depth: int = 3
     pdf_pages: int = 2_000

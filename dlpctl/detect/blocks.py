@@ -155,10 +155,14 @@ class _Search:
         self._columns = next((one for one in derived if isinstance(one, Columns)), None)
         self._texts = [
             self._text(data, None),
-            *(self._text(one.data, one.place) for one in derived if one is not self._columns),
+            *(
+                self._text(one.data, one.original_span)
+                for one in derived
+                if one is not self._columns
+            ),
         ]
         self._column_text = (
-            self._text(self._columns.data, self._columns.place) if self._columns else None
+            self._text(self._columns.data, self._columns.original_span) if self._columns else None
         )
         self._chunks = [
             (number, first, first + taggers._WINDOW)
@@ -293,7 +297,7 @@ class _Search:
         found += [
             _new(Candidate, (*place, *one[2:]))
             for one in self._confirmed(text, low, high, columns)
-            if (place := columns.place(one.start, one.end))
+            if (place := columns.original_span(one.start, one.end))
         ]
         return sorted(one for one in found if first <= one.start < last)
 

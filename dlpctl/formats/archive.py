@@ -11,11 +11,16 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.source import spliced
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _CHUNK = 1 << 20
+_AROUND_VALUES = lazy(
+    r"""[_/\\"]|(?<=[A-Za-z])-(?=[\d+(])|(?<=\d)-(?=[A-Za-z])"""
+    r"""|\.(?=[A-Za-z0-9]{1,8}(?:["/\\;\s]|\Z))"""
+)
 
 
 class _Readable(Protocol):
@@ -104,8 +109,22 @@ class Names:
         parts: list[Piece | str] = []
         for index, segment in enumerate(self.segments):
             parts += (Piece(index, 0, len(segment.text)), "\n")
-        views = [View("names", parts, self.segments)] if parts else []
+        views = [View("names", parts, self.segments), *name_views(self.segments)] if parts else []
         return Document(name, self.segments, views, [], list(children))
+
+
+def name_views(segments: Sequence[Segment]) -> Iterator[View]:
+    """Return names with spaces where underscores, slashes and suffixes are around a value."""
+    parts: list[Piece | str] = []
+    for index, segment in enumerate(segments):
+        read = 0
+        for found in _AROUND_VALUES.finditer(segment.text):
+            parts += (Piece(index, read, found.start()), " ")
+            read = found.end()
+        if read:
+            parts += (Piece(index, read, len(segment.text)), "\n")
+    if parts:
+        yield View("words of names", parts, segments)
 
 
 def edits_by_segment(edits: Iterable[Edit]) -> dict[int, list[TextEdit]]:

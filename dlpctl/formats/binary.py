@@ -10,6 +10,7 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
@@ -40,7 +41,6 @@ _STRINGS = {
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
     b"\0asm": "program (WebAssembly)",
-    b"!<arch>\n": "static library or package",
     b"\xca\xfe\xba\xbe": "Java class or program (Mach-O)",
     **dict.fromkeys(
         (b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe"),
@@ -76,6 +76,14 @@ _MARKS = (
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )
+_TEXTUAL = {
+    rb"!<arch>\n": "static library or package",
+    rb"0707(?:0[127])[0-9A-Fa-f]{20}": "cpio archive",
+    rb"P[1-7][ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )?\d+\s": "picture (Netpbm)",
+    rb"/\* XPM \*/|#define \w+_width \d+\s+#define \w+_height \d": "picture (XPM or XBM)",
+}
+"""Starts of files that are no text although they may be characters of text alone."""
+_TEXTUAL_MARKS = [lazy(start) for start in _TEXTUAL]
 _PE_HEADER_AT = 0x3C
 _PYTHON_MAGIC_END = b"\r\n"
 _PACKED = "compressed or encrypted data of unknown format"
@@ -201,4 +209,23 @@ def _entropy(sample: bytes) -> float:
     return -sum(count / size * math.log2(count / size) for count in Counter(sample).values())
 
 
-FORMAT = Binary()
+class MarkedBinary(Binary):
+    """Pictures and archives whose bytes may all be characters of text."""
+
+    name = "marked binary"
+    rank = 85
+    text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return any(mark.match(head) for mark in _TEXTUAL_MARKS)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        return replace(super().extract(data, limits, password), format=BINARY)
+
+    def why_not_inspected(self, data: bytes) -> str:
+        names = zip(_TEXTUAL_MARKS, _TEXTUAL.values(), strict=True)
+        return f"{next(name for mark, name in names if mark.match(data))}: {_SEARCHED}"
+
+
+FORMATS = (Binary(), MarkedBinary())

@@ -1,4 +1,4 @@
-"""GZ, BZ2, XZ and ZST: one file, packed."""
+"""GZ, ZLIB, BZ2, XZ, LZMA and ZST: one file, packed."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class _Unpacker(Protocol):
 class _Inflater:
     """zlib's unpacker with the interface of the others."""
 
-    def __init__(self) -> None:
-        self._unpacker = zlib.decompressobj(wbits=31)
+    def __init__(self, wbits: int) -> None:
+        self._unpacker = zlib.decompressobj(wbits)
 
     @property
     def eof(self) -> bool:
@@ -66,7 +66,7 @@ class Compressed(BinaryFormat):
     def __init__(
         self,
         name: str,
-        magic: bytes,
+        magic: tuple[bytes, ...],
         extensions: tuple[str, ...],
         unpacker: Callable[[], _Unpacker],
         pack: Callable[[bytes], bytes],
@@ -74,8 +74,10 @@ class Compressed(BinaryFormat):
         self.name = name
         self.extensions = extensions
         # A magic with a control character shows by itself that the file is no text.
-        self.text_start = b"" if set(magic) & set(CONTROLS) else re.escape(magic)
-        self.magic = (magic,)
+        self.text_start = b"|".join(
+            re.escape(start) for start in magic if not set(start) & set(CONTROLS)
+        )
+        self.magic = magic
         self._unpacker = unpacker
         self._pack = pack
 
@@ -170,7 +172,7 @@ def _zstd() -> list[Compressed]:
 
         return zstandard.ZstdCompressor().compress(data)
 
-    return [Compressed("zstd", b"\x28\xb5\x2f\xfd", (".zst", ".tzst"), unpacker, pack)]
+    return [Compressed("zstd", (b"\x28\xb5\x2f\xfd",), (".zst", ".tzst"), unpacker, pack)]
 
 
 class _Frames:
@@ -206,14 +208,28 @@ class _Frames:
 
 
 FORMATS = (
-    Compressed("gzip", b"\x1f\x8b\x08", (".gz", ".tgz"), _Inflater, gzip.compress),
-    Compressed("bzip2", b"BZh", (".bz2", ".tbz2"), bz2.BZ2Decompressor, bz2.compress),
+    Compressed("gzip", (b"\x1f\x8b\x08",), (".gz", ".tgz"), lambda: _Inflater(31), gzip.compress),
+    Compressed(
+        "zlib",
+        (b"\x78\x01", b"\x78\x9c", b"\x78\xda"),
+        (".zz", ".zlib"),
+        lambda: _Inflater(15),
+        zlib.compress,
+    ),
+    Compressed("bzip2", (b"BZh",), (".bz2", ".tbz2"), bz2.BZ2Decompressor, bz2.compress),
     Compressed(
         "xz",
-        b"\xfd7zXZ\0",
+        (b"\xfd7zXZ\0",),
         (".xz", ".txz"),
         lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY),
         lzma.compress,
+    ),
+    Compressed(
+        "lzma",
+        (b"\x5d\0\0",),
+        (".lzma", ".tlz"),
+        lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _LZMA_MEMORY),
+        lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     ),
     *_zstd(),
 )

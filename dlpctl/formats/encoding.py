@@ -44,6 +44,11 @@ _DECLARED = re.compile(
     rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
 )
 _SAMPLE = HEAD
+_EBCDIC = "cp037"
+_EBCDIC_SPACE = b"\x40"
+_EBCDIC_LINE_ENDS = str.maketrans("", "", "\n\r\t\x85")
+_FIRST = 16
+"""Bytes at the start of a text without a zero among them."""
 _BLOCK = 1 << 12
 _BINARY_BYTES = CONTROLS.replace(b"\0", b"")
 """Zeros alone are left by a computer that crashed while it wrote a log."""
@@ -108,6 +113,11 @@ def decode(data: bytes) -> Decoded | None:
         wide = _wide(data)
         if wide is not None:
             return wide
+        if b"\0" in sample[:_FIRST]:
+            return None
+    if _is_ebcdic(sample):
+        text = _strict(data, _EBCDIC)
+        return None if text is None else Decoded(text, (_Run(0, 0, _EBCDIC),))
     shifted = b"" if SHIFTED not in sample else b"\x0e\x0f"
     controls = CONTROLS.translate(None, shifted)
     if len(sample.translate(None, controls)) < len(sample) - len(sample) // 100:
@@ -214,6 +224,16 @@ def _wide(data: bytes) -> Decoded | None:
         if not any(unicodedata.category(char) in {"Cn", "Co"} for char in text[:2000]):
             return Decoded(text, (_Run(0, 0, codec),))
     return None
+
+
+def _is_ebcdic(sample: bytes) -> bool:
+    """Return whether a text is in EBCDIC, as mainframes write it: no byte of it is a space of
+    ASCII, and all are letters, digits and signs of EBCDIC.
+    """
+    if b" " in sample or _EBCDIC_SPACE not in sample:
+        return False
+    text = sample.decode(_EBCDIC).translate(_EBCDIC_LINE_ENDS)
+    return text.isascii() and text.isprintable()
 
 
 def _legacy(data: bytes) -> Decoded:

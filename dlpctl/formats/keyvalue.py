@@ -20,7 +20,7 @@ _ASSIGNMENT = lazy(
     re.MULTILINE | re.DOTALL,
 )
 _NEEDS_QUOTES = lazy(r"""[\s"'`$&|;<>()\\*?\[\]{}!#~]""")
-_UNICODE = lazy(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = lazy(r"\\(?:u([0-9a-fA-F]{4})|\r?\n[ \t]*+)")
 
 
 class DotEnv(TextFormat):
@@ -72,12 +72,11 @@ class KeyValue(TextFormat):
     )
 
     def resolve(self, source: str) -> Iterable[Resolved]:
-        """Java's properties write characters beyond Latin-1 as escapes."""
-        for found in _UNICODE.finditer(source):
-            number = int(found[1], 16)
-            yield Resolved(
-                found.start(), found.end(), "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
-            )
+        """Java's properties write characters beyond Latin-1 as escapes, and long lines in parts."""
+        for found in _ESCAPE.finditer(source):
+            number = int(found[1], 16) if found[1] else 0
+            char = "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
+            yield Resolved(*found.span(), char if found[1] else "")
 
 
 FORMATS = (DotEnv(), KeyValue())

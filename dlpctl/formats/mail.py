@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.archive import edits_by_segment
+from dlpctl.formats.archive import edits_by_segment, name_views
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
@@ -33,6 +33,7 @@ _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
 _SPELLED = lazy(r"=\?|[%\\\r\n*()]")
 """Signs of a header field that may mean other characters than it is written in."""
+_NO_NAME = Segment("", "")
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
 
@@ -70,6 +71,7 @@ class Mail:
                     raise FormatError(f"more than {limits.entries:,} parts: raise limits.entries")
             if parts:
                 views.append(View(f"{prefix}header", parts, segments))
+        views += name_views([one if _is_name(one) else _NO_NAME for one in segments])
         return Document(self.name, segments, views, [], children)
 
     def mask(
@@ -80,11 +82,14 @@ class Mail:
         children: Mapping[str, bytes | None],
     ) -> bytes:
         changes: list[tuple[int, int, bytes]] = []
+        texts: dict[Field, dict[str, list[TextEdit]]] = {}
         for segment, wanted in edits_by_segment(edits).items():
             anchor = document.segments[segment].anchor
             if not isinstance(anchor, Field):
                 raise CannotMaskError("this is not what was read from the mail: read it again")
-            field = _field(data, anchor, document.segments[segment].text, wanted)
+            texts.setdefault(anchor, {})[document.segments[segment].text] = wanted
+        for anchor, wanted_in in texts.items():
+            field = _field(data, anchor, wanted_in)
             if anchor.boundaries and boundary(field) != boundary(data[anchor.start : anchor.end]):
                 field, mark = _parted_anew(data, anchor, field)
                 changes += [(start, end, mark) for start, end in anchor.boundaries]
@@ -145,9 +150,16 @@ def _segments(data: bytes, item: Field, prefix: str) -> Iterator[Segment]:
     plain = "=?" not in source and source.find("\n", 0, -1) < 0
     text = source if plain else Readable(source, unfolded(source)).text
     name = "From" if source.startswith("From ") else source.partition(":")[0][:40]
+    text = _CUT_NAME.sub("", text) if item.continued else text
     yield Segment(text, f"{prefix}header {name}", item, name)
     if item.continued:
         yield Segment(item.continued, f"{prefix}header {name}", item, name)
+
+
+def _is_name(segment: Segment) -> bool:
+    """Return whether a text of the header may name a file."""
+    anchor = segment.anchor
+    return "name" in segment.text or (isinstance(anchor, Field) and bool(anchor.continued))
 
 
 def _source(data: bytes, item: Field) -> str:
@@ -158,18 +170,19 @@ def _source(data: bytes, item: Field) -> str:
         return raw.decode("latin-1")
 
 
-def _field(data: bytes, item: Field, text: str, edits: list[TextEdit]) -> bytes:
-    """A header field with the edits made: by offset where it is written plainly, else written
-    anew.
+def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> bytes:
+    """A header field with the edits of its texts made: by offset where it is written plainly, else
+    written anew.
     """
     source = _source(data, item)
     if item.continued:
-        # The pieces of the name are not kept apart: all of it goes.
-        whole = _CUT_NAME.sub("", source.rstrip("\r\n"))
-        kept = spliced(text, edits) if text == item.continued else "masked"
-        replaced = kept.replace('"', "'").encode("ascii", "replace").decode()
+        text, name = (one.text for one in _segments(data, item, ""))
+        plain = spliced(text, wanted.get(text, ()))
+        kept = spliced(name, wanted.get(name, ())).replace('"', "'")
         attribute = "filename" if "filename" in source else "name"
-        return f'{whole}; {attribute}="{replaced}"\r\n'.encode()
+        field = " ".join(plain.split("\n")).rstrip()
+        return f'{field}; {attribute}="{kept}"\r\n'.encode("ascii", "replace")
+    ((text, edits),) = wanted.items()
     resolved = list(unfolded(source))
     readable = Readable(source, resolved)
     if any(piece.meaning for piece in resolved):

@@ -14,7 +14,15 @@ from xml.parsers import expat
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit
 from dlpctl.formats.interface import Limits, Piece, Segment, View
-from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.formats.source import (
+    Readable,
+    Resolved,
+    TextFormat,
+    Token,
+    blanked,
+    outermost,
+    spliced,
+)
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -42,6 +50,12 @@ _RAW_ELEMENTS = lazy(
 )
 _ENTITY = lazy(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CUSTOM_ENTITY = lazy(r"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"&%]{0,200})"|'([^'&%]{0,200})')\s*>""")
+_WORDS_OF_FONTS = r"(?:[A-Za-z ,_-]|&(?:apos|quot|amp|#39);)"
+_FONTS = lazy(
+    rf"""\b(?:font-(?:family|name)(?:-asian|-complex)?|face|(?<=font-face )style:name)\s*[=:]\s*"""
+    rf"""(?:"((?:{_WORDS_OF_FONTS}|')*)"|'((?:{_WORDS_OF_FONTS}|")*)'"""
+    rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
+)
 _MANY_ATTRIBUTES = 256
 _INLINE = frozenset(
     [
@@ -81,6 +95,26 @@ _INLINE = frozenset(
         "wbr",
     ]
 )
+_RUNS = frozenset(
+    [
+        "bookmark",
+        "bookmark-end",
+        "bookmark-start",
+        "em",
+        "emphasis",
+        "font",
+        "hi",
+        "phrase",
+        "run",
+        "soft-page-break",
+        "span",
+        "strong",
+        "tspan",
+    ]
+)
+"""Elements of XML that cut a text into parts of one style each."""
+_GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
+"""Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
 
@@ -91,6 +125,12 @@ class Markup(TextFormat):
     html = False
 
     def resolve(self, source: str) -> Iterable[Resolved]:
+        """The entities, and names of fonts as spaces: they read like names of people."""
+        fonts = _FONTS.finditer(source) if "font" in source or "face=" in source else ()
+        names = (blanked(*found.span(found.lastindex or 0)) for found in fonts)
+        return outermost(names, self._entities(source))
+
+    def _entities(self, source: str) -> Iterator[Resolved]:
         custom = (
             {name: one or other for name, one, other in _CUSTOM_ENTITY.findall(source)}
             if "<!ENTITY" in source
@@ -140,36 +180,44 @@ class Markup(TextFormat):
         for group in self._groups(source):
             if len(group) > 1:
                 parts += (
-                    Piece(0, readable.offset_of(start), readable.offset_of(end))
-                    for start, end in group
+                    item
+                    if isinstance(item, str)
+                    else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
+                    for item in group
                 )
                 parts.append("\n\n")
         if parts:
             yield View("across tags", parts, segments)
 
-    def _groups(self, source: str) -> Iterator[list[tuple[int, int]]]:
+    def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
         """Runs of text that read as one: in HTML between block elements, in XML where text and
-        elements are mixed.
+        elements are mixed or runs follow each other. A line end or space of an element is a text.
         """
-        group: list[tuple[int, int]] = []
-        between = ""
+        group: list[tuple[int, int] | str] = []
+        signs, are_runs = "", True
         for kind, start, end in self._parts(source):
             if kind in {"text", "cdata"}:
                 # In XML a child between other children is data of its own: `>1</a><b>2<`; text
                 # beside a tag is not.
-                apart = not self.html and (not source[start:end].strip() or "/<" in between)
-                if apart:
+                blank = not source[start:end].strip()
+                if not self.html and (blank or ("/<" in signs and not are_runs)):
                     yield group
                     group = []
-                if group or source[start:end].strip():
+                if group or not blank:
                     group.append((start, end))
-                between = ""
+                signs, are_runs = "", True
             elif kind == "tag":
                 found = _NAME.match(source, start)
-                if self.html and found is not None and found[1].lower() not in _INLINE:
+                name = found[1].lower().rpartition(":")[2] if found is not None else ""
+                is_gap = name == "br" if self.html else source[end - 2] == "/"
+                gap = _GAPS.get(name) if is_gap else None
+                signs += "/" if source[start + 1] == "/" else "<"
+                are_runs = are_runs and (name in _RUNS or name in _GAPS)
+                if self.html and name not in _INLINE and gap is None:
                     yield group
                     group = []
-                between += "/" if source[start + 1] == "/" else "<"
+                elif gap and group:
+                    group.append(gap)
             elif kind != "comment":
                 yield group
                 group = []
@@ -195,7 +243,7 @@ class Xml(Markup):
     extensions = (
         ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml",
         ".gpx", ".xmp", ".config",
-        ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd",
+        ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd", ".drawio",
     )  # fmt: skip
 
     def sniff(self, head: bytes, name: str) -> bool:

@@ -9,7 +9,7 @@ import binascii
 import codecs
 import quopri
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
@@ -30,6 +30,7 @@ _CONTENT_FIELD = re.compile(
 _LONGEST_CONTENT_FIELD = 1 << 14
 _FOLD = lazy(r"\r?\n(?=[ \t])")
 _ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
+_BASE64 = lazy(rb"[A-Za-z0-9+/\s]*+(?:=\s*){0,2}")
 _CONTINUED = lazy(rb";\s*(?:file)?name\*\d*\*?=")
 _SUFFIXES = {
     "text/plain": ".txt",
@@ -118,7 +119,12 @@ def entity(
             boundaries = tuple(mark.span(1) for mark in marks) if names_parts else ()
             yield Field(*found.span(), continued or "", boundaries)
     if not marks:
-        yield _leaf(headers, body, end)
+        leaf = _leaf(headers, body, end)
+        # Mailing lists append lines of text whatever the encoding of a part is.
+        rest = _end_of_base64(data, leaf) if leaf.transfer == "base64" else end
+        yield leaf if rest == end else replace(leaf, end=rest)
+        if data[rest:end].strip():
+            yield Part(rest, end, "epilogue.txt", "", "", spare=True)
         return
     if data[body : marks[0].start()].strip():
         yield Part(body, marks[0].start(), "preamble.txt", "", "", spare=True)
@@ -129,6 +135,12 @@ def entity(
                 yield Part(mark.end(), part_end, "epilogue.txt", "", "", spare=True)
         elif mark.end() <= part_end:
             yield from entity(data, mark.end(), part_end, limits, level + 1)
+
+
+def _end_of_base64(data: bytes, leaf: Part) -> int:
+    """Return where the base64 of a part ends, before text that readers may or may not show."""
+    found = _BASE64.match(data, leaf.start, leaf.end)
+    return found.end() if found is not None else leaf.end
 
 
 def boundary(field: bytes) -> str:
@@ -230,12 +242,11 @@ def _decoded(raw: bytes, transfer: str) -> bytes:
 
 
 def _text(contents: bytes, charset: str) -> str | None:
-    """The text, if the charset is known and every byte comes back from it."""
+    """The text, if the charset is known and reads it."""
     if not charset:
         return None
     try:
         codecs.lookup(charset)
-        text = contents.decode(charset)
-        return text if text.encode(charset) == contents else None
+        return contents.decode(charset)
     except (LookupError, UnicodeError, ValueError):
         return None

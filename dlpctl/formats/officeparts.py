@@ -11,12 +11,15 @@ from dlpctl.formats.binary import Binary
 _PRINTER = "printersettings"
 _PRINTER_VERSIONS = (b"\x00\x03", b"\x00\x04", b"\x01\x04")
 _PRINTER_VERSION_AT = 64
+_PROPERTIES, _PROPERTIES_AT = b"<?xml ", 12
 _LAYOUT = "layout-cache"
 _LAYOUT_VERSION = b"\x01\x00\x01\x00"
 
 
 class OfficePart(Binary):
-    """Windows' settings of a printer (DEVMODE), and where LibreOffice last broke the pages."""
+    """Settings of a printer by Windows (DEVMODE) or macOS (property lists), and where LibreOffice
+    last broke the pages.
+    """
 
     name = "office part"
     rank = 85
@@ -25,7 +28,10 @@ class OfficePart(Binary):
         file = name.lower().rpartition("/")[2]
         if file == _LAYOUT:
             return head.startswith(_LAYOUT_VERSION)
-        return file.startswith(_PRINTER) and head.startswith(_PRINTER_VERSIONS, _PRINTER_VERSION_AT)
+        return file.startswith(_PRINTER) and (
+            head.startswith(_PRINTER_VERSIONS, _PRINTER_VERSION_AT)
+            or head.startswith(_PROPERTIES, _PROPERTIES_AT)
+        )
 
     def why_not_inspected(self, data: bytes) -> str:
         del data

@@ -4,6 +4,13 @@ Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
 """
 
 NAMES = (
+    ".vcf",
+    ".vcard",
+    ".ics",
+    ".ical",
+    ".ifb",
+    ".ldif",
+    ".ldf",
     ".csv",
     ".tsv",
     ".tab",
@@ -18,8 +25,13 @@ NAMES = (
 )
 """Endings of names of text that shows more by its format than as it is."""
 STARTS = (
+    ("dlpctl.formats.binary", b"!<arch>|0707|P[1-7]\\s|/\\* XPM|#define \\w+_w", 0),
+    ("dlpctl.formats.compressed", b"x\x9c|x\xda", 0),
     ("dlpctl.formats.compressed", b"BZh", 0),
     ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),
+    ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCARD", 0),
+    ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCALENDAR", 0),
+    ("dlpctl.formats.contentlines", b"(?i)VERSION: 1", 0),
     ("dlpctl.formats.image", b"GIF8|BM|RIFF|\\xff\\xd8\\xff", 0),
     (
         "dlpctl.formats.mail",

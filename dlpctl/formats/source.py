@@ -9,14 +9,17 @@ that the result is well-formed again.
 
 from __future__ import annotations
 
+import heapq
 import re
 from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.embedded import embedded_files
 from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice
 from dlpctl.formats.interface import (
+    Child,
     Document,
     Limits,
     NotThisFormatError,
@@ -173,10 +176,13 @@ class TextFormat:
         decoded = self.decoded(data)
         source = decoded.text
         self.check(source, limits)
-        readable = Readable(source, self.resolve(source))
+        files = embedded_files(source)
+        blanks = (blanked(each.start, each.end) for each in files)
+        readable = Readable(source, outermost(blanks, self.resolve(source)))
         segments = [Segment(readable.text, "", readable)]
         whole = View("text", [Piece(0, 0, len(readable.text))], segments)
         document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+        document.children = [Child(str(each.start), each.name, each.data) for each in files]
         at = binary_at(data, decoded)
         if at is not None:
             document.uninspected.append(
@@ -193,7 +199,7 @@ class TextFormat:
     ) -> bytes:
         decoded = self.decoded(data)
         readable = document.segments[0].anchor
-        if not isinstance(readable, Readable) or children:
+        if not isinstance(readable, Readable):
             raise CannotMaskError("this is not what was read from the file: read it again")
         raw = [
             Edit(readable.source_start(start), readable.source_end(end), replacement)
@@ -203,7 +209,22 @@ class TextFormat:
         fitted = list(self.fit(decoded.text, _disjoint(raw)))
         masked = splice(data, decoded, fitted)
         self.check_masked(decoded, masked)
-        return masked
+        return self._with_files(masked, document, children) if children else masked
+
+    def _with_files(
+        self, masked: bytes, document: Document, children: Mapping[str, bytes | None]
+    ) -> bytes:
+        """Return a copy with the files within it replaced; they keep their order."""
+        decoded = self.decoded(masked)
+        files = embedded_files(decoded.text)
+        if len(files) != len(document.children):
+            raise CannotMaskError("a file within the text cannot be told apart in a masked copy")
+        replaced = [
+            Edit(file.start, file.end, file.write(children[child.key] or b""))
+            for child, file in zip(document.children, files, strict=True)
+            if child.key in children
+        ]
+        return splice(masked, decoded, replaced)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The bytes, read as what they would be if the first reading had the encoding wrong."""
@@ -294,6 +315,20 @@ def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
             raise FormatError(
                 f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting"
             )
+
+
+def blanked(start: int, end: int) -> Resolved:
+    """Return a range that reads as spaces, so that all around it keeps its offsets."""
+    return Resolved(start, end, " " * (end - start))
+
+
+def outermost(*resolved: Iterable[Resolved]) -> Iterator[Resolved]:
+    """Return ranges in order, without those that start within others."""
+    end = 0
+    for each in heapq.merge(*resolved, key=lambda found: (found.start, -found.end)):
+        if each.start >= end:
+            end = each.end
+            yield each
 
 
 def _disjoint(edits: Iterable[Edit]) -> list[Edit]:

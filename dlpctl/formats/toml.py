@@ -24,7 +24,7 @@ _TOKEN = lazy(
     re.DOTALL,
 )
 _BRACKET = lazy(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|$)|'[^'\n]*+(?:'|$)|([][{}])", re.MULTILINE)
-_ESCAPE = lazy(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
+_ESCAPE = lazy(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([ \t]*+\r?\n\s*+)|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -41,12 +41,7 @@ class Toml(TextFormat):
         for token in self.tokens(source) if "\\" in source else ():
             if source[token.start] == '"':
                 for found in _ESCAPE.finditer(source, token.start, token.end):
-                    code = found[1] or found[2]
-                    yield Resolved(
-                        found.start(),
-                        found.end(),
-                        chr(int(code, 16)) if code else _SHORT.get(found[3], found[3]),
-                    )
+                    yield Resolved(*found.span(), _meaning(found))
 
     def tokens(self, source: str) -> Iterable[Token]:
         for found in _TOKEN.finditer(source):
@@ -78,6 +73,13 @@ class Toml(TextFormat):
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         return [*super().read_again(data, limits), repr(tomllib.loads(self.decoded(data).text))]
+
+
+def _meaning(found: re.Match[str]) -> str:
+    code = found[1] or found[2]
+    if code:
+        return chr(int(code, 16))
+    return "" if found[3] else _SHORT.get(found[4], found[4])
 
 
 def _valid(source: str) -> bool:

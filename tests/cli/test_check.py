@@ -31,6 +31,24 @@ def test_exit_status_and_decision(dlpctl, text, status, decision):
     assert (alone.status, alone.out) == (status, f"{decision}\n")
 
 
+def test_plain_text_over_the_limit_is_blocked(dlpctl, piped, monkeypatch):
+    monkeypatch.setenv("DLPCTL_LIMITS_INPUT_BYTES", "20")
+    Path("in.txt").write_text("nothing here at all, but much")
+    for more in ([], ["--decision-only"]):
+        result = dlpctl("check", "in.txt", *more)
+        assert (result.status, result.out[:7]) == (20, "BLOCKED")
+    assert piped("check", "-", "--decision-only", stdin=b"x" * 21).returncode == 20
+    assert piped("check", "-", "--decision-only", stdin=b"x" * 20).returncode == 0
+
+
+def test_a_copy_on_stdout_is_refused(dlpctl):
+    Path("in.txt").write_text(EMAIL)
+    result = dlpctl("check", "in.txt", "-o", "-")
+    assert result.status == 2
+    assert "dlpctl mask" in result.err
+    assert not Path("-").exists()
+
+
 def test_quietly_the_exit_status_says_it(dlpctl):
     for text, status in (("nothing here", 0), (EMAIL, 10), (KEY, 20)):
         Path("in.txt").write_text(text)

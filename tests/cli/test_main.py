@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -170,3 +171,29 @@ def test_a_full_disk_is_one_line(command):
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"dlpctl: stdout: No space left on device\n")
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from dlpctl.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_at_the_start_ends_quietly():
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT, "--version"]
+    ended = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, b"")

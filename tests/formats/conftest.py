@@ -5,19 +5,23 @@ of the real one.
 from __future__ import annotations
 
 import base64
+import binascii
 import bz2
 import gzip
 import io
 import json
 import lzma
+import plistlib
 import re
 import sqlite3
 import tarfile
 import zipfile
+import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -220,6 +224,31 @@ def make_zst() -> bytes:
     )
 
 
+def make_msgpack() -> bytes:
+    texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
+    packed = b"".join(bytes((0xA0 | len(item),)) + item.encode() for item in texts)
+    return b"\x84" + packed + b"\xcf" + int(CARD).to_bytes(8)
+
+
+def make_cbor() -> bytes:
+    texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
+    packed = b"".join(bytes((0x60 | len(item),)) + item.encode() for item in texts)
+    return b"\xa4" + packed + b"\x1b" + int(CARD).to_bytes(8)
+
+
+def make_diagram() -> bytes:
+    cell = f'<mxGraphModel><mxCell value="kept text {MAIL} {SSN} {CARD}"/></mxGraphModel>'
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(quote(cell).encode()) + packer.flush()
+    return f"<mxfile><diagram>{base64.b64encode(packed).decode()}</diagram></mxfile>".encode()
+
+
+def make_uuencoded() -> bytes:
+    lines = (f"{SSN} {CARD}\n", f"{MAIL}\n")
+    coded = "".join(binascii.b2a_uu(line.encode()).decode() for line in lines)
+    return f"kept text\nbegin 644 a.txt\n{coded}`\nend\n".encode()
+
+
 def make_parquet() -> bytes:
     import pyarrow
     import pyarrow.parquet
@@ -285,6 +314,28 @@ SAMPLES = [
     Sample("a.7z", "7z", make_7z),
     Sample("a.sqlite", "sqlite", make_database, parse=database),
     Sample("a.parquet", "parquet", make_parquet),
+    Sample("a.vcf", "vcard", text(
+        f"BEGIN:VCARD\r\nNOTE;ENCODING=QUOTED-PRINTABLE:kept=20text=20{SSN[:6]}=\r\n{SSN[6:]}\r\n"
+        f"EMAIL;TYPE=home,\r\n work:{MAIL[:9]}\r\n {MAIL[9:]}\r\n"
+        f"X;ENCODING=b:{base64.b64encode(CARD.encode()).decode()}\r\nEND:VCARD\r\n"
+    )),
+    Sample("a.ics", "icalendar", text(f"BEGIN:VCALENDAR\r\nSUMMARY:kept text\\, {SSN}\\n{CARD[:9]}\r\n {CARD[9:]}\r\nX:{MAIL}\r\n")),
+    Sample("a.ldif", "ldif", text(
+        f"version: 1\ndn: cn=kept text\nmail:: {base64.b64encode(MAIL.encode()).decode()}\nssn: {SSN[:5]}\n {SSN[5:]}\ncard: {CARD}\n"
+    )),
+    Sample("a.msgpack", "msgpack", make_msgpack),
+    Sample("export", "cbor", make_cbor),
+    Sample("a.plist", "bplist", lambda: plistlib.dumps(
+        {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
+    ), parse=plistlib.loads),
+    Sample("a.drawio", "xml", make_diagram, parse=xml),
+    Sample("uu.txt", "text", make_uuencoded),
+    Sample("page.html", "html", text(
+        f"<p>kept text</p><img src='data:text/plain;base64,{base64.b64encode(f'{SSN} {CARD} {MAIL}'.encode()).decode()}'>"
+    )),
+    Sample("ebcdic.txt", "text", text(LOG.replace("é", "e"), "cp037"), ("kept text", "e done"), lambda data: data.decode("cp037")),
+    Sample("a.lzma", "lzma", lambda: lzma.compress(text(LOG)(), lzma.FORMAT_ALONE), parse=lzma.decompress),
+    Sample("a.zz", "zlib", lambda: zlib.compress(text(LOG)()), parse=zlib.decompress),
 ]  # fmt: skip
 
 

@@ -46,22 +46,35 @@ _TEXT_STARTS = (
 )
 _HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _ENCODED = (
-    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{55,71}}\r?\n(?:[0-9A-Za-z+/]{{60,76}}\r?\n)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
-    rf"|\b{_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
+    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-RUN = rf"{_ENCODED}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+# Colours of a terminal, line ends that quoted-printable and shells go on after, and the escapes and
+# emphasis of Markdown.
+_COLOURS = r"(?:\x1b\[[0-9;]*m)+"
+_SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
+_MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
+# A value of a form, with plus signs as blanks, and a character of UTF-7.
+_FORM_START = r"=[0-9A-Za-z%._-]{1,40}\+[0-9A-Za-z%]"
+_FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
+_UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
-    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|\b{_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
 _HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
+_MARKED = lazy(_MARKS.encode())
+_PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
@@ -95,24 +108,31 @@ class DecodedText(DerivedText):
     ) -> DecodedText | None:
         """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
         runs = list(_runs(data, spans))
-        return cls(*_written(data, runs), outer) if runs else None
+        return cls(*copy_around(data, runs), outer) if runs else None
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the span in the original; None where nothing of it was decoded, so that the
-        original has it too.
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original; None where nothing of it or right beside it was decoded,
+        so that the original has it too.
         """
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
-        if not any(piece.decoded for piece in self._pieces[first : last + 1]):
+        # A value right beside a decoded run may have no boundary in the original.
+        before = first - (start == self._starts[first] and first > 0)
+        after = last + 2 if end == self._end_of(last) else last + 1
+        if not any(piece.decoded for piece in self._pieces[before:after]):
             return None
         head, tail = self._pieces[first], self._pieces[last]
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
-        return self._outer.place(start, end) if self._outer else (start, end)
+        return self._outer.original_span(start, end) if self._outer else (start, end)
+
+    def _end_of(self, number: int) -> int:
+        following = self._starts[number + 1 : number + 2]
+        return following[0] if following else len(self.data)
 
 
-def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
-    """Return the runs decoded, each with some text around it."""
+def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
+    """Return what runs are decoded to, each with some text around it."""
     view = bytearray()
     pieces: list[_Piece] = []
 
@@ -154,6 +174,10 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     place = 0
     lines_of_digits = False
     for start, end in spans:
+        if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
+            yield start, end, b""
+            place = end
+            continue
         run = data[start:end].rstrip(_AFTER_SPACED if data[start + 1 : start + 2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
@@ -161,11 +185,15 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         lines_of_digits = run[1:2] in _SEPARATED
         place = end
         if decoded is not None and not is_table and (decoded or start):
-            yield start, start + len(run), decoded
+            yield start + run.startswith(b"="), start + len(run), decoded
 
 
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
+    if _PREFIXED.match(run):
+        return _encoded
+    if _MARKED.fullmatch(run):
+        return _unmarked
     if run[0] >= 0x80:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
     if run[:1] in _DECODERS:
@@ -179,14 +207,19 @@ def _nothing(_: bytes) -> bytes:
     return b""
 
 
+def _unmarked(run: bytes) -> bytes:
+    return run.translate(None, b"\\*")
+
+
 def _encoded(run: bytes) -> bytes | None:
     """Return the text in hexadecimal or base64; None if it is no text."""
-    if _HEX.fullmatch(run):
-        digits = run.replace(b" ", b"").replace(b":", b"")
+    prefix = _PREFIXED.match(run)
+    if prefix or _HEX.fullmatch(run):
+        digits = run[prefix.end(1) if prefix else 0 :].replace(b" ", b"").replace(b":", b"")
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
     if run.isalpha() and (run.islower() or run[1:].islower()):
         return None
-    plain = run.translate(_URL_SAFE).rstrip(b"=")
+    plain = b"".join(run.translate(_URL_SAFE).split()).rstrip(b"=")
     if _text(_base64(plain[:_FIRST])) is None:
         return None
     return _text(_base64(plain))
@@ -235,10 +268,10 @@ def _forms(run: bytes) -> bytes:
     """Return compatibility forms as their plain characters, and all digits, blanks and hyphens as
     those of ASCII.
     """
-    return "".join(map(_form, run.decode())).encode()
+    return "".join(map(_plain_form, run.decode())).encode()
 
 
-def _form(char: str) -> str:
+def _plain_form(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
@@ -256,6 +289,21 @@ def _percent(run: bytes) -> bytes:
     return unquote_to_bytes(run).decode("utf-8", "replace").encode()
 
 
+def _form(run: bytes) -> bytes | None:
+    """Return the value of a field of a form, if it may be a number or an address."""
+    text = unquote_to_bytes(run[1:].replace(b"+", b" "))
+    digits = sum(byte in b"0123456789" for byte in text)
+    return text.decode("utf-8", "replace").encode() if digits > 3 or b"@" in text else None
+
+
+def _utf7(run: bytes) -> bytes | None:
+    """Return the characters of ASCII that UTF-7 spells in base64; None if it spells others."""
+    wide = _base64(run[1:].rstrip(b"-"))
+    text = wide[1 : len(wide) // 2 * 2 : 2]
+    is_ascii = not any(wide[: len(text) * 2 : 2]) and text.isascii()
+    return text if is_ascii and text.decode().isprintable() else None
+
+
 def _escaped(run: bytes) -> bytes:
     return re.sub(rb"\\(?:x|u00)(..)", lambda found: chr(int(found[1], 16)).encode(), run)
 
@@ -270,4 +318,7 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"%": _percent,
     b"\\": _escaped,
     b"&": _entities,
+    b"=": _form,
+    b"+": _utf7,
+    b"\x1b": _nothing,
 }

@@ -1,5 +1,5 @@
-"""The texts that are derived from a text: its encoded runs decoded, and its tables' cells after
-their headers.
+"""The texts that are derived from a text: its encoded runs decoded, its lines joined, and its
+tables' cells after their headers.
 
 One pass of an automaton tells where either starts; text in which nothing does costs no more than
 that.
@@ -13,6 +13,7 @@ from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.linear import Find, compile_regex, finders
 
@@ -36,6 +37,7 @@ def derived_texts(
         deeper, _ = _openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
+    texts += joined_texts(data)
     if (headers or table is not None) and (
         columns := Columns.of(data, headers, table, words or HeaderWords())
     ):

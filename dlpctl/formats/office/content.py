@@ -34,6 +34,7 @@ _VALUED = words("elements whose val is a word")
 _STRUCTURE = words("attributes of the structure")
 # Their names read like names of people: Cambria Math.
 _FONTS = {"mathFont", "font", "altName", "font-face", "font-decl"}
+_FONT_ATTRIBUTES = ("font-name", "font-family")
 # What programs call the shapes that they make.
 _NUMBERED = lazy(
     r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide"
@@ -64,7 +65,8 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
         return False
-    if element in _FONTS or (attribute == "name" and _NUMBERED.fullmatch(value)):
+    is_font = element in _FONTS or attribute.startswith(_FONT_ATTRIBUTES)
+    if is_font or (attribute == "name" and _NUMBERED.fullmatch(value)):
         return is_telling(value)
     if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
         return True

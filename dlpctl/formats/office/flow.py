@@ -310,8 +310,22 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
             ViewPlan("text with changes accepted", _without(kept, spans, _DELETED)),
             ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
         )
+    if tabbed := list(_tabbed(spans, reading.text)):
+        reading.plans.append(ViewPlan("text without tabs", tabbed))
     reading.plans += _columns(kept, spans, reading.text)
     return reading
+
+
+def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
+    """The paragraphs with tabs, which a person may read as gaps within a value."""
+    for items in spans:
+        if any(text[start:end] == "\t" for start, end, _ in items[1:-1]):
+            for start, end, _ in items:
+                if text[start:end] != "\t":
+                    yield start, end
+                elif not text.endswith(("-", "@"), 0, start):
+                    yield " "
+            yield "\n"
 
 
 def _without(

@@ -22,7 +22,7 @@ from dlpctl.formats.office.zipped import (
 )
 from dlpctl.regex import lazy
 
-_MIMETYPE = b"mimetypeapplication/vnd.oasis.opendocument."
+_MIMETYPE = b"application/vnd.oasis.opendocument."
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
 _CELLS = {"table-cell", "covered-table-cell"}
@@ -66,8 +66,12 @@ class OpenDocument(ZippedDocument[_Plan]):
         self._mimetype = _MIMETYPE + media_type.encode()
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
-        return head.startswith(b"PK\x03\x04") and self._mimetype in head[:256]
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        # The type need not be the first entry, and may be packed.
+        return self._mimetype in head[:256] or (
+            _MANIFEST.encode() in head and name.lower().endswith(self.extensions)
+        )
 
     def plan(self, parts: Mapping[str, bytes]) -> _Plan:
         if "content.xml" not in parts:

@@ -208,7 +208,10 @@ def layers_of(
     text = "\n".join(
         "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
     )
-    yield _layer(part, label, CELLS, text, shows, shows.columns)
+    reading, spot = _layer(part, label, CELLS, text, shows, shows.columns)
+    if lines := list(_lines_of_cells(shows.texts, spot.places)):
+        reading.plans.append(ViewPlan("lines of cells", lines))
+    yield reading, spot
     for name, header, column in _columns(shows, headers):
         text = _APART.join(column.texts)
         reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
@@ -216,6 +219,18 @@ def layers_of(
         reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", whole, header, repeats=True)]
         yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
+
+
+def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:
+    """Return the cells of several lines as one line each, which a line end tells from no row."""
+    for text, start in zip(texts, starts, strict=True):
+        if "\n" in text:
+            end = start
+            for line in text.split("\n"):
+                yield end, end + len(line)
+                yield "" if line.endswith(("-", "@")) else " "
+                end += len(line) + 1
+            yield "\n\n"
 
 
 def _layer(

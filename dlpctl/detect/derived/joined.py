@@ -1,0 +1,87 @@
+"""Joined lines: a value that is broken by a line end, as a person reads it.
+
+A line end within a number or a mail address is taken out, once without and once with a space in
+its place. Only what the line end breaks is reported, and no number that starts its line: numbers
+below each other are a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.regex import lazy
+
+_BEFORE_NUMBER = lazy(rb"\n[ \t>]*+(?=[0-9(+-]|[A-Z][A-Z0-9]{3}\b)")
+"""A line end before what may be the rest of a number."""
+_IN_ADDRESS = lazy(
+    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t]*+\r?\n[ \t>]*+)[a-z0-9]"
+    rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
+)
+_BLANKS = b" \t\r"
+_INDENTATION = b" \t\r>*#-"
+_CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
+"""The end of a row in a table, whose last cell is a number."""
+_LONGEST_CELL = 64
+_FEWEST_DIGITS = 9
+_SAME = 10
+"""Bytes at the starts of lines that tell rows by their digits and letters."""
+_DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ENDS_OF_PARTS = _DIGITS + _UPPER + b")-./"
+_SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 52)
+
+
+class JoinedText(DecodedText):
+    """A text with the line ends replaced that may break a value."""
+
+    def __init__(self, data: bytes, runs: list[tuple[int, int, bytes]]) -> None:
+        super().__init__(*copy_around(data, runs))
+        self._original = data
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        value = self.data[start:end]
+        is_address = b"@" in value
+        if not is_address and sum(byte in _DIGITS for byte in value) < _FEWEST_DIGITS:
+            return None
+        span = super().original_span(start, end)
+        if span is None or self._original.find(b"\n", *span) < 0:
+            return None
+        if is_address:
+            return span
+        line = self._original[self._original.rfind(b"\n", 0, span[0]) + 1 : span[0]]
+        return span if line.strip(_INDENTATION) else None
+
+
+def joined_texts(data: bytes) -> list[JoinedText]:
+    """Return the text with its lines joined; nothing where no line end may break a value."""
+    breaks = sorted({*_breaks_of_numbers(data), *_breaks_of_addresses(data)})
+    joiners = (b"", b" ") if breaks else ()
+    return [JoinedText(data, [(*span, joiner) for span in breaks]) for joiner in joiners]
+
+
+def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
+    for found in _IN_ADDRESS.finditer(data):
+        yield found.span(found.lastgroup or 0)
+
+
+def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
+    """Return the line ends, with the blanks around them, that may break a number."""
+    for found in _BEFORE_NUMBER.finditer(data):
+        end, following = found.span()
+        while end and data[end - 1] in _BLANKS:
+            end -= 1
+        last = data[end - 1] if end else 0
+        is_part = last in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
+        if is_part and not _is_row(data, end, following):
+            yield end, following
+
+
+def _is_row(data: bytes, end: int, following: int) -> bool:
+    """Return whether a line is one of a log or a table: the following one starts alike, or its last
+    cell ends with it.
+    """
+    start = data.rfind(b"\n", 0, end) + 1
+    shape = data[start : start + _SAME].translate(_SHAPES)
+    if data[following : following + _SAME].translate(_SHAPES) == shape:
+        return True
+    return _CELL.search(data, max(end - _LONGEST_CELL, 0), end) is not None

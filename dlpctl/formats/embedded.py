@@ -1,0 +1,168 @@
+"""Files within a text: pictures, documents and archives in base64, hexadecimal or uuencode.
+
+They are read as files of their own: what a text declares as one, such as `data:image/png;base64,`,
+and what starts like one. Other encoded data are left to detection, which looks through them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote
+
+from dlpctl.errors import FormatError
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_STARTS = {
+    b"\x1f\x8b\x08": "gz",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zst",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf": "7z",
+    b"%PDF-": "pdf",
+    b"\x89PNG\r\n": "png",
+    b"\xff\xd8\xff": "jpg",
+    b"GIF8": "gif",
+    b"SQLite": "sqlite",
+    b"bplist": "plist",
+    b"\xd0\xcf\x11\xe0": "bin",
+}
+"""The first bytes of files that are read, and the suffixes of their names."""
+_IN_HEXADECIMAL = {"gz", "zip", "pdf", "png", "jpg"}
+_LINE_END = r"(?:(?:\\r)?\\n|\r?\n[ \t]*+)"
+_BASE64 = lazy(
+    rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{24,}}+(?:{_LINE_END}[A-Za-z0-9+/]{{48,}}+)*+"
+    rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}(?:{_LINE_END}={{1,2}})?"
+)
+_DECLARED = lazy(r"data:([\w.+-]+/[\w.+-]+)?[^,\"'\s]{0,80};base64,|\"(image/[\w.+-]+)\"\s*:\s*\"")
+_DECLARED_RUN = lazy(
+    rf"[A-Za-z0-9+/]*+(?:{_LINE_END}[A-Za-z0-9+/]{{48,}}+)*+"
+    rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}"
+)
+_FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
+"""Types of files that hold nothing that a person wrote."""
+_HEXADECIMAL = lazy(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){24,}+")
+_NO_BASE64 = lazy(r"[^A-Za-z0-9+/=]|\\[rn]")
+_UUENCODED = lazy(
+    r"^begin [0-7]{3,4} ([^\r\n]*)\r?\n((?:[ -`]{1,90}\r?\n)+?)[ `]?\r?\n?end\b", re.MULTILINE
+)
+_DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
+_UU_LINE = 45
+_LARGEST = 64 << 20
+"""Bytes of all diagrams of a text together."""
+
+
+class EmbeddedFile(NamedTuple):
+    """A range of a text that encodes a file."""
+
+    start: int
+    end: int
+    name: str
+    data: bytes
+    write: Callable[[bytes], str]
+    """Encodes new contents the same way."""
+
+
+def embedded_files(source: str) -> list[EmbeddedFile]:
+    """Return the files within a text, in order and without overlaps."""
+    finders = (_declared, _by_start, _uuencoded, _diagrams)
+    found = sorted(each for find in finders for each in find(source))
+    kept: list[EmbeddedFile] = []
+    for each in found:
+        if not kept or each.start >= kept[-1].end:
+            kept.append(each)
+    return kept
+
+
+def _declared(source: str) -> Iterator[EmbeddedFile]:
+    if "base64," not in source and '"image/' not in source:
+        return
+    from mimetypes import guess_extension
+
+    for found in _DECLARED.finditer(source):
+        media_type = found[1] or found[2] or "text/plain"
+        run = _DECLARED_RUN.match(source, found.end())
+        if run and run[0] and not media_type.startswith(_FONTS):
+            name = f"embedded{guess_extension(media_type) or '.bin'}"
+            yield EmbeddedFile(*run.span(), name, _from_base64(run[0]), _to_base64)
+
+
+def _by_start(source: str) -> Iterator[EmbeddedFile]:
+    for start, suffix in _STARTS.items():
+        # A character of base64 stands for six bits, whatever follows those.
+        in_base64 = _to_base64(start)[: len(start) * 8 // 6]
+        hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
+        encodings = [
+            (in_base64, _BASE64, _from_base64, _to_base64),
+            *((digits, _HEXADECIMAL, bytes.fromhex, _to_hexadecimal) for digits in hexadecimal),
+        ]
+        for text, run, decode, write in encodings:
+            at = source.find(text)
+            while at >= 0:
+                found = run.match(source, at)
+                data = decode(found[0]) if found else b""
+                if found and data.startswith(start):
+                    yield EmbeddedFile(*found.span(), f"embedded.{suffix}", data, write)
+                at = source.find(text, found.end() if found else at + 1)
+
+
+def _from_base64(run: str) -> bytes:
+    plain = _NO_BASE64.sub("", run).rstrip("=")
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
+    return binascii.a2b_base64(plain + "=" * (-len(plain) % 4))
+
+
+def _to_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _to_hexadecimal(data: bytes) -> str:
+    return data.hex()
+
+
+def _uuencoded(source: str) -> Iterator[EmbeddedFile]:
+    for found in _UUENCODED.finditer(source) if "\nend" in source else ():
+        try:
+            data = b"".join(map(binascii.a2b_uu, found[2].splitlines()))
+        except binascii.Error:
+            continue
+        yield EmbeddedFile(*found.span(2), found[1], data, _to_uuencode)
+
+
+def _to_uuencode(data: bytes) -> str:
+    lines = (data[at : at + _UU_LINE] for at in range(0, len(data), _UU_LINE))
+    return "".join(binascii.b2a_uu(line, backtick=True).decode() for line in lines)
+
+
+def _diagrams(source: str) -> Iterator[EmbeddedFile]:
+    """Diagrams of draw.io: XML in percent escapes, deflated without a header."""
+    left = _LARGEST
+    for found in _DIAGRAM.finditer(source) if "<diagram" in source else ():
+        unpacker = zlib.decompressobj(-15)
+        try:
+            unpacked = unpacker.decompress(_from_base64(found[1]), left)
+        except zlib.error:
+            continue
+        left -= len(unpacked)
+        if unpacker.unconsumed_tail or left <= 0:
+            raise FormatError(f"the diagrams expand to more than {_LARGEST >> 20} MB")
+        text = unquote(unpacked.decode("utf-8", "replace"))
+        yield EmbeddedFile(*found.span(1), "diagram.xml", text.encode(), _to_diagram)
+
+
+def _to_diagram(data: bytes) -> str:
+    packer = zlib.compressobj(wbits=-15)
+    return _to_base64(packer.compress(quote(data.decode()).encode()) + packer.flush())
+
+
+def embedded_name(data: bytes) -> str:
+    """Return a name for bytes that start like a file that is read; empty for others."""
+    suffix = next((_STARTS[start] for start in _STARTS if data.startswith(start)), "")
+    return f"embedded.{suffix}" if suffix else ""

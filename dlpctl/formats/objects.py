@@ -1,0 +1,248 @@
+"""MessagePack and CBOR: texts, byte strings and numbers, each after its length.
+
+Containers count their items and no bytes, so that a text is replaced without a change elsewhere.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.archive import BinaryFormat, edited
+from dlpctl.formats.embedded import embedded_name
+from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.recognition import is_utf8
+
+_SHORT = 64
+"""Bytes of a string that are searched as they are; longer ones that are no text are files."""
+_LEAST_TEXT = 4
+"""A file without a suffix that tells it is of this format where texts are more than this part."""
+_KEY = 64
+"""Characters of a text that may label the one after it."""
+
+
+class Item(NamedTuple):
+    """A text, a byte string or a number, with its bytes."""
+
+    start: int
+    data: int
+    """The position after the length."""
+    end: int
+    type: str
+    number: int = 0
+
+
+class _Cursor:
+    """Reads items of a byte string, one after the other."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self.data = data
+        self.at = 0
+        self._nesting = limits.nesting
+
+    def take(self, size: int) -> int:
+        """Return the number in the next bytes."""
+        self.at += size
+        if self.at > len(self.data):
+            raise FormatError("the file is cut off")
+        return int.from_bytes(self.data[self.at - size : self.at])
+
+    def string(self, start: int, size: int, item_type: str) -> Item:
+        at = self.at
+        self.at += size
+        if self.at > len(self.data):
+            raise FormatError("the file is cut off")
+        return Item(start, at, self.at, item_type)
+
+    def within(self, depth: int) -> None:
+        if depth > self._nesting:
+            raise FormatError(f"the file nests deeper than {self._nesting}: raise limits.nesting")
+
+
+Walk = Callable[[_Cursor], Iterator[Item]]
+
+
+def _message_pack(cursor: _Cursor) -> Iterator[Item]:
+    open_items = [1]
+    while open_items:
+        if not open_items[-1]:
+            open_items.pop()
+            continue
+        open_items[-1] -= 1
+        cursor.within(len(open_items))
+        start = cursor.at
+        lead = cursor.take(1)
+        if 0x80 <= lead < 0xA0 or 0xDC <= lead <= 0xDF:
+            count = lead & 15 if lead < 0xA0 else cursor.take(2 + 2 * (lead & 1))
+            open_items.append(count * (2 if lead < 0x90 or lead >= 0xDE else 1))
+        elif 0xA0 <= lead < 0xC0:
+            yield cursor.string(start, lead & 31, "text")
+        elif lead in {0xD9, 0xDA, 0xDB}:
+            yield cursor.string(start, cursor.take(1 << (lead - 0xD9)), "text")
+        elif lead in {0xC4, 0xC5, 0xC6}:
+            yield cursor.string(start, cursor.take(1 << (lead - 0xC4)), "bytes")
+        elif lead in {0xC7, 0xC8, 0xC9}:
+            yield cursor.string(start, cursor.take(1 << (lead - 0xC7)) + 1, "bytes")
+        elif 0xD4 <= lead <= 0xD8:
+            yield cursor.string(start, (1 << (lead - 0xD4)) + 1, "bytes")
+        elif 0xCC <= lead <= 0xD3:
+            number = cursor.take(1 << (lead & 3))
+            yield Item(start, start + 1, cursor.at, "number", number)
+        elif lead in {0xCA, 0xCB}:
+            cursor.take(4 << (lead & 1))
+        elif lead == 0xC1:
+            raise FormatError("the file is no MessagePack")
+
+
+def _cbor(cursor: _Cursor) -> Iterator[Item]:
+    open_items: list[float] = [1]
+    endless = float("inf")
+    while open_items:
+        if not open_items[-1]:
+            open_items.pop()
+            continue
+        open_items[-1] -= 1
+        cursor.within(len(open_items))
+        start = cursor.at
+        lead = cursor.take(1)
+        major, size = lead >> 5, lead & 31
+        if lead == 0xFF:
+            if open_items.pop() != endless:
+                raise FormatError("the file is no CBOR")
+            continue
+        if size == 31:
+            if major not in {2, 3, 4, 5}:
+                raise FormatError("the file is no CBOR")
+            open_items.append(endless)
+            continue
+        if size > 27:
+            raise FormatError("the file is no CBOR")
+        size = cursor.take(1 << (size - 24)) if size > 23 else size
+        if major in {2, 3}:
+            yield cursor.string(start, size, "bytes" if major == 2 else "text")
+        elif major in {4, 5}:
+            open_items.append(size * (major - 3))
+        elif major == 6:
+            open_items[-1] += 1
+        elif major == 0:
+            yield Item(start, start + 1, cursor.at, "number", size)
+
+
+def _packed_text(raw: bytes) -> bytes:
+    return (
+        b"\xd9" + bytes((len(raw),)) if len(raw) < 256 else b"\xdb" + struct.pack(">L", len(raw))
+    ) + raw
+
+
+def _packed_bytes(raw: bytes) -> bytes:
+    return b"\xc6" + struct.pack(">L", len(raw)) + raw
+
+
+class Objects(BinaryFormat):
+    """A format of nested items that a first byte of a container starts."""
+
+    rank = 80
+
+    def __init__(
+        self,
+        name: str,
+        extensions: tuple[str, ...],
+        starts: bytes,
+        walk: Walk,
+        write: Mapping[str, Callable[[bytes], bytes]],
+    ) -> None:
+        self.name = name
+        self.extensions = extensions
+        self._starts = starts
+        self._walk = walk
+        self._write = write
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Return whether the bytes are items of this format to the last."""
+        if not head or head[0] not in self._starts:
+            return False
+        if name.lower().endswith(self.extensions):
+            return True
+        try:
+            items = self._items(head, Limits())
+        except FormatError:
+            return False
+        texts = sum(item.end - item.start for item in items if item.type == "text")
+        return texts * _LEAST_TEXT > len(head)
+
+    def _items(self, data: bytes, limits: Limits) -> list[Item]:
+        cursor = _Cursor(data, limits)
+        items: list[Item] = []
+        while cursor.at < len(data):
+            if data[cursor.at] not in self._starts:
+                raise FormatError(f"the {self.name} file is damaged")
+            items += self._walk(cursor)
+        return items
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        segments: list[Segment] = []
+        children: list[Child] = []
+        parts: list[Piece | str] = []
+        for number, item in enumerate(self._items(data, limits), 1):
+            raw = data[item.data : item.end]
+            codec = _codec(raw)
+            if item.type == "bytes" and len(raw) > _SHORT and codec != "utf-8":
+                children.append(Child(str(item.start), embedded_name(raw), raw))
+                continue
+            text = str(item.number) if item.type == "number" else raw.decode(codec)
+            is_label = item.type == "text" and len(text) < _KEY and text.isidentifier()
+            parts += (Piece(len(segments), 0, len(text)), ": " if is_label else "\n")
+            segments.append(Segment(text, f"item {number}", item))
+        views = [View("items", parts, segments)] if parts else []
+        return Document(self.name, segments, views, [], children)
+
+    def mask(
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
+    ) -> bytes:
+        changes: dict[int, bytes] = {int(key): new or b"" for key, new in children.items()}
+        for segment, text in edited(document, edits):
+            if not isinstance(segment.anchor, Item):
+                raise CannotMaskError("this is not what was read from the file: read it again")
+            codec = _codec(data[segment.anchor.data : segment.anchor.end])
+            changes[segment.anchor.start] = text.encode(codec, "replace")
+        output: list[bytes] = []
+        read = 0
+        for item in self._items(data, Limits()):
+            if item.start in changes:
+                written_as = "bytes" if item.type == "bytes" else "text"
+                output += (data[read : item.start], self._write[written_as](changes[item.start]))
+                read = item.end
+        return b"".join((*output, data[read:]))
+
+
+def _codec(raw: bytes) -> str:
+    return "utf-8" if is_utf8(raw) else "latin-1"
+
+
+def _cbor_string(major: int) -> Callable[[bytes], bytes]:
+    return lambda raw: bytes((major << 5 | 26,)) + struct.pack(">L", len(raw)) + raw
+
+
+FORMATS = (
+    Objects(
+        "msgpack",
+        (".msgpack", ".mpk", ".mp"),
+        bytes((*range(0x80, 0xA0), *range(0xDC, 0xE0))),
+        _message_pack,
+        {"text": _packed_text, "bytes": _packed_bytes},
+    ),
+    Objects(
+        "cbor",
+        (".cbor",),
+        bytes((*range(0x80, 0xC0), 0xD9)),
+        _cbor,
+        {"text": _cbor_string(3), "bytes": _cbor_string(2)},
+    ),
+)

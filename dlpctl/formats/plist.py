@@ -1,0 +1,96 @@
+"""Property lists of Apple in their binary form; those in XML are read as XML."""
+
+from __future__ import annotations
+
+import plistlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.archive import BinaryFormat, Names, renamed
+from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.recognition import is_utf8
+
+_SHORT = 64
+"""Bytes of data that are searched as they are; longer ones are files."""
+
+Visit = Callable[[str, Any], Any]
+
+
+class BinaryPlist(BinaryFormat):
+    name = "bplist"
+    magic = (b"bplist00",)
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        del password
+        texts = Names()
+        children: list[Child] = []
+
+        def see(key: str, leaf: Any) -> Any:
+            if isinstance(leaf, bytes) and not _is_text(leaf):
+                children.append(Child(key, "", leaf))
+            else:
+                texts.add(key, _shown(leaf), f"item {key}")
+            return leaf
+
+        _mapped(_loaded(data), see, limits.nesting)
+        return texts.document(self.name, children)
+
+    def mask(
+        self,
+        data: bytes,
+        document: Document,
+        edits: Sequence[Edit],
+        children: Mapping[str, bytes | None],
+    ) -> bytes:
+        texts = renamed(document, edits)
+
+        def replaced(key: str, leaf: Any) -> Any:
+            if key in children:
+                return children[key] or b""
+            if key not in texts:
+                return leaf
+            return texts[key].encode() if isinstance(leaf, bytes) else texts[key]
+
+        tree = _mapped(_loaded(data), replaced, len(data))
+        return plistlib.dumps(tree, fmt=plistlib.FMT_BINARY, sort_keys=False)
+
+
+def _loaded(data: bytes) -> Any:
+    try:
+        return plistlib.loads(data, fmt=plistlib.FMT_BINARY)
+    except (plistlib.InvalidFileException, ValueError, OverflowError, RecursionError) as error:
+        raise FormatError("the property list is damaged") from error
+
+
+def _mapped(tree: Any, visit: Visit, deepest: int) -> Any:
+    """Return the tree with each of its leaves and keys as `visit` gives it."""
+    count = 0
+
+    def walk(value: Any, depth: int) -> Any:
+        nonlocal count
+        if depth > deepest:
+            raise FormatError(
+                f"the property list nests deeper than {deepest}: raise limits.nesting"
+            )
+        if isinstance(value, dict):
+            return {walk(key, depth): walk(inner, depth + 1) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner, depth + 1) for inner in value]
+        count += 1
+        return visit(str(count), value)
+
+    return walk(tree, 0)
+
+
+def _is_text(data: bytes) -> bool:
+    return len(data) <= _SHORT or is_utf8(data)
+
+
+def _shown(leaf: Any) -> str:
+    if isinstance(leaf, bytes):
+        return leaf.decode() if is_utf8(leaf) else leaf.decode("latin-1")
+    return "" if isinstance(leaf, bool | float | plistlib.UID) else str(leaf)
+
+
+FORMAT = BinaryPlist()

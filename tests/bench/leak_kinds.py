@@ -1,0 +1,1186 @@
+"""Documents of many kinds with planted values, checked by the product and read by foreign readers.
+
+    python tests/bench/leak_kinds.py [--seeds N] [--only KIND] [--json]
+
+A document that is blocked releases nothing; of one that is released, the values are counted that
+its foreign reader still shows. Every reader is of the standard library or spells out its format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import csv
+import email
+import email.policy
+import gzip
+import html.parser
+import io
+import json
+import lzma
+import plistlib
+import quopri
+import random
+import re
+import struct
+import sys
+import tarfile
+import textwrap
+import tomllib
+import urllib.parse
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from email.message import EmailMessage
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+Reader = Callable[[bytes], str]
+
+
+class Kind(NamedTuple):
+    """One way to write values into a document, and a foreign way to read them."""
+
+    name: str
+    suffix: str
+    make: Callable[[Values], bytes]
+    read: Reader
+    may_block: bool = False
+    """Whether nothing reads the format completely, so that blocking it is right."""
+
+
+class Values:
+    """Generates values, each with its check digit, and remembers them."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.planted: list[str] = []
+
+    def _digits(self, count: int) -> str:
+        return "".join(self.random.choice("0123456789") for _ in range(count))
+
+    def _plant(self, value: str) -> str:
+        self.planted.append(value)
+        return value
+
+    def card(self) -> str:
+        bare = "4" + self._digits(14)
+        total = sum(
+            sum(divmod(int(digit) * (2 if at % 2 == 0 else 1), 10)) for at, digit in enumerate(bare)
+        )
+        number = bare + str(-total % 10)
+        return self._plant(" ".join(number[at : at + 4] for at in range(0, 16, 4)))
+
+    def iban(self) -> str:
+        account = self._digits(18)
+        check = 98 - int(account + "131400") % 97
+        number = f"DE{check:02}{account}"
+        return self._plant(" ".join(number[at : at + 4] for at in range(0, 22, 4)))
+
+    def ssn(self) -> str:
+        draw = self.random.randrange
+        return self._plant(f"{draw(101, 665)}-{draw(10, 99)}-{draw(1000, 9999)}")
+
+    def mail(self) -> str:
+        name = self.random.choice(["jane", "bob", "ann", "maria"])
+        return self._plant(f"{name}.{self._digits(6)}@acme-corp.example")
+
+    def phone(self) -> str:
+        draw = self.random.randrange
+        return self._plant(f"+1 (612) {draw(220, 999)}-{draw(1000, 9999)}")
+
+    def labelled(self) -> list[tuple[str, str]]:
+        return [
+            ("card", self.card()),
+            ("iban", self.iban()),
+            ("ssn", self.ssn()),
+            ("email", self.mail()),
+            ("phone", self.phone()),
+        ]
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"[^0-9a-z]", "", text.lower())
+
+
+# ---- parts of documents
+
+_FILLER = [
+    "we",
+    "have",
+    "reviewed",
+    "the",
+    "quarterly",
+    "statement",
+    "and",
+    "the",
+    "balance",
+    "of",
+    "the",
+    "account",
+    "was",
+    "settled",
+    "last",
+    "week",
+    "so",
+    "that",
+    "the",
+    "delivery",
+    "may",
+    "go",
+    "on",
+    "as",
+    "it",
+    "was",
+    "agreed",
+    "in",
+    "the",
+    "letter",
+    "to",
+    "the",
+    "customers",
+]
+
+
+def prose(values: Values, count: int = 2) -> str:
+    """Return sentences with values in them, on one line."""
+    words: list[str] = []
+    for _ in range(count):
+        for label, value in values.labelled():
+            words += values.random.sample(_FILLER, values.random.randint(2, 9))
+            words += [*label.split(), "is", value + ","]
+    return " ".join(words) + " thank you."
+
+
+def wrapped(text: str, width: int) -> str:
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=True)
+
+
+def halves(values: Values, value: str) -> tuple[str, str]:
+    """Return a value in two parts, cut where a person or a program would cut it."""
+    places = [found.end() for found in re.finditer(r"[ @)-]", value[:-2])] or [len(value) // 2]
+    at = values.random.choice(places)
+    return value[:at], value[at:]
+
+
+def broken_value(values: Values, value: str, between: str) -> str:
+    first, second = halves(values, value)
+    return (first.rstrip() if between == "\n" else first) + between + second
+
+
+def broken(values: Values, between: str, line: str = "{label}: {value}\n") -> str:
+    return "".join(
+        line.format(label=label, value=broken_value(values, value, between))
+        for label, value in values.labelled()
+    )
+
+
+class _Shown(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.texts += [urllib.parse.unquote(value or "") for _, value in attrs]
+
+
+def shown(data: bytes) -> str:
+    parser = _Shown()
+    parser.feed(data.decode())
+    texts = parser.texts
+    for uri in re.findall(r"data:[\w/+.;=-]*base64,([\w+/=]+)", data.decode()):
+        texts.append(base64.b64decode(uri).decode("latin-1"))
+    return "".join(texts)
+
+
+def utf8(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def xml_texts(data: bytes) -> str:
+    return "".join(ElementTree.fromstring(data).itertext())
+
+
+def leaves(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(leaves(one) for pair in value.items() for one in pair)
+    if isinstance(value, list | tuple):
+        return "\n".join(map(leaves, value))
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+# ---- text and data
+
+
+def soft(form: Callable[[Values, str], str], between: str) -> Callable[[Values], bytes]:
+    return lambda values: form(values, between).encode()
+
+
+def _csv_cells(values: Values, between: str) -> str:
+    rows = [
+        (f"row {n}", broken_value(values, v, between)) for n, (_, v) in enumerate(values.labelled())
+    ]
+    output = io.StringIO(newline="")
+    csv.writer(output, quoting=csv.QUOTE_ALL).writerows([("id", "note"), *rows])
+    return output.getvalue()
+
+
+def _properties_text(data: bytes) -> str:
+    return re.sub(r"\\\r?\n[ \t]*", "", data.decode())
+
+
+def _unfolded(data: bytes) -> str:
+    text = re.sub(r"\r?\n[ \t]", "", data.decode())
+    soft = re.sub(r"=\r?\n", "", text)
+    texts = [text, soft, quopri.decodestring(soft.encode()).decode("utf-8", "replace")]
+    for run in re.findall(
+        r":: ?([\w+/=]{8,})|BASE64:([\w+/=]{8,})|(?<=:)([\w+/]{16,}={0,2})$", text, re.MULTILINE
+    ):
+        try:
+            texts.append(base64.b64decode("".join(run)).decode("latin-1"))
+        except ValueError:
+            continue
+    return "\n".join(texts)
+
+
+def _folded(lines: Iterable[str], width: int = 30) -> bytes:
+    output = []
+    for line in lines:
+        output.append(line[:width])
+        output += [" " + line[at : at + width] for at in range(width, len(line), width)]
+    return "\r\n".join([*output, ""]).encode()
+
+
+def _vcard(values: Values) -> bytes:
+    (_, card), (_, iban), (_, ssn), (_, mail), (_, phone) = values.labelled()
+    quoted = quopri.encodestring(f"iban {iban} of ümit".encode()).decode().replace(" ", "=20")
+    coded = base64.b64encode(f"card {card}".encode()).decode()
+    return _folded(
+        [
+            "BEGIN:VCARD", "VERSION:2.1", f"TEL;CELL:{phone}", f"EMAIL;INTERNET;PREF;TYPE=home:{mail}",
+            f"NOTE;ENCODING=QUOTED-PRINTABLE;CHARSET=UTF-8:{quoted}", f"X-CARD;ENCODING=BASE64:{coded}",
+            f"X-NOTE;TYPE=a-very-long-parameter:SSN {ssn}", "END:VCARD",
+        ]
+    )  # fmt: skip
+
+
+def _ldif(values: Values) -> bytes:
+    rows = values.labelled()
+    lines = ["version: 1", "dn: cn=someone,dc=example"]
+    for at, (label, value) in enumerate(rows):
+        if at % 2:
+            lines.append(f"x-{label}:: {base64.b64encode(value.encode()).decode()}")
+        else:
+            lines.append(f"x-{label}-of-this-person: {value}")
+    return _folded(lines)
+
+
+def _calendar(values: Values) -> bytes:
+    said = "\\n".join(f"{label}: {value}" for label, value in values.labelled())
+    return _folded(
+        ["BEGIN:VCALENDAR", "BEGIN:VEVENT", f"DESCRIPTION:{said}", "END:VEVENT", "END:VCALENDAR"],
+        40,
+    )
+
+
+def _record(values: Values) -> dict[str, str]:
+    return dict(values.labelled())
+
+
+def _gzipped_base64(values: Values) -> bytes:
+    return json.dumps(
+        {"blob": base64.b64encode(gzip.compress(json.dumps(_record(values)).encode())).decode()}
+    ).encode()
+
+
+def _read_gzipped_base64(data: bytes) -> str:
+    blob = json.loads(data)["blob"]
+    try:
+        return gzip.decompress(base64.b64decode(blob)).decode()
+    except (OSError, ValueError):
+        return str(blob)
+
+
+def _har(values: Values) -> bytes:
+    first, second = _record(values), _record(values)
+    return json.dumps(
+        {"log": {"entries": [{
+            "request": {"url": "https://shop.example/?" + urllib.parse.urlencode(first),
+                        "postData": {"mimeType": "application/x-www-form-urlencoded", "text": urllib.parse.urlencode(first)}},
+            "response": {"content": {"encoding": "base64", "text": base64.b64encode(json.dumps(second).encode()).decode()}},
+        }]}}
+    ).encode()  # fmt: skip
+
+
+def _read_har(data: bytes) -> str:
+    (entry,) = json.loads(data)["log"]["entries"]
+    texts = [
+        urllib.parse.unquote_plus(entry["request"]["url"]),
+        urllib.parse.unquote_plus(entry["request"]["postData"]["text"]),
+    ]
+    with suppress(ValueError):
+        texts.append(base64.b64decode(entry["response"]["content"]["text"]).decode("latin-1"))
+    return "\n".join(texts)
+
+
+def _form(values: Values) -> bytes:
+    return urllib.parse.urlencode(_record(values)).encode()
+
+
+def _sql(values: Values) -> bytes:
+    rows = [
+        f"0x{value.encode().hex()}" if at % 2 else f"X'{value.encode().hex()}'"
+        for at, (_, value) in enumerate(values.labelled())
+    ]
+    return f"INSERT INTO notes (a, b, c, d, e) VALUES ({', '.join(rows)});\n".encode()
+
+
+def _read_sql(data: bytes) -> str:
+    return "\n".join(
+        bytes.fromhex(run[: len(run) // 2 * 2]).decode("latin-1")
+        for run in re.findall(r"(?:0x|X')([0-9a-f]+)", data.decode())
+    )
+
+
+def _uuencoded(values: Values) -> bytes:
+    text = "\n".join(f"{label}: {value}" for label, value in values.labelled()).encode()
+    lines = b"".join(binascii.b2a_uu(text[at : at + 45]) for at in range(0, len(text), 45))
+    return b"Hello, this is the list.\n\nbegin 644 list.txt\n" + lines + b"`\nend\n"
+
+
+def _read_uuencoded(data: bytes) -> str:
+    block = re.search(rb"^begin [^\n]*\n(.*?)^end$", data, re.MULTILINE | re.DOTALL)
+    texts = [utf8(data)]
+    for line in block[1].splitlines() if block else ():
+        with suppress(binascii.Error):
+            texts.append(binascii.a2b_uu(line).decode("latin-1"))
+    return "".join(texts)
+
+
+def encoded(codec: str) -> tuple[Callable[[Values], bytes], Reader]:
+    return (
+        lambda values: "".join(f"{label}: {value}\n" for label, value in values.labelled()).encode(
+            codec
+        ),
+        lambda data: data.decode(codec, "replace"),
+    )
+
+
+def _utf7(values: Values) -> bytes:
+    text = "".join(f"{label}: {value}\n" for label, value in values.labelled()).encode("utf-7")
+    return text.replace(b"@", b"+AEA-").replace(b"-", b"-")
+
+
+def _cells_without_ends(values: Values) -> bytes:
+    rows = "".join(f"<tr><td>row<td>{value}" for _, value in values.labelled())
+    return f"<html><body><table><tr><th>id<th>ssn{rows}</table></body></html>".encode()
+
+
+def _spans(values: Values) -> bytes:
+    body = "".join(
+        f"<p>{label} {''.join(f'<span>{char}</span>' for char in value)} thanks</p>"
+        for label, value in values.labelled()
+    )
+    return f"<html><body>{body}</body></html>".encode()
+
+
+def _xml_spans(values: Values) -> bytes:
+    body = "".join(
+        f"<t:p>{label} "
+        + "".join(f"<t:span>{part}</t:span>" for part in halves(values, value))
+        + " thanks</t:p>"
+        for label, value in values.labelled()
+    )
+    return f'<?xml version="1.0"?><t:doc xmlns:t="urn:t">{body}</t:doc>'.encode()
+
+
+def _flat_odf(values: Values) -> bytes:
+    body = ""
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        gap = values.random.choice(
+            ["", "<text:s/>", "<text:line-break/>", "<text:soft-page-break/>"]
+        )
+        gap = "" if gap == "<text:s/>" and not first.endswith(" ") else gap
+        first = first.rstrip() if gap in {"<text:s/>", "<text:line-break/>"} else first
+        body += f"<text:p>{label} <text:span text:style-name='T1'>{first}</text:span>{gap}<text:span>{second}</text:span></text:p>"
+    return (
+        '<?xml version="1.0"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+        'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:mimetype="application/vnd.oasis.opendocument.text">'
+        f"<office:body><office:text>{body}</office:text></office:body></office:document>"
+    ).encode()
+
+
+def _hard_html(values: Values) -> bytes:
+    return f"<!DOCTYPE html><html><body><p>\n{wrapped(prose(values), values.random.randint(60, 76))}\n</p></body></html>".encode()
+
+
+def _data_uri(values: Values) -> bytes:
+    inner = base64.b64encode(
+        f"<svg xmlns='http://www.w3.org/2000/svg'><text>{prose(values, 1)}</text></svg>".encode()
+    ).decode()
+    return f'<html><body><p>see</p><img src="data:image/svg+xml;base64,{inner}"></body></html>'.encode()
+
+
+def _plist_data(values: Values) -> bytes:
+    return plistlib.dumps(
+        {
+            f"k{at}": f"{label} {value}".encode()
+            for at, (label, value) in enumerate(values.labelled())
+        }
+    )
+
+
+def _long_plist_data(values: Values) -> bytes:
+    return plistlib.dumps({"a": {"b": [prose(values, 1).encode()]}})
+
+
+def _yaml_binary(values: Values) -> bytes:
+    coded = base64.encodebytes(prose(values, 1).encode()).decode()
+    return ("note: !!binary |\n" + textwrap.indent(coded, "  ")).encode()
+
+
+def _read_yaml_binary(data: bytes) -> str:
+    coded = data.decode().partition("|\n")[2]
+    try:
+        return base64.b64decode("".join(coded.split())).decode("latin-1")
+    except ValueError:
+        return coded
+
+
+def _coloured(values: Values) -> bytes:
+    lines = []
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        lines.append(f"\x1b[1m{label}\x1b[0m \x1b[31m{first}\x1b[32;1m{second}\x1b[0m ok\n")
+    return "".join(lines).encode()
+
+
+def _markdown(values: Values) -> bytes:
+    lines = []
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        shown = (
+            value.replace("-", "\\-").replace(".", "\\.").replace("(", "\\(").replace(")", "\\)")
+        )
+        lines.append(f"* {label}: {shown} and **{first.strip()}** {second}\n")
+    return "".join(lines).encode()
+
+
+def _read_markdown(data: bytes) -> str:
+    return re.sub(r"\\([^\w\s])", r"\1", data.decode())
+
+
+def _read_plist(data: bytes) -> str:
+    return leaves(plistlib.loads(data))
+
+
+def _yaml(values: Values, _: str) -> str:
+    lines = []
+    for at, (label, value) in enumerate(values.labelled()):
+        first, _, second = value.partition(" ") if " " in value else (value[:-3], "", value[-3:])
+        if " " not in value:
+            lines.append(f'{label}: "{first}\\\n  {second}"\n')
+            continue
+        lines.append(
+            (
+                f"{label}: >\n  {first}\n  {second}\n",
+                f"{label}: {first}\n  {second}\n",
+                f'{label}: "{first}\n  {second}"\n',
+            )[at % 3]
+        )
+    return "".join(lines)
+
+
+def _notebook(values: Values) -> bytes:
+    lines = [f"{wrapped(prose(values, 1), 60)}\n"]
+    cell = {
+        "cell_type": "markdown",
+        "metadata": {},
+        "source": [line + "\n" for text in lines for line in text.splitlines()],
+    }
+    return json.dumps(
+        {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    ).encode()
+
+
+# ---- mail
+
+
+def _mail(build: Callable[[EmailMessage, Values], None]) -> Callable[[Values], bytes]:
+    def make(values: Values) -> bytes:
+        message = EmailMessage()
+        message["From"], message["To"], message["Subject"] = (
+            "Desk <desk@shop.example>",
+            "undisclosed",
+            "Your order",
+        )
+        message["Date"] = "Mon, 06 Jan 2025 10:00:00 +0000"
+        build(message, values)
+        return message.as_bytes()
+
+    return make
+
+
+def _read_mail(data: bytes) -> str:
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    texts = [str(message.items())]
+    for part in message.walk():
+        texts.append(str([(name, str(value)) for name, value in part.items()]))
+        texts.append(part.get_filename("") or "")
+        payload = part.get_payload(decode=True)
+        if isinstance(payload, bytes):
+            charset = part.get_content_charset("utf-8")
+            texts.append(
+                payload.decode(charset if charset != "unknown-8bit" else "latin-1", "replace")
+            )
+            if b"begin 644" in payload:
+                texts.append(_read_uuencoded(payload))
+    return "\n".join(texts)
+
+
+def _wrapped_body(message: EmailMessage, values: Values) -> None:
+    message.set_content(wrapped(prose(values), values.random.randint(60, 76)) + "\n")
+
+
+def _quoted_body(message: EmailMessage, values: Values) -> None:
+    message.set_content(prose(values) + " é\n", cte="quoted-printable")
+
+
+def _replied_body(message: EmailMessage, values: Values) -> None:
+    lines = wrapped(prose(values), 66).splitlines()
+    message.set_content("".join(f"> {line}\n" for line in lines))
+
+
+def _uu_body(message: EmailMessage, values: Values) -> None:
+    message.set_content(_uuencoded(values).decode())
+
+
+def _attached(message: EmailMessage, values: Values) -> None:
+    message.set_content("see the files\n")
+    for number, (label, value) in enumerate(values.labelled()):
+        before = ("very long " * 7, "", "é ")[number % 3]
+        message.add_attachment(
+            b"nothing",
+            maintype="application",
+            subtype="octet-stream",
+            filename=f"{before}{label}_{value}.txt",
+        )
+
+
+def _utf7_body(message: EmailMessage, values: Values) -> None:
+    message.set_content("x\n")
+    message.replace_header("Content-Type", 'text/plain; charset="utf-7"')
+    message.set_payload(_utf7(values).decode())
+
+
+# ---- binaries
+
+
+def _packed(value: Any) -> bytes:
+    if isinstance(value, dict):
+        return (
+            b"\xde"
+            + struct.pack(">H", len(value))
+            + b"".join(_packed(one) for pair in value.items() for one in pair)
+        )
+    if isinstance(value, list):
+        return b"\xdc" + struct.pack(">H", len(value)) + b"".join(map(_packed, value))
+    if isinstance(value, bytes):
+        return b"\xc5" + struct.pack(">H", len(value)) + value
+    if isinstance(value, int):
+        return b"\xcf" + struct.pack(">Q", value)
+    raw = value.encode()
+    return (
+        bytes((0xA0 | len(raw),)) if len(raw) < 32 else b"\xda" + struct.pack(">H", len(raw))
+    ) + raw
+
+
+def _read_msgpack(data: bytes) -> str:
+    at = 0
+    texts: list[str] = []
+
+    def item() -> None:
+        nonlocal at
+        lead = data[at]
+        at += 1
+        if lead < 0x80 or lead >= 0xE0:
+            return
+        if 0xA0 <= lead < 0xC0 or lead in {0xD9, 0xDA, 0xDB, 0xC4, 0xC5, 0xC6}:
+            size = lead & 31
+            if lead >= 0xC0:
+                width = {0xD9: 1, 0xDA: 2, 0xDB: 4, 0xC4: 1, 0xC5: 2, 0xC6: 4}[lead]
+                size = int.from_bytes(data[at : at + width])
+                at += width
+            texts.append(data[at : at + size].decode("latin-1"))
+            at += size
+        elif lead < 0xA0 or lead in {0xDC, 0xDD, 0xDE, 0xDF}:
+            count = lead & 15
+            if lead >= 0xDC:
+                width = 2 + 2 * (lead & 1)
+                count = int.from_bytes(data[at : at + width])
+                at += width
+            for _ in range(count * (2 if lead < 0x90 or lead >= 0xDE else 1)):
+                item()
+        elif lead in {0xCC, 0xCD, 0xCE, 0xCF}:
+            width = 1 << (lead - 0xCC)
+            texts.append(str(int.from_bytes(data[at : at + width])))
+            at += width
+
+    item()
+    assert at == len(data), "the MessagePack is damaged"
+    return "\n".join(texts)
+
+
+def _tree(values: Values) -> dict[str, Any]:
+    return {
+        "people": [_record(values), {"note": prose(values, 1)}],
+        "raw": values.card().encode(),
+        "n": int(values.card().replace(" ", "")),
+    }
+
+
+def _cbor(value: Any) -> bytes:
+    def head(major: int, size: int) -> bytes:
+        if size < 24:
+            return bytes((major << 5 | size,))
+        return (
+            bytes((major << 5 | 25,)) + struct.pack(">H", size)
+            if size < 65536
+            else bytes((major << 5 | 27,)) + struct.pack(">Q", size)
+        )
+
+    if isinstance(value, dict):
+        return head(5, len(value)) + b"".join(_cbor(one) for pair in value.items() for one in pair)
+    if isinstance(value, list):
+        return head(4, len(value)) + b"".join(map(_cbor, value))
+    if isinstance(value, int):
+        return head(0, value)
+    raw = value if isinstance(value, bytes) else value.encode()
+    return head(2 if isinstance(value, bytes) else 3, len(raw)) + raw
+
+
+def _read_cbor(data: bytes) -> str:
+    at = 0
+    texts: list[str] = []
+
+    def item() -> None:
+        nonlocal at
+        major, size = data[at] >> 5, data[at] & 31
+        at += 1
+        if size >= 24:
+            width = 1 << (size - 24)
+            size = int.from_bytes(data[at : at + width])
+            at += width
+        if major in {2, 3}:
+            texts.append(data[at : at + size].decode("latin-1"))
+            at += size
+        elif major in {4, 5}:
+            for _ in range(size * (major - 3)):
+                item()
+        elif major == 0:
+            texts.append(str(size))
+
+    item()
+    assert at == len(data), "the CBOR is damaged"
+    return "\n".join(texts)
+
+
+def _lines(values: Values) -> bytes:
+    return "".join(f"{label}: {value}\n" for label, value in values.labelled()).encode() * 40
+
+
+def _numpy(values: Values) -> bytes:
+    rows = [value for _, value in values.labelled()]
+    width = max(map(len, rows))
+    header = f"{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({len(rows)},), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    cells = b"".join(row.ljust(width, "\0").encode("utf-32-le") for row in rows)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + cells
+
+
+def _lzip(data: bytes) -> bytes:
+    filters = [{"id": lzma.FILTER_LZMA1, "dict_size": 1 << 20}]
+    alone = lzma.compress(data, lzma.FORMAT_ALONE, filters=filters)
+    body = b"LZIP\x01\x14" + alone[13:]
+    return body + struct.pack("<LQQ", zlib.crc32(data), len(data), len(body) + 20)
+
+
+def _unlzip(data: bytes) -> bytes:
+    size = struct.unpack_from("<Q", data, len(data) - 16)[0]
+    alone = b"\x5d" + struct.pack("<LQ", 1 << 20, 0xFFFFFFFFFFFFFFFF) + data[6:-20]
+    return lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(alone, size)
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def _lzw(data: bytes) -> bytes:
+    """Return data as the old `compress` packs them, in codes of 9 to 16 bits."""
+    table = {bytes((code,)): code for code in range(256)}
+    output, bits, count, width, written = bytearray(b"\x1f\x9d\x90"), 0, 0, 9, 0
+    following = 257
+
+    def put(code: int) -> None:
+        nonlocal bits, count, written
+        bits |= code << count
+        count += width
+        written += 1
+        while count >= 8:
+            output.append(bits & 255)
+            bits >>= 8
+            count -= 8
+
+    current = b""
+    for byte in data:
+        longer = current + bytes((byte,))
+        if longer in table:
+            current = longer
+            continue
+        put(table[current])
+        if following < 512:
+            table[longer] = following
+            following += 1
+        current = bytes((byte,))
+    put(table[current])
+    return bytes(output) + (bytes((bits & 255,)) if count else b"")
+
+
+def _unlzw(data: bytes) -> bytes:
+    table = {code: bytes((code,)) for code in range(256)}
+    bits = int.from_bytes(data[3:], "little")
+    codes = [bits >> 9 * at & 511 for at in range((len(data) - 3) * 8 // 9)]
+    output, previous = [table[codes[0]]], table[codes[0]]
+    for following, code in enumerate(codes[1:], 257):
+        entry = table.get(code, previous + previous[:1])
+        if following < 512:
+            table[following] = previous + entry[:1]
+        output.append(entry)
+        previous = entry
+    return b"".join(output)
+
+
+def _ar(values: Values) -> bytes:
+    contents = _lines(values)
+    header = f"{'notes.txt/':16}{'0':12}{'0':6}{'0':6}{'100644':8}{len(contents):<10}`\n".encode()
+    return b"!<arch>\n" + header + contents + b"\n" * (len(contents) % 2)
+
+
+def _cpio(values: Values) -> bytes:
+    def member(name: str, contents: bytes) -> bytes:
+        raw = name.encode() + b"\0"
+        fields = [1, 0o100644, 0, 0, 1, 0, len(contents), 0, 0, 0, 0, len(raw), 0]
+        head = b"070701" + "".join(f"{field:08X}" for field in fields).encode() + raw
+        return head + b"\0" * (-len(head) % 4) + contents + b"\0" * (-len(contents) % 4)
+
+    return member("notes.txt", _lines(values)) + member("TRAILER!!!", b"")
+
+
+def pixels(values: Values) -> bytes:
+    """Return bytes of a picture that hold values as text, among darker and lighter ones."""
+    text = prose(values, 2).encode()
+    return (
+        text + bytes(values.random.choices(range(32, 127), k=64 * 48 - len(text)))
+        if len(text) < 64 * 48
+        else text
+    )
+
+
+def picture(head: bytes) -> Callable[[Values], bytes]:
+    return lambda values: head + pixels(values)
+
+
+def _xpm(values: Values) -> bytes:
+    return f'/* XPM */\nstatic char *a[] = {{\n"2 1 2 1",\n"a c #000000",\n"b c #ffffff",\n"ab"}};\n/* {prose(values, 1)} */\n'.encode()
+
+
+def _drawio(values: Values) -> bytes:
+    inner = f'<mxGraphModel><root><mxCell id="0" value="{prose(values, 1)}"/></root></mxGraphModel>'
+    packed = base64.b64encode(_raw_deflate(urllib.parse.quote(inner).encode())).decode()
+    return f'<mxfile host="app"><diagram name="Page-1" id="a">{packed}</diagram></mxfile>'.encode()
+
+
+def _read_drawio(data: bytes) -> str:
+    text = ElementTree.fromstring(data).findtext("diagram") or ""
+    try:
+        return urllib.parse.unquote(zlib.decompress(base64.b64decode(text), -15).decode())
+    except (zlib.error, ValueError):
+        return text
+
+
+# ---- archives and documents
+
+
+def _named_zip(values: Values) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        for at, (label, value) in enumerate(values.labelled()):
+            name = (
+                f"{value}.txt",
+                f"export_{value}.csv",
+                f"{label}_{value}.txt",
+                f"a/{label}-{value}/b.md",
+            )[at % 4]
+            archive.writestr(name, "nothing of interest\n")
+    return output.getvalue()
+
+
+def _read_zip(data: bytes) -> str:
+    texts = []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            contents = archive.read(name)
+            texts += [
+                name,
+                contents.decode("latin-1"),
+                re.sub(r"<[^>]*>", "", contents.decode("latin-1")),
+            ]
+            texts.append(urllib.parse.unquote_plus(texts[-2]))
+    return "\n".join(texts)
+
+
+def _named_tar(values: Values) -> bytes:
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w") as archive:
+        for label, value in values.labelled():
+            member = tarfile.TarInfo(f"{label}_{value}.txt")
+            member.size = 8
+            archive.addfile(member, io.BytesIO(b"nothing\n"))
+    return output.getvalue()
+
+
+def _read_tar(data: bytes) -> str:
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return "\n".join(archive.getnames())
+
+
+def _docx(values: Values, between: Callable[[Any], None]) -> bytes:
+    import docx
+
+    document = docx.Document()
+    for label, value in values.labelled():
+        run = document.add_paragraph(f"{label}: ").add_run()
+        first, second = halves(values, value)
+        run.add_text(first.rstrip())
+        between(run)
+        run.add_text(second)
+    output = io.BytesIO()
+    document.save(output)
+    return output.getvalue()
+
+
+def _excel(values: Values) -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for label, value in values.labelled():
+        book.active.append([label, f"{label}: {broken_value(values, value, chr(10))}"])
+    output = io.BytesIO()
+    book.save(output)
+    return output.getvalue()
+
+
+def _powerpoint(values: Values) -> bytes:
+    import pptx
+
+    slides = pptx.Presentation()
+    frame = slides.slides.add_slide(slides.slide_layouts[1]).placeholders[1].text_frame
+    for label, value in values.labelled():
+        first, second = halves(values, value)
+        frame.add_paragraph().text = f"{label}: {first.rstrip()}\v{second}"
+    output = io.BytesIO()
+    slides.save(output)
+    return output.getvalue()
+
+
+def _html_breaks(values: Values) -> bytes:
+    lines = "".join(
+        f"<p>{label}: {broken_value(values, value, '<br>')}</p>"
+        for label, value in values.labelled()
+    )
+    return f"<!DOCTYPE html><html><body>{lines}</body></html>".encode()
+
+
+def _json_wraps(values: Values) -> bytes:
+    return json.dumps([wrapped(prose(values), 60), {"t": wrapped(prose(values), 44)}]).encode()
+
+
+def _docx_links(values: Values) -> bytes:
+    import docx
+
+    document = docx.Document()
+    document.add_paragraph("see")
+    for number, (label, value) in enumerate(values.labelled()):
+        query = urllib.parse.quote_plus(value) if number % 2 else urllib.parse.quote(value)
+        target = (
+            f"https://shop.example/find?{label}={query}"
+            if number != 3
+            else f"mailto:desk@shop.example?cc={query}&subject=order"
+        )
+        document.part.relate_to(
+            target,
+            "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink",
+            is_external=True,
+        )
+    output = io.BytesIO()
+    document.save(output)
+    return output.getvalue()
+
+
+def _odt(values: Values) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        flat = _flat_odf(values).decode()
+        content = flat.replace("office:document ", "office:document-content ").replace(
+            "</office:document>", "</office:document-content>"
+        )
+        archive.writestr(
+            "content.xml",
+            content.replace(' office:mimetype="application/vnd.oasis.opendocument.text"', ""),
+        )
+        archive.writestr("Configurations2/accelerator/current.xml", "")
+        archive.writestr(
+            "META-INF/manifest.xml",
+            '<?xml version="1.0"?><manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+            '<manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.text"/>'
+            "</manifest:manifest>",
+        )
+    return output.getvalue()
+
+
+def _rtf(values: Values) -> bytes:
+    return (
+        r"{\rtf1\ansi "
+        + prose(values, 1).replace("{", "")
+        + r"\par {\pict\bin99999 "
+        + prose(values, 1)
+        + "}}"
+    ).encode()
+
+
+def _text_kinds() -> Iterator[Kind]:
+    yield Kind(
+        "hard wraps", ".txt", lambda v: wrapped(prose(v), v.random.randint(40, 76)).encode(), utf8
+    )
+    yield Kind("broken lines", ".txt", soft(lambda v, b: broken(v, b), "\n"), utf8)
+    yield Kind("HTML hard wraps", ".html", _hard_html, shown)
+    yield Kind("CSV cells", ".csv", soft(_csv_cells, "\n"), utf8)
+    yield Kind(
+        "TOML",
+        ".toml",
+        soft(lambda v, b: broken(v, b, 'k{label} = """{value}"""\n'), "\\\n  "),
+        lambda d: leaves(tomllib.loads(d.decode())),
+    )
+    yield Kind(
+        "properties",
+        ".properties",
+        soft(lambda v, b: broken(v, b, "{label}={value}\n"), "\\\n    "),
+        _properties_text,
+    )
+    yield Kind("YAML", ".yaml", soft(_yaml, ""), utf8)
+    yield Kind("vCard", ".vcf", _vcard, _unfolded)
+    yield Kind("LDIF", ".ldif", _ldif, _unfolded)
+    yield Kind("iCalendar", ".ics", _calendar, _unfolded)
+    yield Kind("base64 of gzip", ".json", _gzipped_base64, _read_gzipped_base64)
+    yield Kind("HAR", ".har", _har, _read_har)
+    yield Kind("form data", ".txt", _form, lambda d: urllib.parse.unquote_plus(d.decode()))
+    yield Kind("SQL hexadecimal", ".sql", _sql, _read_sql)
+    yield Kind("uuencode", ".txt", _uuencoded, _read_uuencoded)
+    for codec in ("cp037", "cp500", "utf-16-le", "utf-16", "utf-32"):
+        yield Kind(f"text in {codec}", ".txt", *encoded(codec))
+    yield Kind("cells without end tags", ".html", _cells_without_ends, shown)
+    yield Kind("HTML spans", ".html", _spans, shown)
+    yield Kind("XML spans", ".xml", _xml_spans, xml_texts)
+    yield Kind("flat OpenDocument", ".fodt", _flat_odf, xml_texts)
+    yield Kind("data: URIs", ".html", _data_uri, shown)
+    yield Kind("plist data", ".plist", _plist_data, _read_plist)
+    yield Kind("long plist data", ".plist", _long_plist_data, _read_plist)
+    yield Kind("YAML binary", ".yaml", _yaml_binary, _read_yaml_binary)
+    yield Kind(
+        "colours of terminals",
+        ".log",
+        _coloured,
+        lambda d: re.sub(r"\x1b\[[\d;]*m", "", d.decode()),
+    )
+    yield Kind("Markdown", ".md", _markdown, _read_markdown)
+    yield Kind("notebook", ".ipynb", _notebook, lambda d: leaves(json.loads(d)))
+    yield Kind("RTF \\bin", ".rtf", _rtf, utf8, may_block=True)
+
+
+def _other_kinds() -> Iterator[Kind]:
+    yield Kind("mail hard wraps", ".eml", _mail(_wrapped_body), _read_mail)
+    yield Kind("mail quoted-printable", ".eml", _mail(_quoted_body), _read_mail)
+    yield Kind("mail replies", ".eml", _mail(_replied_body), _read_mail)
+    yield Kind("mail uuencode", ".eml", _mail(_uu_body), _read_mail)
+    yield Kind("mail attachment names", ".eml", _mail(_attached), _read_mail)
+    yield Kind("mail UTF-7", ".eml", _mail(_utf7_body), _read_mail)
+    yield Kind("zip names", ".zip", _named_zip, _read_zip)
+    yield Kind("tar names", ".tar", _named_tar, _read_tar)
+    yield Kind(
+        "Word line breaks", ".docx", lambda v: _docx(v, lambda run: run.add_break()), _read_zip
+    )
+    yield Kind("Excel line breaks", ".xlsx", _excel, _read_zip)
+    yield Kind("PowerPoint line breaks", ".pptx", _powerpoint, _read_zip)
+    yield Kind("HTML line breaks", ".html", _html_breaks, shown)
+    yield Kind("JSON hard wraps", ".json", _json_wraps, lambda d: leaves(json.loads(d)))
+    yield Kind(
+        "lines of a shell", ".sh", soft(lambda v, b: broken(v, b), "\\\n  "), _properties_text
+    )
+    yield Kind("Word tabs", ".docx", lambda v: _docx(v, lambda run: run.add_tab()), _read_zip)
+    yield Kind("Word links", ".docx", _docx_links, _read_zip)
+    yield Kind("OpenDocument", ".odt", _odt, _read_zip)
+    yield Kind("drawio", ".drawio", _drawio, _read_drawio)
+    yield Kind("MessagePack", ".msgpack", lambda v: _packed(_tree(v)), _read_msgpack)
+    yield Kind("CBOR", ".cbor", lambda v: _cbor(_tree(v)), _read_cbor)
+    yield Kind(
+        "binary plist",
+        ".plist",
+        lambda v: plistlib.dumps(_tree(v), fmt=plistlib.FMT_BINARY),
+        _read_plist,
+    )
+    yield Kind(
+        "numpy", ".npy", _numpy, lambda d: d[128:].decode("utf-32-le", "replace"), may_block=True
+    )
+    yield Kind(
+        "lzma",
+        ".lzma",
+        lambda v: lzma.compress(_lines(v), lzma.FORMAT_ALONE),
+        lambda d: lzma.decompress(d).decode(),
+    )
+    yield Kind(
+        "lzip", ".lz", lambda v: _lzip(_lines(v)), lambda d: _unlzip(d).decode(), may_block=True
+    )
+    yield Kind(
+        "zlib", ".zz", lambda v: zlib.compress(_lines(v)), lambda d: zlib.decompress(d).decode()
+    )
+    yield Kind(
+        "raw deflate",
+        ".bin",
+        lambda v: _raw_deflate(_lines(v)),
+        lambda d: zlib.decompress(d, -15).decode(),
+        may_block=True,
+    )
+    yield Kind(
+        "compress",
+        ".Z",
+        lambda v: _lzw(_lines(v)[:300]),
+        lambda d: _unlzw(d).decode("latin-1"),
+        may_block=True,
+    )
+    yield Kind("ar", ".deb", _ar, utf8, may_block=True)
+    yield Kind("cpio", ".cpio", _cpio, utf8, may_block=True)
+    yield Kind(
+        "squashfs",
+        ".sqfs",
+        lambda v: b"hsqs" + bytes(60) + _raw_deflate(_lines(v)),
+        lambda d: zlib.decompress(d[64:], -15).decode(),
+        may_block=True,
+    )
+    for name, suffix, head in (
+        ("PGM", ".pgm", b"P5\n64 48\n255\n"), ("PPM", ".ppm", b"P6\n64 16\n255\n"), ("PBM", ".pbm", b"P4\n64 384\n"),
+        ("TGA", ".tga", b"\0\0\2\0\0\0\0\0\0\0\0\0\x40\0\x10\0\x18\x20"), ("SGI", ".sgi", b"\x01\xda\0\1\0\2\0\x40\0\x30\0\1" + bytes(500)),
+        ("DDS", ".dds", b"DDS \x7c\0\0\0\x07\x10\0\0" + bytes(116)), ("PCX", ".pcx", b"\n\5\1\x08\0\0\0\0\x3f\0\x2f\0" + bytes(116)),
+    ):  # fmt: skip
+        yield Kind(name, suffix, picture(head), lambda d: d.decode("latin-1"), may_block=True)
+    yield Kind("XPM", ".xpm", _xpm, utf8, may_block=True)
+
+
+def kinds() -> list[Kind]:
+    return [*_text_kinds(), *_other_kinds()]
+
+
+class Outcome(NamedTuple):
+    """What became of one document."""
+
+    released: int
+    """The planted values, or 0 where the document was blocked."""
+    readable: int
+    reason: str
+    """Why it was blocked or what is wrong with the copy."""
+
+
+def judge(kind: Kind, checker: Any, seed: int) -> Outcome:
+    values = Values(seed)
+    data = kind.make(values)
+    before = squeezed(kind.read(data))
+    unseen = [value for value in values.planted if squeezed(value) not in before]
+    assert not unseen, f"{kind.name}: the foreign reader does not see {len(unseen)} values"
+    report = checker.check(data, f"document{kind.suffix}")
+    if report.masked is None:
+        return Outcome(0, 0, report.report.summary)
+    try:
+        after = squeezed(kind.read(report.masked))
+    except Exception as error:  # noqa: BLE001: any failure of a foreign reader is damage
+        return Outcome(len(values.planted), len(values.planted), f"damaged: {type(error).__name__}")
+    readable = sum(squeezed(value) in after for value in values.planted)
+    return Outcome(len(values.planted), readable, "")
+
+
+def strict_checker() -> Any:
+    """Return a checker by a policy that masks everything."""
+    from dlpctl.files.checking import FileChecker
+    from dlpctl.policy.model import Policy
+    from dlpctl.preflight import checker_for
+
+    policy = Policy.from_dict(
+        {"name": "all", "version": "1.0", "rules": [
+            {"name": "all", "dataTypes": ["PII", "PHI", "FINANCIAL", "SECRETS"], "destinations": ["VENDOR"], "action": "MASK"}
+        ]}
+    )  # fmt: skip
+    return FileChecker(checker_for("VENDOR", policy, None, None, None))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3, help="documents of each kind")
+    parser.add_argument("--only", default="", help="a part of the name of a kind")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    checker = strict_checker()
+    table: dict[str, dict[str, Any]] = {}
+    total: Counter[str] = Counter()
+    for kind in kinds():
+        if chosen.only not in kind.name:
+            continue
+        row: dict[str, Any] = {
+            "documents": 0,
+            "released": 0,
+            "readable": 0,
+            "blocked": 0,
+            "reasons": [],
+        }
+        for seed in range(chosen.seeds):
+            outcome = judge(kind, checker, seed)
+            row["documents"] += 1
+            row["released"] += outcome.released
+            row["readable"] += outcome.readable
+            row["blocked"] += not outcome.released
+            row["needless"] = 0 if kind.may_block else row["blocked"]
+            if outcome.reason and outcome.reason not in row["reasons"]:
+                row["reasons"].append(outcome.reason)
+        table[kind.name] = row
+        total.update({name: count for name, count in row.items() if isinstance(count, int)})
+        if not chosen.json:
+            print(
+                f"{kind.name:24} {row['readable']:4} / {row['released']:4}  blocked {row['blocked']} of {row['documents']}  {'; '.join(row['reasons'])[:150]}",
+                flush=True,
+            )
+    if chosen.json:
+        json.dump({"kinds": table, "total": total}, sys.stdout)
+    else:
+        print(
+            f"{'all':24} {total['readable']:4} / {total['released']:4}  blocked {total['blocked']}, needlessly {total['needless']}"
+        )
+
+
+if __name__ == "__main__":
+    main()

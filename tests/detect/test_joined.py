@@ -1,0 +1,58 @@
+"""Values that a line end breaks, and line ends that break none."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+
+
+@pytest.fixture(name="detector", scope="module")
+def detector_fixture() -> Detector:
+    return Detector().without_names()
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"),
+    [
+        ("Card number: 4111 1111 1111\n1111 ok", "4111 1111 1111\n1111", "CREDIT_CARD"),
+        ("the card 41111111\r\n  11111111", "41111111\r\n  11111111", "CREDIT_CARD"),
+        ("> IBAN DE89 3704\n> 0044 0532 0130 00", "DE89 3704\n> 0044 0532 0130 00", "IBAN"),
+        ("SSN: 536-90-\n4399", "536-90-\n4399", "SSN"),
+        ("call +1 (612)\n913-4388", "+1 (612)\n913-4388", "PHONE"),
+        ("write to jane.doe@\nacme.com", "jane.doe@\nacme.com", "EMAIL"),
+        ("jane.doe@acme-\ncorp.com", "jane.doe@acme-\ncorp.com", "EMAIL"),
+        ('a,"4111 1111\n1111 1111",b', "4111 1111\n1111 1111", "CREDIT_CARD"),
+        ("IBAN DE89\n3704 0044\n0532 0130 00 of her", "DE89\n3704 0044\n0532 0130 00", "IBAN"),
+    ],
+)
+def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name: str) -> None:
+    found = {(one.type, text[one.start : one.end]) for one in detector.scan(text)}
+    assert (name, value) in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4111 1111\n1111 1111\n",  # a column of numbers
+        "1,x,41111111\n11111111,y,2\n",  # cells of two rows
+        "2024-05-01 took 4111\n2024-05-01 took 1111\n",
+        "see pages 4111 1111 1111\n\n1111 more",
+        "def function\n@pytest.mark.parametrize",
+        "mail the staff@\n\nacme.com",
+    ],
+)
+def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) -> None:
+    assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("card=4111+1111+1111+1111&a=b", "4111+1111+1111+1111"),
+        ("VALUES (0x34313131313131313131313131313131)", "0x34313131313131313131313131313131"),
+        ("to jane.doe+AEA-acme.com", "jane.doe+AEA-acme.com"),
+    ],
+)
+def test_further_encodings_are_looked_through(detector: Detector, text: str, value: str) -> None:
+    assert value in {text[one.start : one.end] for one in detector.scan(text)}
