@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Edit
-from dlpctl.formats.pdf import jpeg
 from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,

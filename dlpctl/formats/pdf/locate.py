@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.ocrpasses import Corners
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
@@ -245,10 +246,30 @@ class Locator:
         """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
         characters for exact boxes.
         """
-        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
         chosen |= self._twins(chosen)
+        self._drop(removal, chosen)
+        for line in self._by_line(sorted(chosen)):
+            place = self._place(line, label, chosen, ink)
+            if place is not None:
+                removal.places.append(place)
+                label = ""
+
+    def remove_below(self, removal: Removal, place: Place) -> None:
+        """Add the glyphs below a place that OCR saw, which its box would only hide."""
+        back = inverse(place.frame)
+        if back is None:
+            return
+        below = set()
+        for index in self._middle_grid.touching(_around(place.corners(), 0.0)):
+            x, y = apply(back, *self._middles[index])
+            if place.left <= x <= place.right and place.bottom <= y <= place.top:
+                below.add(index)
+        self._drop(removal, below)
+
+    def _drop(self, removal: Removal, chosen: set[int]) -> None:
+        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         for index in chosen:
             glyph = glyphs[index]
             show = shows[glyph.show]
@@ -259,11 +280,6 @@ class Locator:
             )
             if show.mark is not None and show.mark not in removal.marks:
                 removal.marks.append(show.mark)
-        for line in self._by_line(sorted(chosen)):
-            place = self._place(line, label, chosen, ink)
-            if place is not None:
-                removal.places.append(place)
-                label = ""
 
     def _between(self, chosen: set[int]) -> set[int]:
         """Spaces and hyphens that join what goes."""
@@ -377,12 +393,25 @@ class Locator:
         return left, right
 
 
-def seen(box: Box, label: str) -> Place:
+def seen(corners: Corners, label: str) -> Place:
     """The place of a word that no glyph shows: what shows it are the pictures there."""
-    height = max(box.top - box.bottom, 1.0)
-    frame = (height, 0.0, 0.0, height, box.left, box.bottom)
-    wide = (box.right - box.left) / height
-    return Place(frame, -_ROOM, wide + _ROOM, -_ROOM, 1.0 + _ROOM, label, 0, invisible=True)
+    start, end, _, (x, y) = corners
+    high = max(math.dist(start, (x, y)), 1.0)
+    wide = max(math.dist(start, end), 0.1)
+    across = (end[0] - start[0]) / wide * high, (end[1] - start[1]) / wide * high
+    up = start[0] - x, start[1] - y
+    if not any(up):
+        up = -across[1], across[0]
+    return Place(
+        (*across, *up, x, y),
+        -_ROOM,
+        wide / high + _ROOM,
+        -_ROOM,
+        1.0 + _ROOM,
+        label,
+        0,
+        invisible=True,
+    )
 
 
 def _middle(glyph: GlyphAt) -> Point:

@@ -21,6 +21,7 @@ from dlpctl.formats.pdf.model import (
     MarkText,
     PdfDocument,
     SeenText,
+    StoredWord,
     StrayText,
 )
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
@@ -30,6 +31,8 @@ from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, S
 if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
+
+    from dlpctl.formats.ocrpasses import Corners
 
 Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
@@ -73,6 +76,7 @@ class Masking:
         self._painted: list[_Painted] = []
         self._drawn: dict[StreamKey, list[tuple[Drawn, Edit]]] = {}
         self._stored: dict[object, list[Edit]] = {}
+        self._stored_words: dict[source.ObjectNumber, set[Corners]] = {}
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
@@ -80,6 +84,8 @@ class Masking:
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
+            elif isinstance(anchor, StoredWord):
+                self._stored_words.setdefault(anchor.owner, set()).add(anchor.corners)
             elif not isinstance(anchor, Dropped):
                 self._stored.setdefault(anchor, []).append(each)
 
@@ -94,7 +100,7 @@ class Masking:
 
     def _locate(self, pdf: pikepdf.Pdf) -> None:
         wanted = self._drawn
-        if any(isinstance(key, int) for key in wanted):
+        if self._stored_words or any(isinstance(key, int) for key in wanted):
             readable = self._data
             if pdf.is_encrypted or pdf.get_warnings():
                 readable = source.normalized(pdf)
@@ -130,7 +136,9 @@ class Masking:
                     )
                     continue
                 if isinstance(anchor, SeenText):
-                    removal.places.append(seen(anchor.box, each.replacement))
+                    place = seen(anchor.corners, each.replacement)
+                    locator.remove_below(removal, place)
+                    removal.places.append(place)
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]
@@ -174,6 +182,9 @@ class Masking:
                 painted.places,
                 pictures.Page(area, self._document.limits.pixels, painted.canvas.place, shared),
             )
+        pixels = self._document.limits.pixels
+        for owner, shapes in self._stored_words.items():
+            pictures.paint_one(pdf, pdf.get_object(owner), list(shapes), pixels, "a picture")
         for key, stream in self._streams.items():
             if key not in own and isinstance(key, tuple):
                 target = pdf.get_object(key)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ObjectNumber = tuple[int, int]
 _STREAM = re.compile(rb">>\s*stream\r?\n")
+_INLINE_PICTURE = re.compile(rb"(?:^|\s)BI\s*/")
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -40,6 +41,12 @@ class Canvas:
     """None for a page, whose content may be several streams."""
     page: int | None
     visible: Box
+
+    @property
+    def is_glyph(self) -> bool:
+        """Whether it draws a character of a Type 3 font, which pages show as text."""
+        stream = self.stream
+        return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
 
 
 def _is_cut_off(data: bytes) -> bool:
@@ -95,6 +102,10 @@ def normalized(pdf: pikepdf.Pdf) -> bytes:
 def page_canvases(pdf: pikepdf.Pdf, budget: Budget) -> Iterator[Canvas]:
     for index, page in enumerate(pdf.pages):
         data = _contents(page.obj, budget)
+        if b"BI" in data and _INLINE_PICTURE.search(data):
+            # A picture of its own can be read and painted over.
+            page.externalize_inline_images()
+            data = _contents(page.obj, budget)
         resources = _inherited(page.obj, "/Resources")
         yield Canvas(index, f"page {index + 1}", data, resources, None, index, _visible(page.obj))
 

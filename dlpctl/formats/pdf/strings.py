@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats.pdf import jpeg
+from dlpctl.formats import jpeg
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
 from dlpctl.formats.pdf.objects import (
