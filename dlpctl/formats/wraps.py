@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CONTINUES = frozenset("-@._/+=#:&")
+_UNFINISHED = re.compile(r"\w@[\w-]*$")
+"""An address whose domain has no dot yet."""
 _NARROW = 24
 """Columns of so few characters cut words wherever they end."""
 _NEAR = 4
@@ -21,7 +24,7 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     if number + 1 >= len(lines):
         return False
     line, following = lines[number], lines[number + 1]
-    if line[-1] in _CONTINUES or following[0] in _CONTINUES:
+    if _UNFINISHED.search(line) or line[-1] in _CONTINUES or following[0] in _CONTINUES:
         return True
     longest = max(map(len, lines[max(0, number - _NEAR) : number + _NEAR + 1]))
     full = len(line) >= 0.6 * longest

@@ -847,7 +847,13 @@ def run_length(plan: Plan) -> bytes:
 
 @kind("refusal: font name not UTF-8", ".pdf")
 def odd_font_name(plan: Plan) -> bytes:
-    data = plain_pdf(plan)
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(plain_pdf(plan))) as pdf:
+        font = pdf.pages[0].obj.Resources.Font.F1
+        font.FirstChar, font.LastChar = 32, 126
+        font.Widths = pikepdf.Array([round(width(chr(code), 1000)) for code in range(32, 127)])
+        data = saved(pdf)
     return data.replace(b"/BaseFont /Helvetica", b"/BaseFont /Hel#E9tica#FC")
 
 
@@ -891,7 +897,7 @@ def cut_off(plan: Plan) -> bytes:
 
     data = plain_pdf(plan)
     with pikepdf.open(io.BytesIO(data)) as pdf:
-        pdf.Root.Extra = pdf.make_stream(os.urandom(4000))
+        pdf.pages[0].obj.Zextra = pdf.make_stream(os.urandom(4000))
         data = saved(pdf, object_stream_mode=pikepdf.ObjectStreamMode.disable)
     return data[: data.rindex(b"endstream") - 1000]
 

@@ -295,13 +295,15 @@ def saved(pdf: pikepdf.Pdf) -> bytes:
 
     if "/ID" in pdf.trailer:
         del pdf.trailer["/ID"]
+    # For a repaired file qpdf would write a table of objects without its size.
+    whole = "/Size" in pdf.trailer
     buffer = io.BytesIO()
     pdf.save(
         buffer,
         encryption=False,
         deterministic_id=True,
         fix_metadata_version=False,
-        object_stream_mode=ObjectStreamMode.generate,
+        object_stream_mode=ObjectStreamMode.generate if whole else ObjectStreamMode.disable,
         compress_streams=True,
     )
     return buffer.getvalue()

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, numbers, stream_bytes
+from dlpctl.formats.pdf.objects import (
+    is_array,
+    is_dictionary,
+    is_stream,
+    name_text,
+    numbers,
+    stream_bytes,
+)
 from dlpctl.formats.pdf.reading import Box
 from dlpctl.formats.pdf.walker import Budget, StreamKey
 
@@ -23,6 +30,10 @@ if TYPE_CHECKING:
 ObjectNumber = tuple[int, int]
 _STREAM = re.compile(rb">>\s*stream\r?\n")
 _INLINE_PICTURE = re.compile(rb"(?:^|\s)BI\s*/")
+_CATALOG = re.compile(
+    rb"([0-9]+)\s+([0-9]+)\s+obj\s*<<(?:(?!endobj).)*?/Type\s*/Catalog", re.DOTALL
+)
+_END_OF_STREAM = b"\nendstream\nendobj\n"
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -54,6 +65,20 @@ def _is_cut_off(data: bytes) -> bool:
     return started is not None and data.find(b"endstream", started.end()) < 0
 
 
+def _opened(data: bytes, password: str) -> pikepdf.Pdf:
+    """Open a file, one without a trailer by the catalog that it has."""
+    import pikepdf
+
+    try:
+        return pikepdf.open(io.BytesIO(data), password=password, suppress_warnings=True)
+    except pikepdf.PdfError as error:
+        root = re.findall(_CATALOG, data)
+        if b"trailer" in data or not root or isinstance(error, pikepdf.PasswordError):
+            raise
+        end = b"\ntrailer <</Root %s %s R>>\n%%%%EOF\n" % root[-1]
+        return pikepdf.open(io.BytesIO(data + end), suppress_warnings=True)
+
+
 @contextmanager
 def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepdf.Pdf]:
     import pikepdf
@@ -64,12 +89,10 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
             "limits.input_bytes"
         )
     if _is_cut_off(data):
-        # What is left of the stream may still be unpacked, and no reader looks at it.
-        raise FormatError(
-            "the PDF is cut off in the middle of its contents: get it whole and try again"
-        )
+        # What is left of the stream may still be unpacked: it is read like any other.
+        data += _END_OF_STREAM
     try:
-        pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
+        pdf = _opened(data, password or "")
     except pikepdf.PasswordError as error:
         hint = (
             "the password is wrong"
@@ -171,7 +194,7 @@ def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> li
         if not is_stream(item) or item.objgen in drawn:
             continue
         number = item.objgen
-        is_form = str(item.get("/Subtype", "")) == "/Form"
+        is_form = name_text(item.get("/Subtype")) == "/Form"
         if not is_form and item.get("/PatternType") != 1 and number not in glyphs:
             continue
         data = stream_bytes(item, budget.expanded)
@@ -203,7 +226,7 @@ def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None
     """The drawings of Type 3 glyphs, with the resources of their font."""
     found: dict[ObjectNumber, pikepdf.Object | None] = {}
     for item in pdf.objects:
-        if is_dictionary(item) and str(item.get("/Subtype", "")) == "/Type3":
+        if is_dictionary(item) and name_text(item.get("/Subtype")) == "/Type3":
             drawings = item.get("/CharProcs")
             for drawing in drawings.values() if is_dictionary(drawings) else ():
                 if is_stream(drawing):
@@ -265,7 +288,7 @@ def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
     for item in pdf.objects:
         if (
             is_dictionary(item)
-            and str(item.get("/Type", "")) == "/Page"
+            and name_text(item.get("/Type")) == "/Page"
             and item.objgen not in shown
         ):
             data = _contents(item, budget)

@@ -131,11 +131,14 @@ def _page_breaks(
 
     parts: Parts = []
     for before, after, ending, beginning in zip(pages, pages[1:], lines, lines[1:], strict=False):
-        last = next(
-            (line for line in reversed(ending[-_EDGE_LINES:]) if not furniture(before, line)), None
+        lasts, firsts = ending[-_EDGE_LINES:][::-1], beginning[:_EDGE_LINES]
+        # What looks like a page number may be the end of a value.
+        joints = dict.fromkeys(
+            (last, first)
+            for last in (lasts[:1] + [line for line in lasts if not furniture(before, line)][:1])
+            for first in (firsts[:1] + [line for line in firsts if not furniture(after, line)][:1])
         )
-        first = next((line for line in beginning[:_EDGE_LINES] if not furniture(after, line)), None)
-        if last is not None and first is not None:
+        for last, first in joints:
             tail = Piece(before.segment, max(last.start, last.end - _REACH), last.end)
             head = Piece(after.segment, first.start, min(first.end, first.start + _REACH))
             for glue in (" ", ""):
