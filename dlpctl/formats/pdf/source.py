@@ -33,7 +33,8 @@ _INLINE_PICTURE = re.compile(rb"(?:^|\s)BI\s*/")
 _CATALOG = re.compile(
     rb"([0-9]+)\s+([0-9]+)\s+obj\s*<<(?:(?!endobj).)*?/Type\s*/Catalog", re.DOTALL
 )
-_END_OF_STREAM = b"\nendstream\nendobj\n"
+_END_OF_STREAM = b"\nendstream\nendobj\n%%EOF\n"
+_OBJECT = re.compile(rb"([0-9]+)\s+([0-9]+)\s+obj\b")
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -79,6 +80,11 @@ def _opened(data: bytes, password: str) -> pikepdf.Pdf:
         return pikepdf.open(io.BytesIO(data + end), suppress_warnings=True)
 
 
+def _last_object(pdf: pikepdf.Pdf, data: bytes) -> object:
+    numbers = _OBJECT.findall(data, data.rfind(b"endobj", 0, -len(_END_OF_STREAM)) + 1)
+    return pdf.get_object(int(numbers[0][0]), int(numbers[0][1])) if numbers else None
+
+
 @contextmanager
 def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepdf.Pdf]:
     import pikepdf
@@ -88,7 +94,8 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
             f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise "
             "limits.input_bytes"
         )
-    if _is_cut_off(data):
+    cut_off = _is_cut_off(data)
+    if cut_off:
         # What is left of the stream may still be unpacked: it is read like any other.
         data += _END_OF_STREAM
     try:
@@ -105,6 +112,10 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
             "the file is no readable PDF: print or save it anew and try again"
         ) from error
     with pdf:
+        if cut_off and not is_stream(_last_object(pdf, data)):
+            raise FormatError(
+                "the PDF is cut off in the middle of its contents: get it whole and try again"
+            )
         if len(pdf.pages) > limits.pdf_pages:
             raise FormatError(
                 f"the PDF has more than {limits.pdf_pages} pages: split it or raise "
