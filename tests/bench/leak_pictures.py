@@ -779,7 +779,7 @@ def outlined_svg(plan: Plan) -> bytes:
 @kind("svg: outlines in paths", ".svg")
 def paths_svg(plan: Plan) -> bytes:
     data = outlined_svg(plan).decode()
-    shapes = dict(re.findall(r'<g id="(glyph[^"]*)">\s*<path d="([^"]*)"', data))
+    shapes = dict(re.findall(r'id="(glyph[^"]*)">\s*<path [^<>]*?\bd="([^"]*)"', data))
     uses = re.findall(r'<use xlink:href="#(glyph[^"]*)" x="([^"]*)" y="([^"]*)"', data)
     return svg("".join(f"<path transform='translate({x},{y})' d='{shapes.get(name, '')}'/>"
                        for name, x, y in uses))  # fmt: skip
