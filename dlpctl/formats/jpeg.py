@@ -45,7 +45,7 @@ def _is_note(marker: int) -> bool:
     return marker == 0xFE or (0xE0 <= marker <= 0xEF and marker not in _KEPT)
 
 
-def notes(data: bytes) -> str:
+def note_text(data: bytes) -> str:
     """The readable text of the notes, a line each."""
     texts: list[str] = []
     for marker, start, end in _markers(data):

@@ -1,5 +1,5 @@
-"""Read a picture in as many passes of OCR as its ink needs: turned, with more contrast, or for words
-outside of paragraphs.
+"""Read a picture in as many passes of OCR as its ink needs: turned, with more contrast, or for
+words outside of paragraphs.
 
 A pass reads what the passes before it left: lines that were read with confidence are painted over.
 """
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import time
-from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
+from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, skew_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,41 +26,17 @@ Point = tuple[float, float]
 Corners = tuple[Point, Point, Point, Point]
 
 UNREAD = "writing that OCR cannot read with confidence"
-_CONFIDENT, _DOUBTFUL = 70.0, 55.0
+_CONFIDENT, _UNSURE = 70.0, 55.0
 """A line of this confidence counts as read, and one below the other as not read."""
 _LEAST_TEXT = 3
 """The number of letters and digits that a line has which OCR did not make up."""
 _SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
-"""A picture may be askew, and one on its side, if less of its characters are confident, or if it has
-fewer of them.
+"""A picture may be askew, and one on its side, if less of its characters are confident, or if it
+has fewer of them.
 """
 _BETTER = 1.1
 """The least share of more confident characters in a picture that is turned."""
 _TRIAL_PIXELS = 1_500_000
-_ENLARGED = ((1_000_000, 3), (4_000_000, 2))
-"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has
-more.
-"""
-_STRIP, _EDGE = 150, 40
-"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no
-letter.
-"""
-_RUN = re.compile(rb"[^\0]{8,}")
-_LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
-"""The share of runs that may be lower than a line of letters of 20 pixels, by height, and the
-fewest runs that tell.
-"""
-_FAINT = 12
-"""The least contrast of ink."""
-_FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
-"""Ink is counted in square cells, here by their sides in half pixels. A word has that many cells
-that are inked and have only such cells around them, for letters of some size; a rule has none.
-"""
-_PAPER = 24
-"""The paper around a pixel is the average of so many pixels on each side."""
-_SKEWS = range(-14, 15)
-_LEAST_SKEW = 2
-_SKEW_WIDTH = 400
 
 
 class SeenWord(NamedTuple):
@@ -77,7 +52,7 @@ class SeenWord(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What OCR saw of a picture."""
+    """The words of a picture, and how much of it was not read."""
 
     words: list[SeenWord]
     unread: int = 0
@@ -111,18 +86,18 @@ class _Pass(NamedTuple):
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture in shades of gray; no pass starts after `until`."""
-    if _is_blank(picture):
+    if is_blank(picture):
         return Seen([])
-    times = _enlargement(picture) if enlarge else 1
+    times = enlargement(picture) if enlarge else 1
     first = _read(picture, 0.0, times)
     if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
         first = _turned(picture, first, times)
     passes = [first]
     left = _without(picture, first)
     for more in (0.0, 90.0, 270.0):
-        if not _has_ink(left) or time.monotonic() >= until:
+        if not has_ink(left) or time.monotonic() >= until:
             break
-        found = _read(_flattened(left), first.angle + more, times, sparse=True)
+        found = _read(flattened(left), first.angle + more, times, sparse=True)
         if more:
             found = found._replace(lines=found.confident())
         passes.append(found)
@@ -139,9 +114,9 @@ def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Se
 
 def look_sparsely(picture: Image) -> list[str]:
     """Return the words that one pass sees outside of paragraphs, as a second reader."""
-    if _is_blank(picture):
+    if is_blank(picture):
         return []
-    found = _read(picture, 0.0, _enlargement(picture), sparse=True)
+    found = _read(picture, 0.0, enlargement(picture), sparse=True)
     return [word.text for line in found.lines for word in line]
 
 
@@ -224,7 +199,7 @@ def _corners(found: _Pass, word: Word, size: tuple[int, int], room: float = 0.0)
 def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
     """Return the pass over the picture as it is read best."""
     small = min(times, math.sqrt(_TRIAL_PIXELS / (picture.width * picture.height)))
-    skew = _skew(picture)
+    skew = skew_of(picture)
     weak = upright.score < _WEAK_SHARE * upright.length
     angles = [skew + turn for turn in ((0, 90, 180, 270) if weak else (0,)) if skew + turn]
     if not angles:
@@ -235,69 +210,6 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
         return upright
     read = best if best.times == times else _read(picture, best.angle, times)
     return max((best, read, upright), key=lambda trial: trial.score)
-
-
-def _skew(picture: Image) -> int:
-    """Return the angle by which a picture is turned so that most of its ink is on few lines, or 0."""
-    from PIL.Image import Resampling
-
-    share = _SKEW_WIDTH / max(picture.size)
-    size = max(round(picture.width * share), 1), max(round(picture.height * share), 1)
-    ink = _edges(picture, _EDGE).resize(size, Resampling.BOX).convert("F")
-
-    def clearness(angle: int) -> float:
-        turned = ink.rotate(angle, Resampling.BILINEAR)
-        rows = array("f", turned.resize((1, size[1]), Resampling.BOX).tobytes())
-        columns = array("f", turned.resize((size[0], 1), Resampling.BOX).tobytes())
-        return max(
-            sum(row * row for row in rows) * size[0] ** 2,
-            sum(column * column for column in columns) * size[1] ** 2,
-        )
-
-    best = max(_SKEWS, key=clearness)
-    return best if abs(best) >= _LEAST_SKEW else 0
-
-
-# ---- ink
-
-
-def _edges(picture: Image, faint: int) -> Image:
-    from PIL import ImageFilter
-
-    return picture.filter(ImageFilter.FIND_EDGES).point([0] * faint + [255] * (256 - faint))
-
-
-def _is_blank(picture: Image) -> bool:
-    low, high = picture.getextrema()
-    return high - low < _FAINT / 4  # type: ignore[operator]
-
-
-def _has_ink(picture: Image) -> bool:
-    """Return whether a picture shows more than rules, boxes and specks."""
-    from PIL import ImageFilter
-    from PIL.Image import Resampling
-
-    if _is_blank(picture):
-        return False
-    edges = _edges(picture, _FAINT)
-    for cell, few in _FEW_CELLS.items():
-        size = max(picture.width * 2 // cell, 1), max(picture.height * 2 // cell, 1)
-        cells = edges.resize(size, Resampling.BOX).point(_is_inked)
-        if cells.filter(ImageFilter.MinFilter(3)).histogram()[255] >= few:
-            return True
-    return False
-
-
-def _is_inked(share: int) -> int:
-    return 255 if share > 25 else 0
-
-
-def _flattened(picture: Image) -> Image:
-    """Return what differs from the paper around it, whether darker or lighter, in black on white."""
-    from PIL import ImageChops, ImageFilter, ImageOps
-
-    paper = picture.filter(ImageFilter.BoxBlur(_PAPER))
-    return ImageOps.invert(ImageOps.autocontrast(ImageChops.difference(picture, paper)))
 
 
 def _without(picture: Image, found: _Pass) -> Image:
@@ -327,39 +239,6 @@ def _without(picture: Image, found: _Pass) -> Image:
     return copy
 
 
-def _enlargement(picture: Image) -> int:
-    """Return how much larger tesseract is shown a picture. On a screenshot letters are ten pixels
-    high, of which it reads few.
-    """
-    pixels = picture.width * picture.height
-    times = next((times for most, times in _ENLARGED if pixels <= most), 1)
-    return 1 if times > 1 and _has_large_letters(picture) else times
-
-
-def _has_large_letters(picture: Image) -> bool:
-    """Return whether hardly anything on a picture is as low as a line of small letters; then a
-    larger picture takes longer and shows no more.
-    """
-    from PIL.Image import Resampling, Transpose
-
-    edges = _edges(picture, _EDGE)
-    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in
-    # the lines of its text.
-    strips = edges.resize(
-        (max(picture.width // _STRIP, 1), picture.height), Resampling.BOX
-    ).transpose(Transpose.TRANSPOSE)
-    inked = strips.tobytes()
-    heights = [
-        len(run)
-        for start in range(0, len(inked), picture.height)
-        for run in _RUN.findall(inked[start : start + picture.height])
-    ]
-    return len(heights) >= _ENOUGH and all(
-        sum(height < lowest for height in heights) < share * len(heights)
-        for lowest, share in _LOW.items()
-    )
-
-
 # ---- what is left
 
 
@@ -383,7 +262,7 @@ def _unread(passes: list[_Pass], size: tuple[int, int]) -> int:
 
 def _is_writing(line: list[Word]) -> bool:
     """Return whether a line that was not read shows the even heights of letters."""
-    if _confidence(line) >= _DOUBTFUL or _length(line) < 2 * _LEAST_TEXT:
+    if _confidence(line) >= _UNSURE or _length(line) < 2 * _LEAST_TEXT:
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)
@@ -396,5 +275,10 @@ def _around(corners: Iterable[Point]) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _meet(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return (
+        first[0] < second[2]
+        and second[0] < first[2]
+        and first[1] < second[3]
+        and second[1] < first[3]
+    )

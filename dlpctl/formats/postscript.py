@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.encoding import Edit
 
+_PLAIN = r"[^()\\]|\\."
 _TOKEN = lazy(
-    r"(?P<comment>%[^\r\n]*+)|\((?P<string>(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+)\)"
+    r"(?P<comment>%[^\r\n]*+)"
+    rf"|\((?P<string>(?:{_PLAIN}|\((?:{_PLAIN}|\((?:{_PLAIN})*+\))*+\))*+)\)"
     r"|<<|<(?P<hex>[0-9A-Fa-f\s]*+)>",
     re.DOTALL,
 )
@@ -36,8 +38,8 @@ _UNREAD = {
         r"eexec|/FontType\b|/CharStrings\b|/sfnts\b|/Build(?:Char|Glyph)\b|\bglyphshow\b"
     ),
     "pictures and encoded data": lazy(
-        r"(?<![/\w])(?:image|colorimage|imagemask)(?!\w)|/(?:ASCII(?:85|Hex)|Flate|LZW|RunLength|DCT)"
-        r"Decode\b"
+        r"(?<![/\w])(?:image|colorimage|imagemask)(?!\w)"
+        r"|/(?:ASCII(?:85|Hex)|Flate|LZW|RunLength|DCT)Decode\b"
     ),
 }
 
@@ -80,10 +82,10 @@ class PostScript(TextFormat):
             elif found.lastgroup:
                 yield Token(*found.span(found.lastgroup), found.lastgroup)
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "hex":
+    def write(self, shape: str, token: str, edits: Sequence[Edit]) -> str:
+        if shape == "hex":
             return f"<{''.join(edit.replacement for edit in edits).encode().hex()}>"
-        if kind == "string":
+        if shape == "string":
             edits = [
                 edit._replace(replacement=re.sub(r"[()\\]", r"\\\g<0>", edit.replacement))
                 for edit in edits
@@ -96,10 +98,9 @@ class PostScript(TextFormat):
             parts: list[Piece | str] = []
             last, height = -1, 0.0
             for found in _TOKEN.finditer(source):
-                kind = found.lastgroup
-                if kind not in {"string", "hex"}:
+                if found.lastgroup not in {"string", "hex"}:
                     continue
-                start, end = found.span() if kind == "hex" else found.span("string")
+                start, end = found.span(0 if found["hex"] is not None else "string")
                 glue = ""
                 for across, up in _PLACED.findall(source, last, found.start()) if parts else ():
                     x, y = float(across), float(up)

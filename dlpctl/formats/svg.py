@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from dlpctl.formats.source import Readable
 
 _ROOT = lazy(
-    rb"(?:\s|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)*<(?:\w+:)?svg[\s>]",
+    rb"(?:\s|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)*"
+    rb"<(?:\w+:)?svg[\s>]",
     re.DOTALL,
 )
 _ELEMENT = lazy(r"<(?:\w+:)?(\w+)\b([^<>]*)")
@@ -89,8 +90,8 @@ class Svg(Xml):
 
     def _runs(self, source: str) -> Iterator[_Run]:
         x = y = 0.0
-        for kind, start, end in self._parts(source):
-            if kind == "tag" and (found := _ELEMENT.match(source, start)):
+        for part, start, end in self._parts(source):
+            if part == "tag" and (found := _ELEMENT.match(source, start)):
                 given = _attributes(found[2])
                 if found[1] == "text":
                     x, y = _translation(given)
@@ -100,12 +101,12 @@ class Svg(Xml):
                         x = float(number[0])
                     elif number is not None:
                         y = float(number[0])
-            elif kind in {"text", "cdata"} and source[start:end].strip():
+            elif part in {"text", "cdata"} and source[start:end].strip():
                 yield _Run(start, end, x, y)
 
 
 def _attributes(text: str) -> dict[str, str]:
-    return {name: one or other for name, one, other in _ATTRIBUTE.findall(text)}
+    return {name: double or single for name, double, single in _ATTRIBUTE.findall(text)}
 
 
 def _translation(given: dict[str, str]) -> tuple[float, float]:
@@ -146,8 +147,8 @@ def _subpaths(path: str) -> Iterator[_Shape]:
     points: list[tuple[float, float]] = []
     outline = ""
     for command, operands in _COMMAND.findall(path):
-        kind = command.lower()
-        if kind == "z":
+        letter = command.lower()
+        if letter == "z":
             if len(points) > 2:
                 xs, ys = zip(*points, strict=True)
                 yield _Shape(min(xs), min(ys), max(xs), max(ys), outline)
@@ -155,17 +156,17 @@ def _subpaths(path: str) -> Iterator[_Shape]:
             points, outline = [], ""
             continue
         numbers = [float(each) for each in _NUMBER.findall(operands)]
-        step = _OPERANDS[kind]
-        outline += kind * max(len(numbers) // step, 1)
+        step = _OPERANDS[letter]
+        outline += letter * max(len(numbers) // step, 1)
         for at in range(0, len(numbers) - step + 1, step):
-            one = numbers[at : at + step]
+            given = numbers[at : at + step]
             base = (x, y) if command.islower() else (0.0, 0.0)
-            if kind == "h":
-                x = base[0] + one[0]
-            elif kind == "v":
-                y = base[1] + one[0]
+            if letter == "h":
+                x = base[0] + given[0]
+            elif letter == "v":
+                y = base[1] + given[0]
             else:
-                x, y = base[0] + one[-2], base[1] + one[-1]
+                x, y = base[0] + given[-2], base[1] + given[-1]
             points.append((x, y))
 
 
@@ -181,15 +182,17 @@ def _has_line_of_letters(shapes: list[_Shape]) -> bool:
     return False
 
 
-def _follows(one: _Shape, other: _Shape) -> bool:
+def _follows(shape: _Shape, following: _Shape) -> bool:
     """Return whether a shape may be the letter after another one, or a hole in it."""
-    high, other_high = one.bottom - one.top, other.bottom - other.top
+    high, other_high = shape.bottom - shape.top, following.bottom - following.top
     larger = max(high, other_high)
     return (
-        abs(one.bottom - other.bottom) < 0.5 * larger
+        abs(shape.bottom - following.bottom) < 0.5 * larger
         and 0 < larger < 8 * max(min(high, other_high), 1e-9)
-        and -2 * larger < other.left - one.right < (30 if one.left == one.right else 2 * larger)
-        and max(one.right - one.left, other.right - other.left) < 2.5 * larger
+        and -2 * larger
+        < following.left - shape.right
+        < (30 if shape.left == shape.right else 2 * larger)
+        and max(shape.right - shape.left, following.right - following.left) < 2.5 * larger
     )
 
 

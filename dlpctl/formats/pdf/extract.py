@@ -41,7 +41,7 @@ _LEGIBLE_PIXELS = 12
 """A picture with a side shorter than this shows no line of text."""
 _LEGIBLE_POINTS = 4.0
 _LEAST_STRAY = 4
-_LIES = 2
+_FEW_CONTRADICTIONS = 2
 """So many characters that a font's map and names disagree on are no mistake."""
 _OUTLINED = 60
 """So many curves on a page without text may be letters drawn as shapes."""
@@ -209,7 +209,7 @@ class Extraction:
             count = found.reader.unmapped()
             if count and count > 0.02 * len(found.raw):
                 reason = f"{count} characters in a font that does not say what they mean"
-        if any(len(show.font.contradictions) >= _LIES for show in drawing.shows):
+        if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
             reason = "a font that says two things of its characters"
         if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
             reason = "drawn shapes that may be letters"

@@ -73,7 +73,7 @@ class Font:
         self.trouble = ""
         """Why the advances of this font cannot be relied on."""
         self._names_tell = False
-        """Whether viewers choose glyphs by their names."""
+        """True if viewers choose glyphs by their names."""
         self.contradictions: set[bytes] = set()
         """Codes that the map to Unicode gives another letter or digit than their glyph's name."""
         mapping = source.get("/ToUnicode")

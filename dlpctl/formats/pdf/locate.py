@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.ocrpasses import Corners
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
 from dlpctl.formats.pdf.grid import Grid
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
+from dlpctl.formats.pdf.places import MaskPlace, Removal
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Mark, StreamKey
+from dlpctl.formats.pdf.walker import Mark
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02
@@ -27,47 +26,6 @@ _STEP = 2.0
 _TWIN_HEIGHT = 0.7
 """Up to this height above the baseline, in em, the middle of a glyph at the same place may be."""
 _GLYPH_CELL, _SHOW_CELL = 8.0, 32.0
-_ROOM = 0.15
-"""OCR puts its boxes close around the ink."""
-
-
-@dataclass(slots=True)
-class Place:
-    """One stretch of a line that is taken away: a parallelogram on the page and the words to put
-    there.
-    """
-
-    frame: Matrix
-    """The first glyph's; the em is 1."""
-    left: float
-    right: float
-    bottom: float
-    top: float
-    label: str
-    order: int
-    """When it was shown, for what is drawn over it."""
-    invisible: bool
-
-    def corners(self) -> list[Point]:
-        return [
-            apply(self.frame, x, y)
-            for x, y in (
-                (self.left, self.bottom),
-                (self.right, self.bottom),
-                (self.right, self.top),
-                (self.left, self.top),
-            )
-        ]
-
-
-@dataclass(slots=True)
-class Removal:
-    """The glyphs, marks and places that one canvas loses."""
-
-    glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
-    """By stream and start of the showing operator: the items and codes."""
-    marks: list[Mark] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
 
 
 class Locator:
@@ -253,10 +211,10 @@ class Locator:
         for line in self._by_line(sorted(chosen)):
             place = self._place(line, label, chosen, ink)
             if place is not None:
-                removal.places.append(place)
+                removal.boxes.append(place)
                 label = ""
 
-    def remove_below(self, removal: Removal, place: Place) -> None:
+    def remove_below(self, removal: Removal, place: MaskPlace) -> None:
         """Add the glyphs below a place that OCR saw, which its box would only hide."""
         back = inverse(place.frame)
         if back is None:
@@ -316,7 +274,7 @@ class Locator:
 
     def _place(
         self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]
-    ) -> Place | None:
+    ) -> MaskPlace | None:
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         first = glyphs[line[0]]
         back = inverse(first.frame)
@@ -337,7 +295,7 @@ class Locator:
                         bottom, top = min(bottom, y), max(top, y)
         if not self._vertical(first):
             left, right = self._widened(first, back, left, right, chosen)
-        return Place(
+        return MaskPlace(
             first.frame,
             left - _MARGIN,
             right + _MARGIN,
@@ -391,27 +349,6 @@ class Locator:
         right = max(right, min(after, left + wanted))
         left = min(left, max(before, right - wanted))
         return left, right
-
-
-def seen(corners: Corners, label: str) -> Place:
-    """The place of a word that no glyph shows: what shows it are the pictures there."""
-    start, end, _, (x, y) = corners
-    high = max(math.dist(start, (x, y)), 1.0)
-    wide = max(math.dist(start, end), 0.1)
-    across = (end[0] - start[0]) / wide * high, (end[1] - start[1]) / wide * high
-    up = start[0] - x, start[1] - y
-    if not any(up):
-        up = -across[1], across[0]
-    return Place(
-        (*across, *up, x, y),
-        -_ROOM,
-        wide / high + _ROOM,
-        -_ROOM,
-        1.0 + _ROOM,
-        label,
-        0,
-        invisible=True,
-    )
 
 
 def _middle(glyph: GlyphAt) -> Point:

@@ -13,7 +13,7 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
-from dlpctl.formats.pdf.locate import Locator, Place, Removal, seen
+from dlpctl.formats.pdf.locate import Locator
 from dlpctl.formats.pdf.model import (
     ContentOrder,
     DrawnText,
@@ -25,6 +25,7 @@ from dlpctl.formats.pdf.model import (
     StrayText,
 )
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
+from dlpctl.formats.pdf.places import MaskPlace, Removal, place_of_word
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
 
@@ -53,7 +54,7 @@ class _Painted:
 
     canvas: Canvas
     drawing: Drawing
-    places: list[Place]
+    places: list[MaskPlace]
 
 
 class Masking:
@@ -136,9 +137,8 @@ class Masking:
                     )
                     continue
                 if isinstance(anchor, SeenText):
-                    place = seen(anchor.corners, each.replacement)
-                    locator.remove_below(removal, place)
-                    removal.places.append(place)
+                    removal.boxes.append(place_of_word(anchor.corners, each.replacement))
+                    locator.remove_below(removal, removal.boxes[-1])
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]
@@ -163,7 +163,7 @@ class Masking:
             stream.glyphs.setdefault(start, set()).update(gone)
         for mark in removal.marks:
             self._streams.setdefault(mark.stream, _Stream()).marks.append(mark)
-        self._painted.append(_Painted(canvas, found.drawing, removal.places))
+        self._painted.append(_Painted(canvas, found.drawing, removal.boxes))
 
     def _write(self, pdf: pikepdf.Pdf) -> None:
         own = {painted.canvas.key for painted in self._painted}
@@ -296,14 +296,14 @@ def saved(pdf: pikepdf.Pdf) -> bytes:
     if "/ID" in pdf.trailer:
         del pdf.trailer["/ID"]
     # For a repaired file qpdf would write a table of objects without its size.
-    whole = "/Size" in pdf.trailer
+    has_size = "/Size" in pdf.trailer
     buffer = io.BytesIO()
     pdf.save(
         buffer,
         encryption=False,
         deterministic_id=True,
         fix_metadata_version=False,
-        object_stream_mode=ObjectStreamMode.generate if whole else ObjectStreamMode.disable,
+        object_stream_mode=ObjectStreamMode.generate if has_size else ObjectStreamMode.disable,
         compress_streams=True,
     )
     return buffer.getvalue()

@@ -52,7 +52,7 @@ class SeenText:
 
 @dataclass(frozen=True, slots=True)
 class StoredWord:
-    """A word that OCR sees in a picture that no page shows as it is, and where in its unit square."""
+    """A word that OCR sees in a picture as it is stored, and where in its unit square."""
 
     owner: ObjectNumber
     corners: Corners

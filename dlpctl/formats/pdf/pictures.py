@@ -7,9 +7,9 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.pdf.locate import Place
 from dlpctl.formats.pdf.matrix import apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
+from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import Drawing
 
@@ -37,7 +37,7 @@ class Page(NamedTuple):
     """Pictures that several pages use, and that a value above them therefore does not show."""
 
 
-def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -> None:
+def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Page) -> None:
     """Blackens what may show the value too: a scan below invisible text, a picture drawn over text,
     a whole page.
     """

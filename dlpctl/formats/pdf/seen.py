@@ -40,7 +40,7 @@ NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise lim
 
 
 class PageSight(NamedTuple):
-    """What is seen on the pictures of a page; the corners of its words are points of the page."""
+    """The words on the pictures of a page, with corners that are points of the page."""
 
     words: list[SeenWord]
     unread: int
@@ -147,10 +147,10 @@ def _moved(word: SeenWord, matrix: Matrix) -> SeenWord:
     return word._replace(corners=(first, second, third, fourth))
 
 
-def _alike(one: Image, other: Image) -> bool:
+def _alike(sample: Image, stored: Image) -> bool:
     from PIL import ImageChops
 
-    differing = ImageChops.difference(one, other).histogram()[_UNLIKE:]
+    differing = ImageChops.difference(sample, stored).histogram()[_UNLIKE:]
     return sum(differing) < _FEW_UNLIKE
 
 

@@ -209,7 +209,7 @@ class Collector:
         number = item.objgen
         if subtype == "/Image":
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                notes = jpeg.notes(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
+                notes = jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
                 if notes:
                     yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
             return

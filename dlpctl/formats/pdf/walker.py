@@ -112,7 +112,7 @@ class Show:
     mark: Mark | None
     order: int
     placed: bool
-    """Whether it was moved to, rather than shown where the text before it ended."""
+    """True if it was moved to, false if it is shown where the text before it ends."""
 
 
 class Picture(NamedTuple):
