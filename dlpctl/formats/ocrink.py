@@ -1,4 +1,4 @@
-"""Measure the ink of a picture: whether it has any, how large its letters are, how it is turned.
+"""Measure the ink of a picture: whether it has any, how large its letters are, how it is turned."""
 
 from __future__ import annotations
 
