@@ -16,6 +16,12 @@ from dlpctl.errors import FormatError
 MISSING = "tesseract is not installed, so pictures were not read"
 _SPARSE = ("--psm", "11")
 _WORD_LEVEL = "5"
+_SECONDS = 30.0
+"""Tesseract takes minutes over noise, and a few seconds over the largest page."""
+
+
+class OcrTimeoutError(FormatError):
+    """A picture takes tesseract too long."""
 
 
 class Word(NamedTuple):
@@ -49,9 +55,12 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
             input=png,
             capture_output=True,
             check=True,
+            timeout=_SECONDS,
             # Its threads fight each other: one is as fast.
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
+    except subprocess.TimeoutExpired as error:
+        raise OcrTimeoutError("OCR of a picture takes too long: leave the picture out") from error
     except (subprocess.CalledProcessError, OSError) as error:
         raise FormatError(
             "tesseract failed: run `tesseract --list-langs` to see whether it works"

@@ -28,6 +28,8 @@ _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
 """Ink is counted in square cells, here by their sides in half pixels. A word has that many cells
 that are inked and have only such cells around them, for letters of some size; a rule has none.
 """
+_TEXTURE = 0.5
+"""No more of a page is inked, in the smallest cells."""
 _PAPER = 24
 """The paper around a pixel is the average of so many pixels on each side."""
 _SKEWS = range(-14, 15)
@@ -41,7 +43,7 @@ def enlargement(picture: Image) -> int:
     """
     pixels = picture.width * picture.height
     times = next((times for most, times in _ENLARGED if pixels <= most), 1)
-    return 1 if times > 1 and _has_large_letters(picture) else times
+    return 1 if times > 1 and (_has_large_letters(picture) or is_texture(picture)) else times
 
 
 def _has_large_letters(picture: Image) -> bool:
@@ -80,19 +82,29 @@ def is_blank(picture: Image) -> bool:
 
 
 def has_ink(picture: Image) -> bool:
-    """Return whether a picture shows more than rules, boxes and specks."""
+    """Return whether a picture shows more than rules, boxes and specks, and less than a texture."""
+    if is_blank(picture) or is_texture(picture):
+        return False
+    contours = _contours(picture, _FAINT)
+    return any(_inked_cells(contours, cell)[0] >= few for cell, few in _FEW_CELLS.items())
+
+
+def is_texture(picture: Image) -> bool:
+    """Return whether most of a picture is inked, as no page of text is."""
+    inked, cells = _inked_cells(_contours(picture, _FAINT), min(_FEW_CELLS))
+    return inked > _TEXTURE * cells
+
+
+def _inked_cells(contours: Image, cell: int) -> tuple[int, int]:
+    """Return how many cells are inked and have only such cells around them, and how many there
+    are.
+    """
     from PIL import ImageFilter
     from PIL.Image import Resampling
 
-    if is_blank(picture):
-        return False
-    contours = _contours(picture, _FAINT)
-    for cell, few in _FEW_CELLS.items():
-        size = max(picture.width * 2 // cell, 1), max(picture.height * 2 // cell, 1)
-        cells = contours.resize(size, Resampling.BOX).point(_is_inked)
-        if cells.filter(ImageFilter.MinFilter(3)).histogram()[255] >= few:
-            return True
-    return False
+    size = max(contours.width * 2 // cell, 1), max(contours.height * 2 // cell, 1)
+    cells = contours.resize(size, Resampling.BOX).point(_is_inked)
+    return cells.filter(ImageFilter.MinFilter(3)).histogram()[255], size[0] * size[1]
 
 
 def _is_inked(share: int) -> int:

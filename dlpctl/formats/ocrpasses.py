@@ -13,7 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, skew_of
+from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ Point = tuple[float, float]
 Corners = tuple[Point, Point, Point, Point]
 
 UNREAD = "writing that OCR cannot read with confidence"
-_CONFIDENT, _UNSURE = 70.0, 55.0
+_CONFIDENT, _UNSURE = 70.0, 65.0
 """A line of this confidence counts as read, and one below the other as not read."""
 _LEAST_TEXT = 3
 """The number of letters and digits that a line has which OCR did not make up."""
@@ -88,6 +88,13 @@ def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Se
     """Return the words of a picture in shades of gray; no pass starts after `until`."""
     if is_blank(picture):
         return Seen([])
+    try:
+        return _look(picture, enlarge=enlarge, until=until)
+    except ocr.OcrTimeoutError:
+        return Seen([], unread=1)
+
+
+def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
     first = _read(picture, 0.0, times)
     if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
@@ -116,7 +123,10 @@ def look_sparsely(picture: Image) -> list[str]:
     """Return the words that one pass sees outside of paragraphs, as a second reader."""
     if is_blank(picture):
         return []
-    found = _read(picture, 0.0, enlargement(picture), sparse=True)
+    try:
+        found = _read(picture, 0.0, enlargement(picture), sparse=not is_texture(picture))
+    except ocr.OcrTimeoutError:
+        return []
     return [word.text for line in found.lines for word in line]
 
 
@@ -205,6 +215,8 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
     if not angles:
         return upright
     trials = [_read(picture, angle, max(small, 0.3)) for angle in angles]
+    if weak and times > 1:
+        trials.append(_read(picture, float(skew), 1))  # letters that were large enough
     best = max(trials, key=lambda trial: trial.score)
     if best.score < _BETTER * upright.score:
         return upright
@@ -245,18 +257,18 @@ def _without(picture: Image, found: _Pass) -> Image:
 def _unread(passes: list[_Pass], size: tuple[int, int]) -> int:
     """Return the number of lines that look like writing and that no pass could read."""
     read = [
-        _around(_corners(each, word, size))
+        _around(_corners(each, word, size, word.height / 2))
         for each in passes
         for line in each.confident()
         for word in line
     ]
-    last = passes[1] if len(passes) > 1 else passes[0]
     return sum(
         _is_writing(line)
         and not any(
-            _meet(_around(_corners(last, word, size)), box) for word in line for box in read
+            _meet(_around(_corners(each, word, size)), box) for word in line for box in read
         )
-        for line in last.lines
+        for each in passes[:2]
+        for line in each.lines
     )
 
 

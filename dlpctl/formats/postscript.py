@@ -96,20 +96,23 @@ class PostScript(TextFormat):
         """The texts that follow each other on a line, with and without a space between them."""
         for name, space in (("texts shown", " "), ("texts shown, joined", "")):
             parts: list[Piece | str] = []
-            last, height = -1, 0.0
+            last, height = 0, 0.0
             for found in _TOKEN.finditer(source):
                 if found.lastgroup not in {"string", "hex"}:
                     continue
                 start, end = found.span(0 if found["hex"] is not None else "string")
                 glue = ""
-                for across, up in _PLACED.findall(source, last, found.start()) if parts else ():
+                for across, up in _PLACED.findall(source, last, found.start()):
                     x, y = float(across), float(up)
                     if y not in (0.0, height):
                         glue = "\n"
                     elif abs(x) >= _KERN and not glue:
                         glue = space
                     height = y or height
-                parts += (glue, Piece(0, readable.offset_of(start), readable.offset_of(end)))
+                parts += (
+                    glue if parts else "",
+                    Piece(0, readable.offset_of(start), readable.offset_of(end)),
+                )
                 last = found.end()
             if parts:
                 yield View(name, parts, segments)

@@ -144,6 +144,7 @@ def _is_number(text: str) -> bool:
 def _subpaths(path: str) -> Iterator[_Shape]:
     """Return the parts of a path that are closed and have curves or corners enough for letters."""
     x = y = 0.0
+    start = x, y
     points: list[tuple[float, float]] = []
     outline = ""
     for command, operands in _COMMAND.findall(path):
@@ -152,7 +153,7 @@ def _subpaths(path: str) -> Iterator[_Shape]:
             if len(points) > 2:
                 xs, ys = zip(*points, strict=True)
                 yield _Shape(min(xs), min(ys), max(xs), max(ys), outline)
-            x, y = points[0] if points else (x, y)
+            x, y = start
             points, outline = [], ""
             continue
         numbers = [float(each) for each in _NUMBER.findall(operands)]
@@ -167,7 +168,14 @@ def _subpaths(path: str) -> Iterator[_Shape]:
                 y = base[1] + given[0]
             else:
                 x, y = base[0] + given[-2], base[1] + given[-1]
+                if letter != "a":  # the points that a curve bends to
+                    points += (
+                        (base[0] + across, base[1] + down)
+                        for across, down in zip(given[:-2:2], given[1:-2:2], strict=True)
+                    )
             points.append((x, y))
+            if letter == "m" and not at:
+                start, points = (x, y), points[-1:]
 
 
 def _has_line_of_letters(shapes: list[_Shape]) -> bool:

@@ -17,7 +17,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
-from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.interface import Document, Limits, Segment
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.verify import verify
 
@@ -260,3 +260,109 @@ def test_only_pictures_with_small_letters_are_enlarged(
     monkeypatch.setattr(ocr, "words", words)
     format_named("image").extract(output.getvalue(), LIMITS)
     assert shown[0] == 1240 * times
+
+
+def written(
+    lines: list[str], size: tuple[int, int] = (1000, 300), ink: str = "black"
+) -> Image.Image:
+    image = Image.new("RGB", size, "white")
+    draw = ImageDraw.Draw(image)
+    for number, line in enumerate(lines):
+        place = (40, 40 + 70 * number)
+        draw.text(place, line, fill=ink, font=ImageFont.load_default(36))
+    return image
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    output = io.BytesIO()
+    image.save(output, kind, **options)
+    return output.getvalue()
+
+
+def see_through(image: Image.Image) -> Image.Image:
+    image = image.convert("RGBA")
+    image.putalpha(0)
+    return image
+
+
+LETTER = [f"Her number is {SSN} today", "and this line is kept", "as it was before"]
+ODD = {
+    "on its side": lambda: encoded(written(LETTER).rotate(90, expand=True)),
+    "upside down": lambda: encoded(written(LETTER).rotate(180)),
+    "askew": lambda: encoded(written(LETTER).rotate(8, expand=True, fillcolor="white")),
+    "faint": lambda: encoded(written(LETTER, ink="#f2f2f2")),
+    "see-through": lambda: encoded(see_through(written(LETTER))),
+}
+
+
+@with_tesseract
+@pytest.mark.parametrize(
+    "shape",
+    [
+        shape if shape in {"on its side", "faint"} else pytest.param(shape, marks=pytest.mark.slow)
+        for shape in ODD
+    ],
+)
+def test_words_are_read_however_they_are_shown(
+    shape: str, find: Callable[[Document], list[Hit]]
+) -> None:
+    data = ODD[shape]()
+    with Files() as files:
+        node = files.open(data, "a.png")
+        assert not list(node.uninspected())
+        masked = files.masked(node, find)
+    before, after = (Image.open(io.BytesIO(each)).convert("RGB") for each in (data, masked))
+    assert before.tobytes() != after.tobytes()
+    document = format_named("image").extract(masked, LIMITS)
+    assert not list(find(document))
+    assert "kept" in " ".join(segment.text for segment in document.segments)
+
+
+@with_tesseract
+def test_a_thumbnail_in_metadata_is_read_and_goes_with_them(
+    find: Callable[[Document], list[Hit]],
+) -> None:
+    exif = segment(0xE1, b"Exif\0\0" + encoded(written(LETTER), "JPEG"))
+    plain = encoded(Image.new("RGB", (200, 100), "#88aacc"), "JPEG")
+    with Files() as files:
+        masked = files.masked(files.open(plain[:2] + exif + plain[2:], "a.jpg"), find)
+    assert masked == plain
+
+
+def test_a_masked_picture_is_still_turned_by_its_orientation(
+    find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
+    exif = Image.Exif()
+    exif[0x112], exif[0x13B] = 6, MAIL
+    data = encoded(Image.new("RGB", (60, 40), "white"), "JPEG", exif=exif)
+    chosen = format_named("image")
+    document = chosen.extract(data, LIMITS)
+    masked = chosen.mask(data, document, edits_of(document, find(document)), {})
+    with Image.open(io.BytesIO(masked)) as image:
+        assert dict(image.getexif()) == {0x112: 6}
+
+
+@with_tesseract
+def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected() -> None:
+    image = Image.new("L", (360, 80), 255)
+    draw = ImageDraw.Draw(image)
+    for row in range(2):
+        text = "so small that nobody knows what it says about the letter and the numbers"
+        draw.text((40, 20 + 20 * row), text, fill=0, font=ImageFont.load_default(6))
+    document = format_named("image").extract(encoded(image), LIMITS)
+    assert document.uninspected
+
+
+def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
+    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrviews import add_words
+
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    words = [
+        SeenWord(text, "0/0", (30.0 * at, 0.0, 30.0 * at + 20.0, 20.0), corners)
+        for at, text in enumerate(["IBAN", "DEO7", "I234", "OSLO", "jane@acmecom"])
+    ]
+    segments: list[Segment] = []
+    views = list(add_words("words", words, segments, lambda _, text: Segment(text, "")))
+    assert views[0].text == "IBAN DEO7 I234 OSLO jane@acmecom"
+    assert views[-1].text == "IBAN DE07 1234 OSLO jane@acme.com"
