@@ -71,9 +71,12 @@ def _has_large_letters(picture: Image) -> bool:
 
 
 def _contours(picture: Image, faint: int) -> Image:
-    from PIL import ImageFilter
+    from PIL import ImageDraw, ImageFilter
 
-    return picture.filter(ImageFilter.FIND_EDGES).point([0] * faint + [255] * (256 - faint))
+    contours = picture.filter(ImageFilter.FIND_EDGES)
+    # The filter leaves the outermost pixels as they are.
+    ImageDraw.Draw(contours).rectangle((0, 0, picture.width - 1, picture.height - 1), outline=0)
+    return contours.point([0] * faint + [255] * (256 - faint))
 
 
 def is_blank(picture: Image) -> bool:

@@ -342,15 +342,18 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
         assert dict(image.getexif()) == {0x112: 6}
 
 
-@with_tesseract
-def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected() -> None:
-    image = Image.new("L", (360, 80), 255)
-    draw = ImageDraw.Draw(image)
-    for row in range(2):
-        text = "so small that nobody knows what it says about the letter and the numbers"
-        draw.text((40, 20 + 20 * row), text, fill=0, font=ImageFont.load_default(6))
-    document = format_named("image").extract(encoded(image), LIMITS)
-    assert document.uninspected
+@pytest.mark.parametrize(("confidence", "count"), [(95.0, 0), (40.0, 1)])
+def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
+    confidence: float, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [
+        ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
+        for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
+    ]
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda *_, **__: line)
+    document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
+    assert len(document.uninspected) == count
 
 
 def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
