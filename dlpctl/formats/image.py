@@ -5,20 +5,36 @@ none.
 from __future__ import annotations
 
 import io
+import math
 import re
+import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import ocr
-from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, Uninspected, View
+from dlpctl.errors import FormatError
+from dlpctl.formats import jpeg, ocr
+from dlpctl.formats.interface import (
+    Child,
+    Document,
+    Edit,
+    Limits,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
+from dlpctl.formats.ocrpasses import UNREAD, look, look_sparsely
+from dlpctl.formats.ocrviews import add_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from PIL.Image import Image
+
+    from dlpctl.formats.ocrpasses import Corners, Point, Seen, SeenWord
 
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
@@ -27,21 +43,13 @@ _TOO_SMALL_FOR_TEXT = 400
 # A picture was within its limits when it was read.
 _READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
-_ENLARGED = ((1_000_000, 3), (4_000_000, 2))
-"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has
-more.
-"""
-_STRIP, _FAINT = 150, 40
-"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no
-letter.
-"""
-_RUN = re.compile(rb"[^\0]{8,}")
-_LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
-"""The share of runs that may be lower than a line of letters of 20 pixels, by height, and the
-fewest runs that tell.
-"""
+_ORIENTATION = 0x112
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
+_WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
+_MOST_WITHIN = 16
+_JPEG_START = re.compile(rb"\xff\xd8\xff")
+_SHARE_OF_TIME = 0.5
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
@@ -49,14 +57,13 @@ _SAVE_OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
-class _Box(NamedTuple):
-    """The frame that a word is in, and the corners of its box."""
+class _Word(NamedTuple):
+    """The frame that a word is in, and what `SeenWord` says of its place."""
 
     frame: int
-    left: int
-    top: int
-    right: int
-    bottom: int
+    line: str
+    box: tuple[float, float, float, float]
+    corners: Corners
 
 
 class Picture:
@@ -84,11 +91,13 @@ class Picture:
             ]
             if parts:
                 document.views.append(View("metadata", parts, document.segments))
-            for number, words in _words_of_frames(image, limits):
-                if words is None:
+            for number, seen in _looks(image, limits):
+                if seen is None:
                     document.uninspected.append(Uninspected("picture", ocr.MISSING))
                     break
-                _add_words(document, number, words)
+                _add_words(document, number, seen)
+        if image.format in _WITH_THUMBNAILS:
+            document.children += _pictures_within(data)
         return document
 
     def mask(
@@ -100,29 +109,27 @@ class Picture:
     ) -> bytes:
         from PIL import ImageDraw
 
-        if children:
-            raise CannotMaskError("a picture holds no files")
-        boxes = _boxes(document, edits)
+        del children  # they are in the metadata, of which a copy keeps none
+        marked = _marked(document, edits)
         with _opened(data, _READ_BEFORE) as image:
             kind = image.format or "PNG"
+            orientation = _orientation(image)
+            if kind == "JPEG" and not marked:
+                plain = jpeg.without_notes(data)
+                return jpeg.with_orientation(plain, orientation) if orientation else plain
             duration = image.info.get("duration")
             frames = []
             for number, frame in enumerate(_frames(image, _READ_BEFORE)):
                 painted = _paintable(frame, kind)
                 draw = ImageDraw.Draw(painted)
-                for box in boxes:
-                    if box.frame == number:
-                        corners = (
-                            box.left - _MARGIN,
-                            box.top - _MARGIN,
-                            box.right + _MARGIN,
-                            box.bottom + _MARGIN,
-                        )
-                        draw.rectangle(corners, fill=_shade(painted, box))
+                for corners in marked.get(number, ()):
+                    draw.polygon(_grown(corners), fill=_shade(painted, corners))
                 painted.info = {}
                 frames.append(painted)
         output = io.BytesIO()
         options = dict(_SAVE_OPTIONS.get(kind, {}))
+        if orientation and kind in _WITH_THUMBNAILS:
+            options["exif"] = orientation
         if len(frames) > 1:
             options |= {"save_all": True, "append_images": frames[1:]}
             if duration is not None:
@@ -133,42 +140,58 @@ class Picture:
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         texts = [data.decode("latin-1"), data.decode("utf-16-le", "ignore")]
         with _opened(data, limits) as image:
-            texts += (
-                " ".join(word.text for word in words or ())
-                for _, words in _words_of_frames(image, limits, sparse=True)
-            )
+            if ocr.program() is not None:
+                texts += (" ".join(look_sparsely(shown)) for _, shown in _shown(image, limits))
         return texts
 
 
-def _boxes(document: Document, edits: Sequence[Edit]) -> list[_Box]:
-    """Return the boxes to paint over: words, and the room between two that follow each other, in
-    which OCR may have missed a digit.
+def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
+    """Return what to paint over on each frame: words, and the room between two that follow each
+    other, in which OCR may have missed a digit.
     """
-    boxes: list[_Box] = []
-    last: tuple[int, _Box] | None = None
-    for number in sorted({edit.segment for edit in edits}):
-        box = document.segments[number].anchor
-        if not isinstance(box, _Box):
-            continue
-        if last is not None and last[0] + 1 == number and _beside(last[1], box):
-            boxes.append(box._replace(left=last[1].right, right=box.left))
-        boxes.append(box)
-        last = number, box
-    return boxes
+    edited = {edit.segment for edit in edits}
+    words: set[_Word] = set()
+    chosen: set[_Word] = set()
+    for number, segment in enumerate(document.segments):
+        if isinstance(segment.anchor, _Word):
+            words.add(segment.anchor)
+            if number in edited:
+                chosen.add(segment.anchor)
+    marked: dict[int, list[Corners]] = {}
+    for word in chosen:
+        marked.setdefault(word.frame, []).append(word.corners)
+    ordered = sorted(words, key=lambda word: (word.frame, word.line, word.box))
+    for left, right in pairwise(ordered):
+        if left in chosen and right in chosen and _beside(left, right):
+            (_, top, bottom, _), (next_top, _, _, next_bottom) = left.corners, right.corners
+            marked[left.frame].append((top, next_top, next_bottom, bottom))
+    return marked
 
 
-def _beside(left: _Box, right: _Box) -> bool:
+def _beside(left: _Word, right: _Word) -> bool:
     """Return whether two words are on one line with little between them."""
-    height = right.bottom - right.top
-    overlap = min(left.bottom, right.bottom) - max(left.top, right.top)
-    return (
-        left.frame == right.frame
-        and overlap * 2 > height
-        and 0 < right.left - left.right < 2 * height
+    height = right.box[3] - right.box[1]
+    return (left.frame, left.line) == (right.frame, right.line) and (
+        0 < right.box[0] - left.box[2] < 2 * height
     )
 
 
-def _shade(picture: Image, box: _Box) -> str:
+def _grown(corners: Corners) -> list[Point]:
+    """Return corners further out by the margin of a mask."""
+    (ax, ay), (bx, by), _, (dx, dy) = corners
+    wide, high = max(math.hypot(bx - ax, by - ay), 1.0), max(math.hypot(dx - ax, dy - ay), 1.0)
+    across = (bx - ax) / wide * _MARGIN, (by - ay) / wide * _MARGIN
+    down = (dx - ax) / high * _MARGIN, (dy - ay) / high * _MARGIN
+    return [
+        (
+            corner[0] + right * across[0] + low * down[0],
+            corner[1] + right * across[1] + low * down[1],
+        )
+        for corner, right, low in zip(corners, (-1, 1, 1, -1), (-1, -1, 1, 1), strict=True)
+    ]
+
+
+def _shade(picture: Image, corners: Corners) -> str:
     """Return a color for a box, close to the one around it: OCR takes a black bar on white paper
     for words.
     """
@@ -176,8 +199,33 @@ def _shade(picture: Image, box: _Box) -> str:
         return "black"
     from PIL import ImageStat
 
-    light = ImageStat.Stat(picture.crop(box[1:]).convert("L")).median[0]
+    xs, ys = zip(*corners, strict=True)
+    around = (int(min(xs)), int(min(ys)), math.ceil(max(xs)), math.ceil(max(ys)))
+    light = ImageStat.Stat(picture.crop(around).convert("L")).median[0]
     return "#e4e4e4" if light > 127 else "#2c2c2c"
+
+
+def _orientation(image: Image) -> bytes:
+    """Return Exif that says no more than how to turn the picture, empty where it is upright."""
+    import PIL.Image
+
+    turn = image.getexif().get(_ORIENTATION, 1)
+    if turn not in range(2, 9):
+        return b""
+    exif = PIL.Image.Exif()
+    exif[_ORIENTATION] = turn
+    return exif.tobytes()
+
+
+def _pictures_within(data: bytes) -> Iterator[Child]:
+    """Return pictures that metadata hold, or that follow the end: thumbnails, earlier states."""
+    for number, found in enumerate(islice(_JPEG_START.finditer(data, 2), _MOST_WITHIN), 1):
+        inner = data[found.start() :]
+        with suppress(FormatError), _opened(inner, _READ_BEFORE) as image:
+            image.load()
+            yield Child(
+                str(number), f"thumbnail {number}.jpg", inner[: jpeg.end_of(inner)], spare=True
+            )
 
 
 @contextmanager
@@ -223,25 +271,38 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
         yield frame
 
 
-def _words_of_frames(
-    image: Image, limits: Limits, *, sparse: bool = False
-) -> Iterator[tuple[int, list[ocr.Word] | None]]:
-    """Give the words of each frame that may hold any; None where nothing reads them.
-
-    A frame that repeats another one, as many of an animation do, is read once.
+def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
+    """Give each frame that may hold words in shades of gray; one with an alpha channel also as
+    programs show it that ignore it.
     """
-    known: dict[bytes, list[ocr.Word]] = {}
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
             continue
+        if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
+            yield number, frame.convert("RGB").convert("L")
+            continue
+        layers = frame.convert("RGBA")
+        yield number, layers.convert("RGB").convert("L")
+        if layers.getchannel("A").getextrema() != (255, 255):
+            yield number, _on_white(layers).convert("L")
+
+
+def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
+    """Give what is seen on each frame; None where nothing reads it.
+
+    A frame that repeats another one, as many of an animation do, is read once.
+    """
+    known: dict[bytes, Seen] = {}
+    until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
+    for number, picture in _shown(image, limits):
         if ocr.program() is None:
             yield number, None
             continue
-        content = sha256(f"{frame.size} {frame.mode} ".encode() + frame.tobytes()).digest()
-        words = known.get(content)
-        if words is None:
-            words = known[content] = _words(frame, sparse=sparse)
-        yield number, words
+        content = sha256(f"{picture.size} ".encode() + picture.tobytes()).digest()
+        seen = known.get(content)
+        if seen is None:
+            seen = known[content] = look(picture, until=until)
+        yield number, seen
 
 
 def _paintable(frame: Image, kind: str) -> Image:
@@ -253,85 +314,24 @@ def _paintable(frame: Image, kind: str) -> Image:
     )
 
 
-def _words(frame: Image, *, sparse: bool = False) -> list[ocr.Word]:
-    """The words of a frame. On a screenshot letters are ten pixels high, of which tesseract reads
-    few: it is shown a larger picture.
-    """
-    times = next((times for pixels, times in _ENLARGED if frame.width * frame.height <= pixels), 1)
-    if times > 1 and _has_large_letters(frame):
-        times = 1
-    return [
-        word._replace(
-            left=word.left // times,
-            top=word.top // times,
-            width=-(-word.width // times) + (times > 1),
-            height=-(-word.height // times) + (times > 1),
-        )
-        for word in ocr.words(_png(frame, times), sparse=sparse)
-    ]
-
-
-def _has_large_letters(frame: Image) -> bool:
-    """Return whether hardly anything on a frame is as low as a line of small letters; then a larger
-    picture takes longer and shows no more.
-    """
-    from PIL import ImageFilter
-    from PIL.Image import Resampling, Transpose
-
-    edges = (
-        _opaque(frame)
-        .convert("L")
-        .filter(ImageFilter.FIND_EDGES)
-        .point([0] * _FAINT + [255] * (256 - _FAINT))
-    )
-    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in
-    # the lines of its text.
-    strips = edges.resize((max(frame.width // _STRIP, 1), frame.height), Resampling.BOX).transpose(
-        Transpose.TRANSPOSE
-    )
-    inked = strips.tobytes()
-    heights = [
-        len(run)
-        for start in range(0, len(inked), frame.height)
-        for run in _RUN.findall(inked[start : start + frame.height])
-    ]
-    return len(heights) >= _ENOUGH and all(
-        sum(height < lowest for height in heights) < share * len(heights)
-        for lowest, share in _LOW.items()
-    )
-
-
-def _opaque(frame: Image) -> Image:
+def _on_white(layers: Image) -> Image:
     import PIL.Image
 
-    if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
-        return frame.convert("RGB")
-    # Text may be hidden in what is see-through: white below it shows dark text.
-    layers = frame.convert("RGBA")
-    picture = PIL.Image.new("RGB", frame.size, "white")
+    picture = PIL.Image.new("RGB", layers.size, "white")
     picture.paste(layers, mask=layers.getchannel("A"))
     return picture
 
 
-def _png(frame: Image, times: int) -> bytes:
-    import PIL.Image
+def _add_words(document: Document, frame: int, seen: Seen) -> None:
+    if seen.unread:
+        document.uninspected.append(Uninspected("picture", UNREAD))
 
-    picture = _opaque(frame)
-    output = io.BytesIO()
-    if times > 1:
-        size = frame.width * times, frame.height * times
-        picture = picture.resize(size, PIL.Image.Resampling.LANCZOS)
-    picture.save(output, "PNG", compress_level=1)
-    return output.getvalue()
+    def segment_of(word: SeenWord, text: str) -> Segment:
+        x, y = (max(int(min(axis)), 0) for axis in zip(*word.corners, strict=True))
+        return Segment(text, f"picture, at {x},{y}", _Word(frame, *word[1:]))
 
-
-def _add_words(document: Document, frame: int, words: Sequence[ocr.Word]) -> None:
-    parts = ocr.parts_of(words, len(document.segments))
-    for word in words:
-        box = _Box(frame, word.left, word.top, word.left + word.width, word.top + word.height)
-        document.segments.append(Segment(word.text, f"picture, at {word.left},{word.top}", box))
-    if parts:
-        document.views.append(View(f"words of picture {frame + 1}", parts, document.segments))
+    name = f"words of picture {frame + 1}"
+    document.views += add_words(name, seen.words, document.segments, segment_of)
 
 
 def _metadata(image: Image, data: bytes) -> Iterator[str]:
@@ -374,7 +374,7 @@ def _after_end(data: bytes) -> bytes:
         end = data.find(b"IEND")
         return data[end + 8 :] if end >= 0 else b""
     if data.startswith(b"\xff\xd8"):
-        return data[data.rfind(b"\xff\xd9") + 2 :]
+        return data[jpeg.end_of(data) :]
     return b""
 
 

@@ -240,7 +240,7 @@ class Markup(TextFormat):
 
 class Xml(Markup):
     name = "xml"
-    extensions = (
+    extensions: tuple[str, ...] = (
         ".xml", ".xsd", ".xsl", ".xslt", ".svg", ".rss", ".atom", ".plist", ".wsdl", ".kml",
         ".gpx", ".xmp", ".config",
         ".csproj", ".resx", ".fodt", ".fods", ".fodp", ".musicxml", ".dtd", ".drawio",

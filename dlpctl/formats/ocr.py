@@ -1,4 +1,7 @@
-"""Words in pictures, read by the system's tesseract where there is one."""
+"""One run of the system's tesseract, where there is one, over a picture as it is.
+
+`ocrpasses` decides which runs a picture needs, `ocrviews` what is searched in their words.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,19 @@ import os
 import shutil
 import subprocess
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.interface import Piece
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MISSING = "tesseract is not installed, so pictures were not read"
 _SPARSE = ("--psm", "11")
 _WORD_LEVEL = "5"
+_SECONDS = 30.0
+"""Tesseract takes minutes over noise, and a few seconds over the largest page."""
+
+
+class OcrTimeoutError(FormatError):
+    """A picture takes tesseract too long."""
 
 
 class Word(NamedTuple):
@@ -28,28 +33,7 @@ class Word(NamedTuple):
     top: int
     width: int
     height: int
-
-
-class Seen(Protocol):
-    """A word with the line that it is on."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def line(self) -> str: ...
-
-
-def parts_of(words: Iterable[Seen], first: int) -> list[Piece | str]:
-    """Return words line by line, each a segment of its own; `first` is the number of the first."""
-    parts: list[Piece | str] = []
-    line = ""
-    for number, word in enumerate(words, first):
-        if parts:
-            parts.append(" " if word.line == line else "\n")
-        line = word.line
-        parts.append(Piece(number, 0, len(word.text)))
-    return parts
+    confidence: float = 100.0
 
 
 @cache
@@ -71,9 +55,12 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
             input=png,
             capture_output=True,
             check=True,
+            timeout=_SECONDS,
             # Its threads fight each other: one is as fast.
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
+    except subprocess.TimeoutExpired as error:
+        raise OcrTimeoutError("OCR of a picture takes too long: leave the picture out") from error
     except (subprocess.CalledProcessError, OSError) as error:
         raise FormatError(
             "tesseract failed: run `tesseract --list-langs` to see whether it works"
@@ -83,7 +70,8 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
         cells = row.split("\t")
         if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
             left, top, width, height = map(int, cells[6:10])
-            word = Word(cells[11], "/".join(cells[1:5]), left, top, width, height)
+            line, confidence = "/".join(cells[1:5]), float(cells[10])
+            word = Word(cells[11], line, left, top, width, height, confidence)
             if found and _goes_on(found[-1], word):
                 word = _joined(found.pop(), word)
             found.append(word)
@@ -101,4 +89,12 @@ def _joined(last: Word, word: Word) -> Word:
     left, top = min(last.left, word.left), min(last.top, word.top)
     right = max(last.left + last.width, word.left + word.width)
     bottom = max(last.top + last.height, word.top + word.height)
-    return Word(last.text + word.text, last.line, left, top, right - left, bottom - top)
+    return Word(
+        last.text + word.text,
+        last.line,
+        left,
+        top,
+        right - left,
+        bottom - top,
+        min(last.confidence, word.confidence),
+    )

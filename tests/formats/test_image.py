@@ -17,7 +17,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
-from dlpctl.formats.interface import Document, Limits
+from dlpctl.formats.interface import Document, Limits, Segment
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.verify import verify
 
@@ -111,10 +111,16 @@ def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", lambda png, **_: shown.append(png) or [])
     page = Image.new("L", (100, 100), 200)
+    page.putpixel((50, 50), 0)
     output = io.BytesIO()
     page.save(output, "TIFF", save_all=True, append_images=[page] * 5)
     format_named("image").extract(output.getvalue(), LIMITS)
-    assert len(shown) == 1
+    first = len(shown)
+    assert first
+    output = io.BytesIO()
+    page.save(output, "TIFF")
+    format_named("image").extract(output.getvalue(), LIMITS)
+    assert len(shown) == 2 * first
 
 
 @with_tesseract
@@ -198,8 +204,9 @@ def test_a_screenshot_with_small_letters_is_read(find: Callable[[Document], list
     image.save(output, "PNG")
     with Files() as files:
         node = files.open(output.getvalue(), "a.png")
-        (view,) = node.document.views
-        assert {view.text[hit.start : hit.end] for hit in find(node.document)} == {MAIL, SSN}
+        views = node.document.views
+        found = {views[hit.view].text[hit.start : hit.end] for hit in find(node.document)}
+        assert found == {MAIL, SSN}
         masked = files.masked(node, find)
     assert verify(masked, "a.png", [SSN, MAIL], find).clean
     after = Image.open(io.BytesIO(masked)).convert("RGB")
@@ -252,4 +259,113 @@ def test_only_pictures_with_small_letters_are_enlarged(
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
     format_named("image").extract(output.getvalue(), LIMITS)
-    assert shown == [1240 * times]
+    assert shown[0] == 1240 * times
+
+
+def written(
+    lines: list[str], size: tuple[int, int] = (1000, 300), ink: str = "black"
+) -> Image.Image:
+    image = Image.new("RGB", size, "white")
+    draw = ImageDraw.Draw(image)
+    for number, line in enumerate(lines):
+        place = (40, 40 + 70 * number)
+        draw.text(place, line, fill=ink, font=ImageFont.load_default(36))
+    return image
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    output = io.BytesIO()
+    image.save(output, kind, **options)
+    return output.getvalue()
+
+
+def see_through(image: Image.Image) -> Image.Image:
+    image = image.convert("RGBA")
+    image.putalpha(0)
+    return image
+
+
+LETTER = [f"Her number is {SSN} today", "and this line is kept", "as it was before"]
+ODD = {
+    "on its side": lambda: encoded(written(LETTER).rotate(90, expand=True)),
+    "upside down": lambda: encoded(written(LETTER).rotate(180)),
+    "askew": lambda: encoded(written(LETTER).rotate(8, expand=True, fillcolor="white")),
+    "faint": lambda: encoded(written(LETTER, ink="#f2f2f2")),
+    "see-through": lambda: encoded(see_through(written(LETTER))),
+}
+
+
+@with_tesseract
+@pytest.mark.parametrize(
+    "shape",
+    [
+        shape if shape in {"on its side", "faint"} else pytest.param(shape, marks=pytest.mark.slow)
+        for shape in ODD
+    ],
+)
+def test_words_are_read_however_they_are_shown(
+    shape: str, find: Callable[[Document], list[Hit]]
+) -> None:
+    data = ODD[shape]()
+    with Files() as files:
+        node = files.open(data, "a.png")
+        assert not list(node.uninspected())
+        masked = files.masked(node, find)
+    before, after = (Image.open(io.BytesIO(each)).convert("RGB") for each in (data, masked))
+    assert before.tobytes() != after.tobytes()
+    document = format_named("image").extract(masked, LIMITS)
+    assert not list(find(document))
+    assert "kept" in " ".join(segment.text for segment in document.segments)
+
+
+@with_tesseract
+def test_a_thumbnail_in_metadata_is_read_and_goes_with_them(
+    find: Callable[[Document], list[Hit]],
+) -> None:
+    exif = segment(0xE1, b"Exif\0\0" + encoded(written(LETTER), "JPEG"))
+    plain = encoded(Image.new("RGB", (200, 100), "#88aacc"), "JPEG")
+    with Files() as files:
+        masked = files.masked(files.open(plain[:2] + exif + plain[2:], "a.jpg"), find)
+    assert masked == plain
+
+
+def test_a_masked_picture_is_still_turned_by_its_orientation(
+    find: Callable[[Document], list[Hit]], no_tesseract: None
+) -> None:
+    exif = Image.Exif()
+    exif[0x112], exif[0x13B] = 6, MAIL
+    data = encoded(Image.new("RGB", (60, 40), "white"), "JPEG", exif=exif)
+    chosen = format_named("image")
+    document = chosen.extract(data, LIMITS)
+    masked = chosen.mask(data, document, edits_of(document, find(document)), {})
+    with Image.open(io.BytesIO(masked)) as image:
+        assert dict(image.getexif()) == {0x112: 6}
+
+
+@pytest.mark.parametrize(("confidence", "count"), [(95.0, 0), (40.0, 1)])
+def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
+    confidence: float, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [
+        ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
+        for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
+    ]
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda *_, **__: line)
+    document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
+    assert len(document.uninspected) == count
+
+
+def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
+    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrviews import add_words
+
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    words = [
+        SeenWord(text, "0/0", (30.0 * at, 0.0, 30.0 * at + 20.0, 20.0), corners)
+        for at, text in enumerate(["IBAN", "DEO7", "I234", "OSLO", "jane@acmecom"])
+    ]
+    segments: list[Segment] = []
+    views = list(add_words("words", words, segments, lambda _, text: Segment(text, "")))
+    assert views[0].text == "IBAN DEO7 I234 OSLO jane@acmecom"
+    assert views[-1].text == "IBAN DE07 1234 OSLO jane@acme.com"

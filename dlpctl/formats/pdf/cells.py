@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dlpctl.formats.pdf.walker import Show
 
 _LABELLED = 2
+_LEAST_CELL = 4
+"""A text of fewer characters beside another such text is a part of a word."""
 _BELOW, _SIDEWAYS = 2.0, 0.5
 """The distance in em, below its first line and beside it, at which a cell's next line starts."""
 
@@ -80,6 +82,8 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
         if run.start == run.end:
             continue
         gap = "\n" if last is None else separator(last, show)
+        if not gap and last is not None and _abut(last, show):
+            gap = "\t"
         step = _step(last, show, corner) if gap == "\n" and len(row) >= _LABELLED else gap
         if step == "\n":
             if row:
@@ -95,6 +99,18 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
         last = show
     if row:
         yield row
+
+
+def _abut(last: Show, show: Show) -> bool:
+    """Return whether two texts without room between them are two cells: each was put where it is,
+    and they are no letters of one word.
+    """
+    return (
+        show.placed
+        and max(len(last.text), len(show.text)) >= _LEAST_CELL
+        and last.text[-1:].isalnum()
+        and not show.text[:1].isspace()
+    )
 
 
 def _step(last: Show | None, show: Show, corner: Point) -> str:

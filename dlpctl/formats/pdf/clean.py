@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Edit
-from dlpctl.formats.pdf import jpeg
 from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,
@@ -21,9 +21,9 @@ from dlpctl.formats.pdf.model import (
 from dlpctl.formats.pdf.objects import (
     is_array,
     is_dictionary,
-    is_name,
     is_stream,
     is_string,
+    name_text,
     stream_bytes,
 )
 from dlpctl.formats.pdf.strings import TRAILER
@@ -138,7 +138,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
                     )
                 del item[key]
                 item[new] = value
-            if is_name(value) and str(value) == old:
+            if name_text(value) == old:
                 item[new if key == old else key] = Name(new)
             elif (is_dictionary(value) or is_array(value)) and not value.is_indirect:
                 visit(value, key in _RESOURCE_KINDS)
@@ -188,11 +188,11 @@ def sanitize(pdf: pikepdf.Pdf) -> None:
                 del item[key]
         if not is_dictionary(item):
             continue
-        if str(item.get("/Type", "")) == "/Page" and item.objgen not in shown:
+        if name_text(item.get("/Type")) == "/Page" and item.objgen not in shown:
             for key in ("/Contents", "/Annots"):
                 if key in item:
                     del item[key]
-        if str(item.get("/FT", "")) == "/Sig" and "/V" in item:
+        if name_text(item.get("/FT")) == "/Sig" and "/V" in item:
             del item["/V"]
         elif "/ByteRange" in item and "/Contents" in item:
             for key in list(item.keys()):

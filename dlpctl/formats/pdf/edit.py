@@ -11,8 +11,8 @@ from functools import cache
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
 from dlpctl.formats.pdf.encodings import encoding, glyph_text, glyph_widths
-from dlpctl.formats.pdf.locate import Place
 from dlpctl.formats.pdf.matrix import apply
+from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.walker import MARK_WORDS, Drawing, Mark, Show
 
 LABEL_FONT = b"DlpctlLabel"
@@ -130,7 +130,7 @@ def enclosed(data: bytes, drawing: Drawing) -> bytes:
     return b"q\n" + data + b"\n" + b"Q " * (drawing.open_saves + 1) + b"\n"
 
 
-def boxes(places: Iterable[Place], colored: bool = True) -> bytes:
+def boxes(places: Iterable[MaskPlace], colored: bool = True) -> bytes:
     """Black boxes with white words in them."""
     parts = [b"/Artifact BMC q"]
     for place in places:
@@ -151,7 +151,7 @@ def _codes() -> dict[str, int]:
     return {glyph_text(name): code for code, name in reversed(list(enumerate(names))) if name}
 
 
-def _label(place: Place) -> bytes:
+def _label(place: MaskPlace) -> bytes:
     codes = _codes()
     text = bytes(codes.get(character, codes["?"]) for character in place.label if character >= " ")
     names = encoding("WinAnsiEncoding") or ()

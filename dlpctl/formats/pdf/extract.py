@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
-from dlpctl.formats import ocr
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.ocrpasses import UNREAD
+from dlpctl.formats.ocrviews import add_words
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
@@ -19,24 +21,28 @@ from dlpctl.formats.pdf.model import (
     MarkText,
     PdfDocument,
     SeenText,
+    StoredWord,
     StrayText,
 )
-from dlpctl.formats.pdf.objects import number, stream_bytes
-from dlpctl.formats.pdf.seen import NO_OCR, SeenWord, Sight
+from dlpctl.formats.pdf.objects import is_stream, stream_bytes
+from dlpctl.formats.pdf.pictures import size_of
+from dlpctl.formats.pdf.seen import NO_OCR, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
-from dlpctl.formats.pdf.walker import Budget, Drawing, StreamKey, Walker
+from dlpctl.formats.pdf.walker import Budget, Drawing, Picture, StreamKey, Walker
 
 if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-    from dlpctl.formats.pdf.matrix import Matrix
+    from dlpctl.formats.ocrpasses import SeenWord
 
 _LEGIBLE_PIXELS = 12
 """A picture with a side shorter than this shows no line of text."""
 _LEGIBLE_POINTS = 4.0
 _LEAST_STRAY = 4
+_FEW_CONTRADICTIONS = 2
+"""So many characters that a font's map and names disagree on are no mistake."""
 _OUTLINED = 60
 """So many curves on a page without text may be letters drawn as shapes."""
 
@@ -56,6 +62,8 @@ class Extraction:
         self._content_views: list[View] = []
         self._drawn: set[StreamKey] = set()
         self._sight: Sight | None = None
+        self._missed: set[source.ObjectNumber] = set()
+        """Pictures that are not inspected with their page."""
 
     def run(self) -> PdfDocument:
         document = self.document
@@ -69,7 +77,8 @@ class Extraction:
                     self._missing("document", "two readers do not agree on its pages")
                 for index, canvas in enumerate(source.page_canvases(pdf, self._budget)):
                     if index < len(pages):
-                        self._read(canvas, pages, index)
+                        self._read(pdf, canvas, pages, index)
+                self._pictures(pdf, sight)
             aside = source.side_canvases(pdf, self._drawn, self._budget)
             self._drawn.update(canvas.key for canvas in aside)
             self._hidden_pages(source.hidden_pages(pdf, self._budget))
@@ -84,7 +93,7 @@ class Extraction:
                 self._budget.spend(expanded=len(data))
                 document.children.append(Child(f"{key[0]}.{key[1]}", name, data))
             if aside:
-                self._read_aside(aside)
+                self._read_aside(pdf, aside)
         self._earlier_revisions()
         if document.signed:
             document.notes.append("The file is signed; a masked copy loses the signature.")
@@ -93,11 +102,11 @@ class Extraction:
         )
         return document
 
-    def _read_aside(self, aside: list[Canvas]) -> None:
+    def _read_aside(self, pdf: pikepdf.Pdf, aside: list[Canvas]) -> None:
         data = source.side_document(self._data, self._password, self._limits, aside)
         with reading.opened(data) as pages:
             for index, canvas in enumerate(aside):
-                self._read(canvas, pages, index)
+                self._read(pdf, canvas, pages, index)
 
     def _add(self, segment: Segment) -> None:
         self._others.append(len(self.document.segments))
@@ -106,7 +115,9 @@ class Extraction:
     def _missing(self, place: str, reason: str) -> None:
         self.document.uninspected.append(Uninspected(place, reason))
 
-    def _read(self, canvas: Canvas, pages: pypdfium2.PdfDocument, index: int) -> None:
+    def _read(
+        self, pdf: pikepdf.Pdf, canvas: Canvas, pages: pypdfium2.PdfDocument, index: int
+    ) -> None:
         found = canvases.read(self._walker, canvas, pages, index)
         try:
             self._drawn.update(found.drawing.streams)
@@ -129,7 +140,7 @@ class Extraction:
                 parts = _merged(spacing.joined(alignment, page.segment))
                 self._content_views.append(View("letters spaced out", parts, segments))
             self._marks(found)
-            self._judge(found)
+            self._judge(pdf, found)
         finally:
             found.close()
 
@@ -159,8 +170,11 @@ class Extraction:
                 continue
             fresh = [char for char in alignment.by_glyph[index] if char not in shown]
             shown.update(fresh)
+            is_blank = not glyph.text.strip()
+            if is_blank and any(found.raw[char].strip() for char in fresh):
+                fresh = []  # a blank that pdfium takes for a character
             parts += [Piece(segment, char, char + 1) for char in fresh]
-            if not fresh and not glyph.text.strip():
+            if is_blank and not fresh:
                 parts.append(glyph.text)
         self._content_views.append(View("content order", _merged(parts), segments))
 
@@ -187,40 +201,75 @@ class Extraction:
                     )
                 )
 
-    def _judge(self, found: canvases.CanvasText) -> None:
-        drawing, place = found.drawing, found.canvas.place
+    def _judge(self, pdf: pikepdf.Pdf, found: canvases.CanvasText) -> None:
+        drawing, canvas = found.drawing, found.canvas
+        pictures = [each for each in drawing.pictures if _legible(each)]
+        reason = ""
         if any(UNKNOWN in show.text for show in drawing.shows):
             count = found.reader.unmapped()
             if count and count > 0.02 * len(found.raw):
-                self._missing(
-                    place, f"{count} characters in a font that does not say what they mean"
-                )
-        if drawing.trouble:
-            self._missing(place, drawing.trouble)
-        legible = [
-            picture.matrix
-            for picture in drawing.pictures
-            if _legible(picture.source, picture.matrix)
-        ]
-        if legible:
-            self._look(found.canvas, legible)
+                reason = f"{count} characters in a font that does not say what they mean"
+        if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
+            reason = "a font that says two things of its characters"
         if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
-            self._missing(place, "drawn shapes that may be letters")
+            reason = "drawn shapes that may be letters"
+        if reason and canvas.page is not None and self._sight and not self._sight.obstacle():
+            # All of the page, as if it were a picture.
+            box = canvas.visible
+            matrix = (box.right - box.left, 0.0, 0.0, box.top - box.bottom, box.left, box.bottom)
+            pictures.append(Picture(None, matrix, 0))
+        elif reason:
+            self._missing(canvas.place, reason)
+        if drawing.trouble:
+            self._missing(canvas.place, drawing.trouble)
+        if canvas.page is not None and pictures:
+            self._look(pdf, canvas, canvas.page, pictures)
+        elif not canvas.is_glyph and any(each.source is None for each in pictures):
+            self._missing(canvas.place, NO_OCR)
 
-    def _look(self, canvas: Canvas, pictures: list[Matrix]) -> None:
-        """The words on the pictures of a page, line by line."""
-        words: list[SeenWord] | str = NO_OCR
-        if canvas.page is not None and self._sight is not None:
-            words = self._sight.words(canvas.page, pictures)
-        if isinstance(words, str):
-            self._missing(canvas.place, words)
+    def _look(self, pdf: pikepdf.Pdf, canvas: Canvas, page: int, pictures: list[Picture]) -> None:
+        """Read the words on the pictures of a page, line by line."""
+        obstacle = self._sight.obstacle() if self._sight is not None else NO_OCR
+        if obstacle or self._sight is None:
+            self._missing(canvas.place, obstacle)
+            self._missed.update(each.source.objgen for each in pictures if each.source is not None)
             return
-        segments = self.document.segments
-        parts = ocr.parts_of(words, len(segments))
+        seen = self._sight.on_page(pdf, page, pictures)
+        if seen.unread:
+            self._missing(canvas.place, UNREAD)
         place = f"{canvas.place}, picture"
-        segments += (Segment(word.text, place, SeenText(canvas.key, word.box)) for word in words)
-        if parts:
-            self._content_views.append(View("words on pictures", parts, segments))
+        self._content_views += add_words(
+            "words on pictures",
+            seen.words,
+            self.document.segments,
+            lambda word, text: Segment(text, place, SeenText(canvas.key, word.corners)),
+        )
+
+    def _pictures(self, pdf: pikepdf.Pdf, sight: Sight) -> None:
+        """Read the pictures that no page shows as they are stored."""
+        for item in pdf.objects:
+            if (
+                not is_stream(item)
+                or str(item.get("/Subtype", "")) != "/Image"
+                or min(size_of(item)) < _LEGIBLE_PIXELS
+                or sight.is_shown(item)
+            ):
+                continue
+            owner = item.objgen
+            place = f"picture, object {owner[0]}"
+            if obstacle := sight.obstacle():
+                if owner not in self._missed:
+                    self._missing(place, obstacle)
+                continue
+            seen = sight.in_picture(pdf, item)
+            if seen is None:
+                self._missing(place, "a picture that cannot be decoded")
+                continue
+            if seen.unread:
+                self._missing(place, UNREAD)
+            self._content_views += add_words(
+                place, seen.words, self.document.segments, partial(_stored_word, owner, place)
+            )
 
     def _hidden_pages(self, hidden: list[Canvas]) -> None:
         for canvas in hidden:
@@ -276,11 +325,14 @@ def _merged(parts: views.Parts) -> views.Parts:
     return merged
 
 
-def _legible(image: pikepdf.Object | None, matrix: Matrix) -> bool:
+def _stored_word(owner: source.ObjectNumber, place: str, word: SeenWord, text: str) -> Segment:
+    return Segment(text, place, StoredWord(owner, word.corners))
+
+
+def _legible(picture: Picture) -> bool:
+    image, matrix = picture.source, picture.matrix
     width = (matrix[0] ** 2 + matrix[1] ** 2) ** 0.5
     height = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5
     if min(width, height) < _LEGIBLE_POINTS:
         return False
-    if image is None:
-        return True
-    return min(number(image.get("/Width")), number(image.get("/Height"))) >= _LEGIBLE_PIXELS
+    return image is None or min(size_of(image)) >= _LEGIBLE_PIXELS

@@ -13,6 +13,7 @@ from dlpctl.formats.pdf.objects import (
     is_dictionary,
     is_name,
     is_stream,
+    name_text,
     number,
     stream_bytes,
 )
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
     from pikepdf import Object
 
 UNKNOWN = "\ufffd"
+_SYMBOLIC = 4
+"""The flag of a font whose codes are its own."""
 _MOST_CACHED = 50_000
 _LIGHT_ENCODINGS = ("StandardEncoding", "WinAnsiEncoding", "MacRomanEncoding", "MacExpertEncoding")
+
+
+def _contradict(text: str, named: str) -> bool:
+    return text.isalnum() and named.isalnum() and text.isascii() and text.lower() != named.lower()
 
 
 class Glyph(NamedTuple):
@@ -65,10 +72,14 @@ class Font:
         self._measures: dict[bytes, Measure] = {}
         self.trouble = ""
         """Why the advances of this font cannot be relied on."""
+        self._names_tell = False
+        """True if viewers choose glyphs by their names."""
+        self.contradictions: set[bytes] = set()
+        """Codes that the map to Unicode gives another letter or digit than their glyph's name."""
         mapping = source.get("/ToUnicode")
         if is_stream(mapping):
             self._unicode = cmaps.parse(stream_bytes(mapping, budget))
-        kind = str(source.get("/Subtype", ""))
+        kind = name_text(source.get("/Subtype"))
         if kind == "/Type0":
             self._read_composite(source)
         else:
@@ -77,7 +88,7 @@ class Font:
     # ---- reading
 
     def _read_simple(self, source: Object, kind: str) -> None:
-        base = str(source.get("/BaseFont", "/"))[1:]
+        base = name_text(source.get("/BaseFont"))[1:]
         standard = encodings.standard_font(base)
         if kind == "/Type3":
             matrix = source.get("/FontMatrix")
@@ -85,6 +96,10 @@ class Font:
                 self.unit = number(matrix[0]) or 0.001
         descriptor = source.get("/FontDescriptor")
         self._read_names(source, standard, kind)
+        flags = int(number(descriptor.get("/Flags"))) if is_dictionary(descriptor) else 0
+        self._names_tell = kind == "/Type1" or (
+            kind == "/TrueType" and "/Encoding" in source and not flags & _SYMBOLIC
+        )
         widths = source.get("/Widths")
         if is_array(widths):
             first = int(number(source.get("/FirstChar", 0)))
@@ -102,9 +117,9 @@ class Font:
 
     def _read_names(self, source: Object, standard: str | None, kind: str) -> None:
         given = source.get("/Encoding")
-        base = str(given)[1:] if is_name(given) else ""
+        base = name_text(given)[1:]
         if is_dictionary(given) and is_name(given.get("/BaseEncoding")):
-            base = str(given.BaseEncoding)[1:]
+            base = name_text(given.BaseEncoding)[1:]
         if base not in _LIGHT_ENCODINGS:
             base = standard if standard in ("Symbol", "ZapfDingbats") else "StandardEncoding"
         if kind != "/Type3" or base in _LIGHT_ENCODINGS:
@@ -115,14 +130,14 @@ class Font:
             for item in differences:
                 if is_name(item):
                     if 0 <= code < 256:
-                        self._names[code] = str(item)[1:]
+                        self._names[code] = name_text(item)[1:]
                     code += 1
                 else:
                     code = int(number(item))
 
     def _read_composite(self, source: Object) -> None:
         given = source.get("/Encoding")
-        name = str(given)[1:] if is_name(given) else ""
+        name = name_text(given)[1:]
         self.vertical = name.endswith("V")
         if name in ("Identity-H", "Identity-V"):
             self._length = 2
@@ -134,7 +149,7 @@ class Font:
             used = given.get("/UseCMap")
             below = None
             if is_name(used):
-                below = cmaps.predefined(str(used)[1:])
+                below = cmaps.predefined(name_text(used)[1:])
             elif is_stream(used):
                 below = cmaps.parse(stream_bytes(used, self._budget))
             self._cmap = cmaps.parse(stream_bytes(given, self._budget), below)
@@ -178,8 +193,10 @@ class Font:
         if self._length == 1 and self._cmap is None:
             value = code[0] if code else 0
             name = self._names[value]
-            if not text and name is not None:
-                text = encodings.glyph_text(name)
+            named = encodings.glyph_text(name) if name is not None else ""
+            if self._names_tell and _contradict(text, named):
+                self.contradictions.add(code)
+            text = text or named
             if self._named_widths is not None:
                 width = self._named_widths.get(name or "", self._default * 1000) * 0.001
             else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
 
@@ -14,8 +13,9 @@ from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
 from dlpctl.formats.pdf.grid import Grid
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
+from dlpctl.formats.pdf.places import MaskPlace, Removal
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Mark, StreamKey
+from dlpctl.formats.pdf.walker import Mark
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02
@@ -26,47 +26,6 @@ _STEP = 2.0
 _TWIN_HEIGHT = 0.7
 """Up to this height above the baseline, in em, the middle of a glyph at the same place may be."""
 _GLYPH_CELL, _SHOW_CELL = 8.0, 32.0
-_ROOM = 0.15
-"""OCR puts its boxes close around the ink."""
-
-
-@dataclass(slots=True)
-class Place:
-    """One stretch of a line that is taken away: a parallelogram on the page and the words to put
-    there.
-    """
-
-    frame: Matrix
-    """The first glyph's; the em is 1."""
-    left: float
-    right: float
-    bottom: float
-    top: float
-    label: str
-    order: int
-    """When it was shown, for what is drawn over it."""
-    invisible: bool
-
-    def corners(self) -> list[Point]:
-        return [
-            apply(self.frame, x, y)
-            for x, y in (
-                (self.left, self.bottom),
-                (self.right, self.bottom),
-                (self.right, self.top),
-                (self.left, self.top),
-            )
-        ]
-
-
-@dataclass(slots=True)
-class Removal:
-    """The glyphs, marks and places that one canvas loses."""
-
-    glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
-    """By stream and start of the showing operator: the items and codes."""
-    marks: list[Mark] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
 
 
 class Locator:
@@ -245,10 +204,30 @@ class Locator:
         """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
         characters for exact boxes.
         """
-        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
         chosen |= self._twins(chosen)
+        self._drop(removal, chosen)
+        for line in self._by_line(sorted(chosen)):
+            place = self._place(line, label, chosen, ink)
+            if place is not None:
+                removal.boxes.append(place)
+                label = ""
+
+    def remove_below(self, removal: Removal, place: MaskPlace) -> None:
+        """Add the glyphs below a place that OCR saw, which its box would only hide."""
+        back = inverse(place.frame)
+        if back is None:
+            return
+        below = set()
+        for index in self._middle_grid.touching(_around(place.corners(), 0.0)):
+            x, y = apply(back, *self._middles[index])
+            if place.left <= x <= place.right and place.bottom <= y <= place.top:
+                below.add(index)
+        self._drop(removal, below)
+
+    def _drop(self, removal: Removal, chosen: set[int]) -> None:
+        glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         for index in chosen:
             glyph = glyphs[index]
             show = shows[glyph.show]
@@ -259,11 +238,6 @@ class Locator:
             )
             if show.mark is not None and show.mark not in removal.marks:
                 removal.marks.append(show.mark)
-        for line in self._by_line(sorted(chosen)):
-            place = self._place(line, label, chosen, ink)
-            if place is not None:
-                removal.places.append(place)
-                label = ""
 
     def _between(self, chosen: set[int]) -> set[int]:
         """Spaces and hyphens that join what goes."""
@@ -300,7 +274,7 @@ class Locator:
 
     def _place(
         self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]
-    ) -> Place | None:
+    ) -> MaskPlace | None:
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows
         first = glyphs[line[0]]
         back = inverse(first.frame)
@@ -321,7 +295,7 @@ class Locator:
                         bottom, top = min(bottom, y), max(top, y)
         if not self._vertical(first):
             left, right = self._widened(first, back, left, right, chosen)
-        return Place(
+        return MaskPlace(
             first.frame,
             left - _MARGIN,
             right + _MARGIN,
@@ -375,14 +349,6 @@ class Locator:
         right = max(right, min(after, left + wanted))
         left = min(left, max(before, right - wanted))
         return left, right
-
-
-def seen(box: Box, label: str) -> Place:
-    """The place of a word that no glyph shows: what shows it are the pictures there."""
-    height = max(box.top - box.bottom, 1.0)
-    frame = (height, 0.0, 0.0, height, box.left, box.bottom)
-    wide = (box.right - box.left) / height
-    return Place(frame, -_ROOM, wide + _ROOM, -_ROOM, 1.0 + _ROOM, label, 0, invisible=True)
 
 
 def _middle(glyph: GlyphAt) -> Point:

@@ -13,7 +13,7 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
-from dlpctl.formats.pdf.locate import Locator, Place, Removal, seen
+from dlpctl.formats.pdf.locate import Locator
 from dlpctl.formats.pdf.model import (
     ContentOrder,
     DrawnText,
@@ -21,15 +21,19 @@ from dlpctl.formats.pdf.model import (
     MarkText,
     PdfDocument,
     SeenText,
+    StoredWord,
     StrayText,
 )
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
+from dlpctl.formats.pdf.places import MaskPlace, Removal, place_of_word
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
 
 if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
+
+    from dlpctl.formats.ocrpasses import Corners
 
 Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
@@ -50,7 +54,7 @@ class _Painted:
 
     canvas: Canvas
     drawing: Drawing
-    places: list[Place]
+    places: list[MaskPlace]
 
 
 class Masking:
@@ -73,6 +77,7 @@ class Masking:
         self._painted: list[_Painted] = []
         self._drawn: dict[StreamKey, list[tuple[Drawn, Edit]]] = {}
         self._stored: dict[object, list[Edit]] = {}
+        self._stored_words: dict[source.ObjectNumber, set[Corners]] = {}
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
@@ -80,6 +85,8 @@ class Masking:
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
+            elif isinstance(anchor, StoredWord):
+                self._stored_words.setdefault(anchor.owner, set()).add(anchor.corners)
             elif not isinstance(anchor, Dropped):
                 self._stored.setdefault(anchor, []).append(each)
 
@@ -94,7 +101,7 @@ class Masking:
 
     def _locate(self, pdf: pikepdf.Pdf) -> None:
         wanted = self._drawn
-        if any(isinstance(key, int) for key in wanted):
+        if self._stored_words or any(isinstance(key, int) for key in wanted):
             readable = self._data
             if pdf.is_encrypted or pdf.get_warnings():
                 readable = source.normalized(pdf)
@@ -130,7 +137,8 @@ class Masking:
                     )
                     continue
                 if isinstance(anchor, SeenText):
-                    removal.places.append(seen(anchor.box, each.replacement))
+                    removal.boxes.append(place_of_word(anchor.corners, each.replacement))
+                    locator.remove_below(removal, removal.boxes[-1])
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]
@@ -155,7 +163,7 @@ class Masking:
             stream.glyphs.setdefault(start, set()).update(gone)
         for mark in removal.marks:
             self._streams.setdefault(mark.stream, _Stream()).marks.append(mark)
-        self._painted.append(_Painted(canvas, found.drawing, removal.places))
+        self._painted.append(_Painted(canvas, found.drawing, removal.boxes))
 
     def _write(self, pdf: pikepdf.Pdf) -> None:
         own = {painted.canvas.key for painted in self._painted}
@@ -174,6 +182,9 @@ class Masking:
                 painted.places,
                 pictures.Page(area, self._document.limits.pixels, painted.canvas.place, shared),
             )
+        pixels = self._document.limits.pixels
+        for owner, shapes in self._stored_words.items():
+            pictures.paint_one(pdf, pdf.get_object(owner), list(shapes), pixels, "a picture")
         for key, stream in self._streams.items():
             if key not in own and isinstance(key, tuple):
                 target = pdf.get_object(key)
@@ -284,13 +295,15 @@ def saved(pdf: pikepdf.Pdf) -> bytes:
 
     if "/ID" in pdf.trailer:
         del pdf.trailer["/ID"]
+    # For a repaired file qpdf would write a table of objects without its size.
+    has_size = "/Size" in pdf.trailer
     buffer = io.BytesIO()
     pdf.save(
         buffer,
         encryption=False,
         deterministic_id=True,
         fix_metadata_version=False,
-        object_stream_mode=ObjectStreamMode.generate,
+        object_stream_mode=ObjectStreamMode.generate if has_size else ObjectStreamMode.disable,
         compress_streams=True,
     )
     return buffer.getvalue()

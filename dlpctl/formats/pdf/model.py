@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dlpctl.formats.interface import Document, Limits
-from dlpctl.formats.pdf.reading import Box
+from dlpctl.formats.ocrpasses import Corners
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import StreamKey
 
@@ -47,7 +47,15 @@ class SeenText:
     """A word that OCR sees on a picture, and where on the page."""
 
     canvas: StreamKey
-    box: Box
+    corners: Corners
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWord:
+    """A word that OCR sees in a picture as it is stored, and where in its unit square."""
+
+    owner: ObjectNumber
+    corners: Corners
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ def is_string(value: object) -> TypeGuard[String]:
     return isinstance(value, pikepdf.String)
 
 
+def name_text(value: object) -> str:
+    """A name with its slash, in whatever encoding; empty for anything else."""
+    return bytes(value).decode("utf-8", "replace") if is_name(value) else ""
+
+
 def number(value: Any) -> float:
     """A number, zero where the file has something else in its place."""
     return float(value) if isinstance(value, int | float | Decimal) else 0.0
@@ -62,12 +67,14 @@ def numbers(value: object, count: int) -> tuple[float, ...] | None:
 def filters_of(stream: Object) -> list[str]:
     given = stream.get("/Filter")
     if is_name(given):
-        return [str(given)]
-    return [str(each) for each in given] if is_array(given) else []
+        return [name_text(given)]
+    return [name_text(each) for each in given] if is_array(given) else []
 
 
 def stream_bytes(stream: Object, budget: int) -> bytes:
     """The decoded bytes of a stream, never more than `budget` of them."""
+    from pikepdf import StreamDecodeLevel
+
     filters = filters_of(stream)
     parameters = stream.get("/DecodeParms")
     if filters and all(name in ("/FlateDecode", "/Fl") for name in filters) and parameters is None:
@@ -75,7 +82,8 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
         for _ in filters:
             data = _inflate(data, budget)
         return data
-    data = stream.read_bytes()
+    # RunLengthDecode may expand: 2 bytes to 128 at most.
+    data = stream.read_bytes(StreamDecodeLevel.specialized)
     if len(data) > budget:
         raise FormatError(
             "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"

@@ -7,16 +7,22 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.pdf.locate import Place
 from dlpctl.formats.pdf.matrix import apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
+from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.walker import Drawing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pikepdf
     from PIL.Image import Image
 
+    from dlpctl.formats.pdf.matrix import Point
+
+_IMAGE_OBJECT = 3
+"""pdfium's number for an image."""
 _COVERS_PAGE = 0.5
 
 
@@ -31,7 +37,7 @@ class Page(NamedTuple):
     """Pictures that several pages use, and that a value above them therefore does not show."""
 
 
-def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -> None:
+def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Page) -> None:
     """Blackens what may show the value too: a scan below invisible text, a picture drawn over text,
     a whole page.
     """
@@ -59,19 +65,20 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[Place], page: Page) -
             raise CannotMaskError(
                 f"{page.place}: an inline picture below a value cannot be painted over"
             )
-        _paint_one(pdf, picture.source, shapes, page.pixels, page.place)
+        paint_one(pdf, picture.source, shapes, page.pixels, page.place)
 
 
-def _paint_one(
+def paint_one(
     pdf: pikepdf.Pdf,
     image: pikepdf.Object,
-    shapes: list[list[tuple[float, float]]],
+    shapes: Sequence[Sequence[Point]],
     pixels: int,
     place: str,
 ) -> None:
+    """Paint over shapes of the unit square of a picture, in its samples and its masks."""
     from PIL import Image, ImageDraw
 
-    width, height = int(number(image.get("/Width"))), int(number(image.get("/Height")))
+    width, height = size_of(image)
     if width < 1 or height < 1 or width * height > pixels:
         raise CannotMaskError(f"{place}: a picture below a value is beyond the limit for pixels")
     painted = Image.new("1", (width, height), 0)
@@ -83,7 +90,7 @@ def _paint_one(
     for key in ("/SMask", "/Mask"):
         mask = image.get(key)
         if is_stream(mask):
-            _paint_one(pdf, mask, shapes, pixels, place)
+            paint_one(pdf, mask, shapes, pixels, place)
     if "/Alternates" in image:
         del image["/Alternates"]
 
@@ -131,7 +138,9 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
 
     soft, hard = image.get("/SMask"), image.get("/Mask")
     stencil = is_true(image.get("/ImageMask"))
-    pixels = decoded(pdf, image, painted.size)
+    pixels = decoded(pdf, image)
+    if pixels is None:
+        raise CannotMaskError("a picture that holds a value cannot be decoded")
     pixels.paste(0, mask=painted)
     if stencil or image.get("/ColorSpace") == pikepdf.Name.DeviceGray:
         pixels = pixels.convert("L")
@@ -152,15 +161,19 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
             image[key] = mask
 
 
-def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object, size: tuple[int, int]) -> Image:
-    """The picture as pdfium shows it, a pixel for a pixel."""
+def size_of(image: pikepdf.Object) -> tuple[int, int]:
+    return int(number(image.get("/Width"))), int(number(image.get("/Height")))
+
+
+def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object) -> Image | None:
+    """The picture as pdfium shows it, a pixel for a pixel; None if it cannot be drawn."""
     import pikepdf
     import pypdfium2
 
-    width, height = size
+    width, height = size_of(image)
     alone = pikepdf.new()
     alone.add_blank_page(page_size=(width, height))
-    copy = alone.copy_foreign(pdf.make_indirect(image))
+    copy = alone.copy_foreign(image if image.is_indirect else pdf.make_indirect(image))
     for key in ("/SMask", "/Mask"):
         if is_stream(copy.get(key)):
             del copy[key]
@@ -171,6 +184,8 @@ def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object, size: tuple[int, int]) -> I
     alone.save(buffer)
     document = pypdfium2.PdfDocument(buffer.getvalue())
     try:
+        if not any(document[0].get_objects(filter=(_IMAGE_OBJECT,))):
+            return None
         shown: Image = document[0].render(scale=1, no_smoothimage=True).to_pil()
         return shown.convert("RGB")
     finally:

@@ -25,6 +25,9 @@ _TROUBLE = (
 )
 _LITERAL = re.compile(rb"\(((?:[^()\\]|\\.)*+)\)|<([0-9A-Fa-f\s]*+)>", re.DOTALL)
 _FONT_PROGRAMS = ("/Type1C", "/CIDFontType0C", "/OpenType")
+_FONT_NAMES = ("/BaseFont", "/FontName", "/FontFamily")
+"""Typefaces are called like persons."""
+_DIGITS = re.compile(r"@|[0-9]{3}")
 _PICTURE_FILTERS = ("/DCTDecode", "/JPXDecode", "/CCITTFaxDecode", "/JBIG2Decode")
 
 
@@ -91,7 +94,12 @@ def _strings(item: object) -> Iterator[str]:
     while stack:
         each = stack.pop()
         if isinstance(each, DictionaryObject):
-            stack += [value for pair in each.items() for value in pair]
+            stack += [
+                part
+                for key, value in each.items()
+                if key not in _FONT_NAMES or _DIGITS.search(str(value))
+                for part in (key, value)
+            ]
         elif isinstance(each, ArrayObject):
             stack += list(each)
         elif isinstance(each, ByteStringObject):

@@ -1,43 +1,53 @@
 """Words that only pixels show: scans, photographs, stamps. They are read by OCR from the page as a
-viewer shows it.
+viewer shows it, and from each picture that no page shows as it is stored.
 """
 
 from __future__ import annotations
 
 import ctypes
-import io
 import math
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.pdf.matrix import apply, inverse
+from dlpctl.formats.ocrpasses import look
+from dlpctl.formats.pdf.matrix import apply, inverse, multiply
+from dlpctl.formats.pdf.pictures import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    import pikepdf
     import pypdfium2
+    from PIL.Image import Image
 
     from dlpctl.formats.interface import Limits
+    from dlpctl.formats.ocrpasses import Corners, Seen, SeenWord
     from dlpctl.formats.pdf.matrix import Matrix
-    from dlpctl.formats.pdf.reading import Box
+    from dlpctl.formats.pdf.source import ObjectNumber
+    from dlpctl.formats.pdf.walker import Picture
 
 _DOTS_PER_POINT = 200 / 72
 _MOST_PIXELS = 12_000_000
 _SHARE_OF_TIME = 0.6
+_SAMPLE, _FINENESS = 80, 12
+"""A picture on a page is compared with the stored one in so many fields a side, each of so many
+pixels a side.
+"""
+_UNLIKE, _FEW_UNLIKE = 20, 3
+"""Fields that differ by so many shades are unlike; so many are needed to hide a word."""
 NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise limits.seconds"
 
 
-class SeenWord(NamedTuple):
-    """A word, its line, and its box on the page."""
+class PageSight(NamedTuple):
+    """The words on the pictures of a page, with corners that are points of the page."""
 
-    text: str
-    line: str
-    box: Box
+    words: list[SeenWord]
+    unread: int
 
 
 class Sight:
-    """Looks at the pages of one document."""
+    """Looks at the pages and pictures of one document."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data = data
@@ -45,60 +55,106 @@ class Sight:
         self._until = time.monotonic() + _SHARE_OF_TIME * limits.seconds
         # A document of its own: to read its text, pages of the other one are turned.
         self._document: pypdfium2.PdfDocument | None = None
+        self._shown: set[ObjectNumber] = set()
+        """The pictures that a page shows as they are stored."""
 
     def close(self) -> None:
         if self._document is not None:
             self._document.close()
 
-    def words(self, index: int, pictures: Sequence[Matrix]) -> list[SeenWord] | str:
-        """The words on the pictures of a page, or why they cannot be read."""
+    def obstacle(self) -> str:
+        """Return why nothing can be read, empty if it can."""
         if ocr.program() is None:
             return NO_OCR
-        if time.monotonic() > self._until:
-            return NO_TIME
+        return NO_TIME if time.monotonic() > self._until else ""
+
+    def on_page(self, pdf: pikepdf.Pdf, index: int, pictures: Sequence[Picture]) -> PageSight:
+        """Return the words on the pictures of a page."""
         import pypdfium2
 
         if self._document is None:
             self._document = pypdfium2.PdfDocument(self._data)
         page = self._document[index]
         try:
-            return [word for word in self._read(page) if _on_any(word.box, pictures)]
+            width, height = page.get_size()
+            scale = min(_DOTS_PER_POINT, math.sqrt(self._pixels / max(width * height, 1.0)))
+            image = page.render(scale=scale).to_pil().convert("L")
+            to_page = _to_page(page, image.size)
         finally:
             page.close()
+        self._note_shown(pdf, image, to_page, pictures)
+        seen = look(image, enlarge=False, until=self._until)
+        matrices = [picture.matrix for picture in pictures]
+        words = (_moved(word, to_page) for word in seen.words)
+        return PageSight([word for word in words if _on_any(word.corners, matrices)], seen.unread)
 
-    def _read(self, page: pypdfium2.PdfPage) -> Iterable[SeenWord]:
-        width, height = page.get_size()
-        scale = min(_DOTS_PER_POINT, math.sqrt(self._pixels / max(width * height, 1.0)))
-        image = page.render(scale=scale).to_pil().convert("L")
-        buffer = io.BytesIO()
-        image.save(buffer, "PNG", compress_level=1)
-        for word in ocr.words(buffer.getvalue()):
-            corners = (
-                _on_page(page, image.size, word.left, word.top),
-                _on_page(page, image.size, word.left + word.width, word.top + word.height),
-            )
-            yield SeenWord(word.text, word.line, _around(*corners))
+    def _note_shown(
+        self, pdf: pikepdf.Pdf, page: Image, to_page: Matrix, pictures: Sequence[Picture]
+    ) -> None:
+        """Note the pictures that look on the page as they are stored: not covered, clipped or cut
+        off by its sides.
+        """
+        from PIL.Image import Resampling, Transform
+
+        to_pixels = inverse(to_page)
+        for source, matrix, _ in pictures:
+            if source is None or to_pixels is None or source.objgen in self._shown:
+                continue
+            stored = decoded(pdf, source)
+            if stored is None:
+                continue
+            a, b, c, d, e, f = multiply(matrix, to_pixels)
+            # From a pixel of the sample, which runs down, to one of the page.
+            side = _SAMPLE * _FINENESS
+            coefficients = a / side, -c / side, c + e, b / side, -d / side, d + f
+            sample = page.transform(
+                (side, side), Transform.AFFINE, coefficients, Resampling.BILINEAR, fillcolor=127
+            ).resize((_SAMPLE, _SAMPLE), Resampling.BOX)
+            if _alike(sample, stored.convert("L").resize((_SAMPLE, _SAMPLE), Resampling.BOX)):
+                self._shown.add(source.objgen)
+
+    def in_picture(self, pdf: pikepdf.Pdf, source: pikepdf.Object) -> Seen | None:
+        """Return the words of a picture as it is stored, with corners in its unit square; None if
+        it cannot be decoded.
+        """
+        stored = decoded(pdf, source)
+        if stored is None:
+            return None
+        seen = look(stored.convert("L"), until=self._until)
+        to_unit = (1 / stored.width, 0.0, 0.0, -1 / stored.height, 0.0, 1.0)
+        return seen._replace(words=[_moved(word, to_unit) for word in seen.words])
+
+    def is_shown(self, source: pikepdf.Object) -> bool:
+        return source.objgen in self._shown
 
 
-def _on_page(
-    page: pypdfium2.PdfPage, size: tuple[int, int], across: int, down: int
-) -> tuple[float, float]:
+def _to_page(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
+    """Return the matrix from pixels of a drawn page to the page."""
     from pypdfium2 import raw
 
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDF_DeviceToPage(page, 0, 0, *size, 0, across, down, x, y)
-    return x.value, y.value
+    def point(across: int, down: int) -> tuple[float, float]:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        raw.FPDF_DeviceToPage(page, 0, 0, *size, 0, across, down, x, y)
+        return x.value, y.value
+
+    (e, f), (ax, ay), (cx, cy) = point(0, 0), point(size[0], 0), point(0, size[1])
+    wide, high = size
+    return (ax - e) / wide, (ay - f) / wide, (cx - e) / high, (cy - f) / high, e, f
 
 
-def _around(one: tuple[float, float], other: tuple[float, float]) -> Box:
-    from dlpctl.formats.pdf.reading import Box
-
-    (left, right), (bottom, top) = sorted((one[0], other[0])), sorted((one[1], other[1]))
-    return Box(left, bottom, right, top)
+def _moved(word: SeenWord, matrix: Matrix) -> SeenWord:
+    first, second, third, fourth = (apply(matrix, *corner) for corner in word.corners)
+    return word._replace(corners=(first, second, third, fourth))
 
 
-def _on_any(box: Box, pictures: Sequence[Matrix]) -> bool:
-    corners = [(x, y) for x in (box.left, box.right) for y in (box.bottom, box.top)]
+def _alike(sample: Image, stored: Image) -> bool:
+    from PIL import ImageChops
+
+    differing = ImageChops.difference(sample, stored).histogram()[_UNLIKE:]
+    return sum(differing) < _FEW_UNLIKE
+
+
+def _on_any(corners: Corners, pictures: Sequence[Matrix]) -> bool:
     for matrix in pictures:
         back = inverse(matrix)
         if back is None:

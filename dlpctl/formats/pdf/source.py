@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, is_stream, numbers, stream_bytes
+from dlpctl.formats.pdf.objects import (
+    is_array,
+    is_dictionary,
+    is_stream,
+    name_text,
+    numbers,
+    stream_bytes,
+)
 from dlpctl.formats.pdf.reading import Box
 from dlpctl.formats.pdf.walker import Budget, StreamKey
 
@@ -22,6 +29,12 @@ if TYPE_CHECKING:
 
 ObjectNumber = tuple[int, int]
 _STREAM = re.compile(rb">>\s*stream\r?\n")
+_INLINE_PICTURE = re.compile(rb"(?:^|\s)BI\s*/")
+_CATALOG = re.compile(
+    rb"([0-9]+)\s+([0-9]+)\s+obj\s*<<(?:(?!endobj).)*?/Type\s*/Catalog", re.DOTALL
+)
+_END_OF_STREAM = b"\nendstream\nendobj\n%%EOF\n"
+_OBJECT = re.compile(rb"([0-9]+)\s+([0-9]+)\s+obj\b")
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -41,10 +54,35 @@ class Canvas:
     page: int | None
     visible: Box
 
+    @property
+    def is_glyph(self) -> bool:
+        """Whether it draws a character of a Type 3 font, which pages show as text."""
+        stream = self.stream
+        return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
+
 
 def _is_cut_off(data: bytes) -> bool:
     started = _STREAM.search(data, data.rfind(b"endobj") + 1)
     return started is not None and data.find(b"endstream", started.end()) < 0
+
+
+def _opened(data: bytes, password: str) -> pikepdf.Pdf:
+    """Open a file, one without a trailer by the catalog that it has."""
+    import pikepdf
+
+    try:
+        return pikepdf.open(io.BytesIO(data), password=password, suppress_warnings=True)
+    except pikepdf.PdfError as error:
+        root = re.findall(_CATALOG, data)
+        if b"trailer" in data or not root or isinstance(error, pikepdf.PasswordError):
+            raise
+        end = b"\ntrailer <</Root %s %s R>>\n%%%%EOF\n" % root[-1]
+        return pikepdf.open(io.BytesIO(data + end), suppress_warnings=True)
+
+
+def _last_object(pdf: pikepdf.Pdf, data: bytes) -> object:
+    numbers = _OBJECT.findall(data, data.rfind(b"endobj", 0, -len(_END_OF_STREAM)) + 1)
+    return pdf.get_object(int(numbers[0][0]), int(numbers[0][1])) if numbers else None
 
 
 @contextmanager
@@ -56,13 +94,12 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
             f"the PDF is larger than {limits.input_bytes >> 20} MB: split it or raise "
             "limits.input_bytes"
         )
-    if _is_cut_off(data):
-        # What is left of the stream may still be unpacked, and no reader looks at it.
-        raise FormatError(
-            "the PDF is cut off in the middle of its contents: get it whole and try again"
-        )
+    cut_off = _is_cut_off(data)
+    if cut_off:
+        # What is left of the stream may still be unpacked: it is read like any other.
+        data += _END_OF_STREAM
     try:
-        pdf = pikepdf.open(io.BytesIO(data), password=password or "", suppress_warnings=True)
+        pdf = _opened(data, password or "")
     except pikepdf.PasswordError as error:
         hint = (
             "the password is wrong"
@@ -75,6 +112,10 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
             "the file is no readable PDF: print or save it anew and try again"
         ) from error
     with pdf:
+        if cut_off and not is_stream(_last_object(pdf, data)):
+            raise FormatError(
+                "the PDF is cut off in the middle of its contents: get it whole and try again"
+            )
         if len(pdf.pages) > limits.pdf_pages:
             raise FormatError(
                 f"the PDF has more than {limits.pdf_pages} pages: split it or raise "
@@ -95,6 +136,10 @@ def normalized(pdf: pikepdf.Pdf) -> bytes:
 def page_canvases(pdf: pikepdf.Pdf, budget: Budget) -> Iterator[Canvas]:
     for index, page in enumerate(pdf.pages):
         data = _contents(page.obj, budget)
+        if b"BI" in data and _INLINE_PICTURE.search(data):
+            # A picture of its own can be read and painted over.
+            page.externalize_inline_images()
+            data = _contents(page.obj, budget)
         resources = _inherited(page.obj, "/Resources")
         yield Canvas(index, f"page {index + 1}", data, resources, None, index, _visible(page.obj))
 
@@ -160,7 +205,7 @@ def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> li
         if not is_stream(item) or item.objgen in drawn:
             continue
         number = item.objgen
-        is_form = str(item.get("/Subtype", "")) == "/Form"
+        is_form = name_text(item.get("/Subtype")) == "/Form"
         if not is_form and item.get("/PatternType") != 1 and number not in glyphs:
             continue
         data = stream_bytes(item, budget.expanded)
@@ -192,7 +237,7 @@ def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None
     """The drawings of Type 3 glyphs, with the resources of their font."""
     found: dict[ObjectNumber, pikepdf.Object | None] = {}
     for item in pdf.objects:
-        if is_dictionary(item) and str(item.get("/Subtype", "")) == "/Type3":
+        if is_dictionary(item) and name_text(item.get("/Subtype")) == "/Type3":
             drawings = item.get("/CharProcs")
             for drawing in drawings.values() if is_dictionary(drawings) else ():
                 if is_stream(drawing):
@@ -254,7 +299,7 @@ def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
     for item in pdf.objects:
         if (
             is_dictionary(item)
-            and str(item.get("/Type", "")) == "/Page"
+            and name_text(item.get("/Type")) == "/Page"
             and item.objgen not in shown
         ):
             data = _contents(item, budget)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats.pdf import jpeg
+from dlpctl.formats import jpeg
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
 from dlpctl.formats.pdf.objects import (
@@ -18,6 +18,7 @@ from dlpctl.formats.pdf.objects import (
     is_name,
     is_stream,
     is_string,
+    name_text,
     stream_bytes,
 )
 from dlpctl.formats.pdf.source import ObjectNumber
@@ -99,7 +100,7 @@ class Collector:
                 or item.objgen in self._seen
             ):
                 continue
-            if str(item.get("/Type", "") if not is_array(item) else "") in ("/ObjStm", "/XRef"):
+            if name_text(item.get("/Type") if not is_array(item) else None) in ("/ObjStm", "/XRef"):
                 continue
             number = item.objgen
             place = f"unused object {number[0]}"
@@ -115,7 +116,7 @@ class Collector:
                 yield from self._string(visit)
                 continue
             if is_name(item):
-                self._note_name(str(item), visit.place)
+                self._note_name(name_text(item), visit.place)
                 continue
             if not (is_dictionary(item) or is_array(item) or is_stream(item)):
                 continue
@@ -126,7 +127,7 @@ class Collector:
                 visit = visit._replace(owner=item.objgen, path=())
             entered = False
             if is_array(item):
-                if len(item) and is_name(item[0]) and str(item[0]) == "/Indexed":
+                if len(item) and name_text(item[0]) == "/Indexed":
                     continue
                 stack += [
                     visit._replace(item=value, path=(*visit.path, index))
@@ -140,7 +141,7 @@ class Collector:
     def _members(self, item: pikepdf.Object, visit: _Visit) -> list[_Visit]:
         from pikepdf import Object
 
-        kind = str(item.get("/Type", ""))
+        kind = name_text(item.get("/Type"))
         if kind == "/Annot" or ("/Subtype" in item and "/Rect" in item):
             visit = visit._replace(place=_annotation(visit.place))
         context = visit.context
@@ -196,17 +197,19 @@ class Collector:
         text = str(visit.item)
         if visit.key == "/Contents" and len(text) > 256 and not text.isprintable():
             text = readable(bytes(visit.item))
+        if visit.key == "/FontFamily" and not _TELLING_NAME.search(text):
+            return  # a typeface, which may be called like a person
         if len(text) < 2 or _DATE.fullmatch(text):
             return
         self._budget.spend(expanded=len(text))
         yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
 
     def _stream(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
-        kind, subtype = str(item.get("/Type", "")), str(item.get("/Subtype", ""))
+        kind, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
         number = item.objgen
         if subtype == "/Image":
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                notes = jpeg.notes(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
+                notes = jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
                 if notes:
                     yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
             return
@@ -226,6 +229,9 @@ class Collector:
             )
             return
         self._budget.spend(expanded=len(data))
+        if _is_container(data):
+            self.files[number] = "content"
+            return
         text, codec = decode(data)
         if kind == "/Metadata" or subtype == "/XML" or text.lstrip("\ufeff \t\r\n").startswith("<"):
             yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
@@ -246,6 +252,16 @@ def _annotation(place: str) -> str:
     return (
         place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
     )
+
+
+def _is_container(data: bytes) -> bool:
+    """Return whether a stream of unknown kind is a file of its own, such as the document that a
+    hybrid PDF was made from.
+    """
+    from dlpctl.formats.discovery import rank
+    from dlpctl.formats.recognition import CATCH_ALL, HEAD, readings
+
+    return not decode(data[:HEAD])[1].startswith("utf") and rank(readings(data, "")[0]) < CATCH_ALL
 
 
 def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:

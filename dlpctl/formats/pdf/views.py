@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.wraps import goes_on
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
-_CONTINUES = frozenset("-@._/+=#:&")
 _MOVED = frozenset(".,;:!?")
-_NARROW = 24
-"""Columns of so few characters cut words wherever they end."""
 _EDGE_LINES = 3
 _REACH = 160
 """The number of characters on each side of a page break that are joined."""
@@ -82,6 +80,7 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
     """
     if len(lines) < 2 and not page.soft_hyphens:
         return
+    texts = [text[line.start : line.end] for line in lines]
     hyphens = iter([*page.soft_hyphens, len(text) + 1])
     hyphen = next(hyphens)
     for number, line in enumerate(lines):
@@ -101,34 +100,7 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
             start = hyphen + 1
             hyphen = next(hyphens)
         parts.append(Piece(page.segment, start, line.end))
-        following = lines[number + 1] if number + 1 < len(lines) else None
-        parts.append(
-            glue if following is not None and _goes_on(text, lines, number, glue) else "\n"
-        )
-
-
-def _goes_on(text: str, lines: list[Line], number: int, glue: str) -> bool:
-    line, following = lines[number], lines[number + 1]
-    last, first = text[line.end - 1], text[following.start]
-    if last in _CONTINUES or first in _CONTINUES:
-        return True
-    near = lines[max(0, number - 4) : number + 5]
-    longest = max(each.end - each.start for each in near)
-    full = (line.end - line.start) >= 0.6 * longest
-    if glue:
-        return full
-    before, after = (
-        text[line.start : line.end].split(),
-        text[following.start : following.end].split(),
-    )
-    if len(before) == 1:
-        # One word that fills a line may go on; a column of such words is a list.
-        return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
-    # Text wraps between words, so two plain words are two words; a value of digits and signs may be
-    # cut.
-    if longest <= _NARROW:
-        return full and not (before[-1].isalpha() and after[0].isalpha())
-    return full and not before[-1].isalpha() and not after[0].isalpha()
+        parts.append(glue if goes_on(texts, number, glue) else "\n")
 
 
 def _page_breaks(
@@ -159,11 +131,14 @@ def _page_breaks(
 
     parts: Parts = []
     for before, after, ending, beginning in zip(pages, pages[1:], lines, lines[1:], strict=False):
-        last = next(
-            (line for line in reversed(ending[-_EDGE_LINES:]) if not furniture(before, line)), None
+        lasts, firsts = ending[-_EDGE_LINES:][::-1], beginning[:_EDGE_LINES]
+        # What looks like a page number may be the end of a value.
+        joints = dict.fromkeys(
+            (last, first)
+            for last in (lasts[:1] + [line for line in lasts if not furniture(before, line)][:1])
+            for first in (firsts[:1] + [line for line in firsts if not furniture(after, line)][:1])
         )
-        first = next((line for line in beginning[:_EDGE_LINES] if not furniture(after, line)), None)
-        if last is not None and first is not None:
+        for last, first in joints:
             tail = Piece(before.segment, max(last.start, last.end - _REACH), last.end)
             head = Piece(after.segment, first.start, min(first.end, first.start + _REACH))
             for glue in (" ", ""):

@@ -111,6 +111,8 @@ class Show:
     glyphs: int
     mark: Mark | None
     order: int
+    placed: bool
+    """True if it was moved to, false if it is shown where the text before it ends."""
 
 
 class Picture(NamedTuple):
@@ -209,6 +211,7 @@ class _Interpreter:
         self._parents = parents
         self._text: Matrix = IDENTITY
         self._line: Matrix = IDENTITY
+        self._placed = True
         self._stack: list[State] = []
         self._marks: list[Mark | None] = []
         self._fonts: dict[bytes, Font | None] = {}
@@ -230,12 +233,15 @@ class _Interpreter:
     # ---- text
 
     def begin_text(self, _operation: Operation) -> None:
+        self._placed = True
         self._text = self._line = IDENTITY
 
     def set_matrix(self, operation: Operation) -> None:
+        self._placed = True
         self._text = self._line = _matrix(operation.operands)
 
     def move(self, operation: Operation) -> None:
+        self._placed = True
         x, y = _reals(operation.operands, 2)
         if operation.operator == b"TD":
             self._state = self._state._replace(leading=-y)
@@ -243,6 +249,7 @@ class _Interpreter:
         self._text = self._line = (a, b, c, d, x * a + y * c + e, x * b + y * d + f)
 
     def next_line(self, _operation: Operation) -> None:
+        self._placed = True
         down = (1.0, 0.0, 0.0, 1.0, 0.0, -self._state.leading)
         self._text = self._line = multiply(down, self._line)
 
@@ -316,8 +323,10 @@ class _Interpreter:
                 count,
                 self._marks[-1] if self._marks else None,
                 len(drawing.shows),
+                self._placed,
             )
         )
+        self._placed = False
         a, b, c, d, e, f = text
         if font.vertical:
             self._text = (a, b, c, d, e + length * c, f + length * d)

@@ -44,6 +44,11 @@ def decode(data: bytes) -> tuple[str, str]:
         return data.decode("latin-1"), "latin-1"
 
 
+def _is_typeface(tag: str, text: str) -> bool:
+    """Return whether XMP names a font here, which may be called like a person."""
+    return tag.startswith("<stFnt:") and not any(map(str.isdigit, text))
+
+
 class XmlText:
     """Texts, attributes and comments of a source, a line each, with entities resolved."""
 
@@ -54,13 +59,15 @@ class XmlText:
         """The start and end of each stretch in the source, and whether it is an entity."""
         self._length = 0
         parts: list[str] = []
+        tag = ""
         for match in _PART.finditer(source):
             if match["tag"]:
+                tag = match["tag"]
                 for attribute in _ATTRIBUTE.finditer(match["tag"]):
                     group = 1 if attribute[1] is not None else 2
                     offset = match.start() + attribute.start(group)
                     self._add(parts, offset, attribute[group], entities=True)
-            elif match.lastgroup:
+            elif match.lastgroup and not _is_typeface(tag, match[match.lastgroup]):
                 self._add(
                     parts,
                     match.start(match.lastgroup),

@@ -617,3 +617,43 @@ def test_a_wrapped_card_in_a_table_is_gone(drawn, check):
     result = check(drawn(page))
     assert {SSN, CARD} <= result.values
     assert not result.leaks(SSN, CARD)
+
+
+def test_cells_that_abut_are_cells(drawn, check):
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    def rows(canvas):
+        for row in range(3):
+            x = 40.0
+            for cell in ("Unit 6", SSN, "4539 5787 6362 1486", "19 kept"):
+                canvas.drawString(x, 700 - 20 * row, cell)
+                x += stringWidth(cell, "Helvetica", 12) + 0.5
+
+    result = check(drawn(rows))
+    assert {SSN, "4539 5787 6362 1486"} <= result.values
+    assert not result.leaks()
+    assert "kept" in result.text()
+
+
+def test_the_end_of_a_value_on_the_next_page_is_no_page_number(drawn, check):
+    def pages(canvas):
+        canvas.drawString(72, 100, "Her card is 4539 5787 6362")
+        canvas.showPage()
+        canvas.drawString(72, 800, "1486")
+        canvas.drawString(72, 780, "and that is all")
+
+    result = check(drawn(pages))
+    assert any(value.endswith("1486") for value in result.values)
+    assert not result.leaks("4539578763621486")
+
+
+def test_a_font_whose_map_lies_is_read_by_ocr(handmade, check, with_ocr):
+    made = handmade()
+    shown = SSN.translate(str.maketrans("0123456789", "3456789012"))
+    lines = "\n".join(f"<{48 + digit:02x}> <{48 + (digit + 3) % 10:04x}>" for digit in range(10))
+    lying = f"1 begincodespacerange <00> <ff> endcodespacerange\n10 beginbfchar\n{lines}\nendbfchar"
+    made.page.Resources.Font.F1.ToUnicode = made.pdf.make_stream(lying.encode())
+    made.content(f"BT /F1 14 Tf 72 700 Td (Her number is {SSN} today) Tj ET")
+    data = made.save()
+    assert shown in FORMAT.extract(data, Limits()).segments[0].text
+    assert SSN in check(data).values

@@ -107,3 +107,51 @@ def test_without_ocr_it_is_not_inspected(check):
 def test_time_for_ocr_is_limited(with_ocr):
     document = FORMAT.extract(scanned(scan(LINES)), Limits(seconds=0.0))
     assert ["raise limits.seconds" in part.reason for part in document.uninspected] == [True]
+
+
+HIDDEN = {
+    "covered": "q {0} 0 0 {1} 0 0 cm /{2} Do Q 1 g 0 0 2000 2000 re f",
+    "clipped away": "q 0 0 9 9 re W n {0} 0 0 {1} 0 0 cm /{2} Do Q",
+    "off the page": "q {0} 0 0 {1} 3000 0 cm /{2} Do Q",
+    "not used": "",
+}
+
+
+@pytest.mark.parametrize(
+    "way",
+    [way if way == "covered" else pytest.param(way, marks=pytest.mark.slow) for way in HIDDEN],
+)
+def test_a_picture_that_no_page_shows_is_masked_where_it_is_stored(way, check, with_ocr):
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(scanned(scan(LINES)))) as pdf:
+        page = pdf.pages[0].obj
+        (name,) = page.Resources.XObject.keys()
+        width, height = (float(each) for each in list(page.MediaBox)[2:])
+        page.Contents = pdf.make_stream(HIDDEN[way].format(width, height, name[1:]).encode())
+        buffer = io.BytesIO()
+        pdf.save(buffer)
+    result = check(buffer.getvalue())
+    assert result.values == {SSN}
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        (image,) = pdf.pages[0].Resources.XObject.values()
+        shown = FORMAT.extract(scanned(pikepdf.PdfImage(image).as_pil_image()), Limits())
+    words = " ".join(segment.text for segment in shown.segments)
+    assert "4399" not in words
+    assert "sincerely" in words
+
+
+def test_an_inline_picture_is_painted_over(check, with_ocr):
+    import pikepdf
+
+    jpeg = io.BytesIO()
+    scan(LINES).convert("L").save(jpeg, "JPEG")
+    with pikepdf.new() as pdf:
+        page = pdf.add_blank_page(page_size=(500, 300))
+        start = b"q 496 0 0 280 0 0 cm BI /W 1240 /H 700 /CS /G /BPC 8 /F /DCT ID "
+        page.obj.Contents = pdf.make_stream(start + jpeg.getvalue() + b"\nEI Q")
+        buffer = io.BytesIO()
+        pdf.save(buffer)
+    result = check(buffer.getvalue())
+    assert result.values == {SSN}
+    assert "4399" not in seen_words(result.masked)

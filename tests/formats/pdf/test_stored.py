@@ -422,9 +422,20 @@ def test_the_second_reader_sees_an_earlier_revision(drawn, updated):
     )
 
 
-def test_a_file_that_ends_within_a_stream_is_refused(drawn):
+def test_a_file_that_ends_within_a_stream_is_repaired(drawn, check):
     data = drawn(lambda canvas: canvas.drawString(72, 700, f"Her number {SSN}"))
-    assert FORMAT.extract(data, Limits()).segments
-    for end in (data.rindex(b"endstream"), data.rindex(b"endstream") - 20):
-        with pytest.raises(FormatError, match="cut off"):
-            FORMAT.extract(data[:end], Limits())
+    result = check(data[: data.rindex(b"endstream")])
+    assert result.values == {SSN}
+    assert not result.leaks()
+
+
+def test_what_a_stream_that_was_cut_off_still_says_is_read(drawn):
+    lines = [f"Line {number} of many, all of which say the same" for number in range(99)]
+
+    def draw(canvas):
+        for number, line in enumerate([f"Her number {SSN}", *lines]):
+            canvas.drawString(72, 800 - 7 * number, line)
+
+    data = drawn(draw)
+    document = FORMAT.extract(data[: data.rindex(b"endstream") - 40], Limits())
+    assert any(SSN in segment.text for segment in document.segments)

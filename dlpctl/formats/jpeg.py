@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+_END_OF_SCAN = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
+"""A marker within or after the samples, where a zero follows each byte that looks like one."""
 _KEPT = {0xE0, 0xE2, 0xEE}
 """JFIF, color profile, Adobe's color transform: needed to show the picture."""
 
@@ -21,11 +23,29 @@ def _markers(data: bytes) -> Iterator[tuple[int, int, int]]:
         position = end
 
 
+def end_of(data: bytes) -> int:
+    """Return where the picture ends, after which other programs hide things."""
+    position = max((end for _, _, end in _markers(data)), default=2)
+    for found in _END_OF_SCAN.finditer(data, position):
+        if found.start() < position:
+            continue
+        if data[found.start() + 1] == 0xD9:
+            return found.end()
+        length = int.from_bytes(data[found.end() : found.end() + 2], "big")
+        position = found.end() + length
+    return len(data)
+
+
+def with_orientation(data: bytes, exif: bytes) -> bytes:
+    """Return the picture with Exif that says no more than how to turn it."""
+    return data[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif + data[2:]
+
+
 def _is_note(marker: int) -> bool:
     return marker == 0xFE or (0xE0 <= marker <= 0xEF and marker not in _KEPT)
 
 
-def notes(data: bytes) -> str:
+def note_text(data: bytes) -> str:
     """The readable text of the notes, a line each."""
     texts: list[str] = []
     for marker, start, end in _markers(data):
@@ -42,4 +62,4 @@ def without_notes(data: bytes) -> bytes:
         if not _is_note(marker):
             kept += data[start:end]
         position = end
-    return bytes(kept) + data[position:]
+    return bytes(kept) + data[position : end_of(data)]

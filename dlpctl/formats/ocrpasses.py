@@ -1,0 +1,296 @@
+"""Read a picture in as many passes of OCR as its ink needs: turned, with more contrast, or for
+words outside of paragraphs.
+
+A pass reads what the passes before it left: lines that were read with confidence are painted over.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.formats import ocr
+from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PIL.Image import Image
+
+    from dlpctl.formats.ocr import Word
+
+Point = tuple[float, float]
+Corners = tuple[Point, Point, Point, Point]
+
+UNREAD = "writing that OCR cannot read with confidence"
+_CONFIDENT, _UNSURE = 70.0, 65.0
+"""A line of this confidence counts as read, and one below the other as not read."""
+_LEAST_TEXT = 3
+"""The number of letters and digits that a line has which OCR did not make up."""
+_SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
+"""A picture may be askew, and one on its side, if less of its characters are confident, or if it
+has fewer of them.
+"""
+_BETTER = 1.1
+"""The least share of more confident characters in a picture that is turned."""
+_TRIAL_PIXELS = 1_500_000
+
+
+class SeenWord(NamedTuple):
+    """A word of a picture."""
+
+    text: str
+    line: str
+    """Names its line among those of all passes."""
+    box: tuple[float, float, float, float]
+    """Left, top, right and bottom as it was read, which only words of one pass have in common."""
+    corners: Corners
+    """In pixels of the picture, from the start of the word's top, around it."""
+
+
+class Seen(NamedTuple):
+    """The words of a picture, and how much of it was not read."""
+
+    words: list[SeenWord]
+    unread: int = 0
+    """Lines of writing that no pass could read."""
+
+
+class _Pass(NamedTuple):
+    """The words of one pass, by line."""
+
+    lines: list[list[Word]]
+    angle: float
+    size: tuple[int, int]
+    """The size of the turned picture."""
+    times: float
+
+    def confident(self) -> list[list[Word]]:
+        return [
+            line
+            for line in self.lines
+            if _confidence(line) >= _CONFIDENT and _length(line) >= _LEAST_TEXT
+        ]
+
+    @property
+    def score(self) -> int:
+        return sum(map(_length, self.confident()))
+
+    @property
+    def length(self) -> int:
+        return max(_LITTLE, sum(map(_length, self.lines)))
+
+
+def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
+    """Return the words of a picture in shades of gray; no pass starts after `until`."""
+    if is_blank(picture):
+        return Seen([])
+    try:
+        return _look(picture, enlarge=enlarge, until=until)
+    except ocr.OcrTimeoutError:
+        return Seen([], unread=1)
+
+
+def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
+    times = enlargement(picture) if enlarge else 1
+    first = _read(picture, 0.0, times)
+    if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
+        first = _turned(picture, first, times)
+    passes = [first]
+    left = _without(picture, first)
+    for more in (0.0, 90.0, 270.0):
+        if not has_ink(left) or time.monotonic() >= until:
+            break
+        found = _read(flattened(left), first.angle + more, times, sparse=True)
+        if more:
+            found = found._replace(lines=found.confident())
+        passes.append(found)
+        left = _without(left, found)
+    return Seen(
+        [
+            word
+            for number, each in enumerate(passes)
+            for word in _words(each, picture.size, str(number))
+        ],
+        _unread(passes, picture.size),
+    )
+
+
+def look_sparsely(picture: Image) -> list[str]:
+    """Return the words that one pass sees outside of paragraphs, as a second reader."""
+    if is_blank(picture):
+        return []
+    try:
+        found = _read(picture, 0.0, enlargement(picture), sparse=not is_texture(picture))
+    except ocr.OcrTimeoutError:
+        return []
+    return [word.text for line in found.lines for word in line]
+
+
+def _confidence(line: Iterable[Word]) -> float:
+    """Return the confidence of a line, in which a long word counts for more."""
+    weights = [(len(word.text), word.confidence) for word in line]
+    return sum(length * each for length, each in weights) / max(
+        sum(length for length, _ in weights), 1
+    )
+
+
+def _length(line: Iterable[Word]) -> int:
+    return sum(sum(map(str.isalnum, word.text)) for word in line)
+
+
+# ---- a pass
+
+
+def _read(picture: Image, angle: float, times: float, *, sparse: bool = False) -> _Pass:
+    turned = _rotated(picture, angle)
+    shown = turned
+    if times != 1:
+        from PIL.Image import Resampling
+
+        size = round(turned.width * times), round(turned.height * times)
+        shown = turned.resize(size, Resampling.LANCZOS)
+    lines: dict[str, list[Word]] = defaultdict(list)
+    for word in ocr.words(_png(shown), sparse=sparse):
+        lines[word.line].append(word)
+    return _Pass(list(lines.values()), angle, turned.size, times)
+
+
+def _png(picture: Image) -> bytes:
+    output = io.BytesIO()
+    picture.save(output, "PNG", compress_level=1)
+    return output.getvalue()
+
+
+def _rotated(picture: Image, angle: float) -> Image:
+    if not angle % 360:
+        return picture
+    from PIL.Image import Resampling
+
+    return picture.rotate(angle, Resampling.BICUBIC, expand=True, fillcolor=_paper_of(picture))
+
+
+def _paper_of(picture: Image) -> int:
+    """Return the most frequent shade."""
+    shades = picture.histogram()
+    return shades.index(max(shades))
+
+
+def _words(found: _Pass, size: tuple[int, int], name: str) -> Iterable[SeenWord]:
+    room = found.times / 2 if found.times > 1 else 0.0
+    for number, line in enumerate(found.lines):
+        for word in line:
+            right, bottom = word.left + word.width, word.top + word.height
+            box = (word.left, word.top, right, bottom)
+            yield SeenWord(word.text, f"{name}/{number}", box, _corners(found, word, size, room))
+
+
+def _corners(found: _Pass, word: Word, size: tuple[int, int], room: float = 0.0) -> Corners:
+    """Return the corners of a word, and of room around it, in the picture as it was before it was
+    turned.
+    """
+    sine, cosine = (each(math.radians(-found.angle)) for each in (math.sin, math.cos))
+
+    def back(x: float, y: float) -> Point:
+        x, y = x / found.times - found.size[0] / 2, y / found.times - found.size[1] / 2
+        return x * cosine + y * sine + size[0] / 2, y * cosine - x * sine + size[1] / 2
+
+    left, top = word.left - room, word.top - room
+    right, bottom = word.left + word.width + room, word.top + word.height + room
+    return back(left, top), back(right, top), back(right, bottom), back(left, bottom)
+
+
+# ---- turns
+
+
+def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
+    """Return the pass over the picture as it is read best."""
+    small = min(times, math.sqrt(_TRIAL_PIXELS / (picture.width * picture.height)))
+    skew = skew_of(picture)
+    weak = upright.score < _WEAK_SHARE * upright.length
+    angles = [skew + turn for turn in ((0, 90, 180, 270) if weak else (0,)) if skew + turn]
+    if not angles:
+        return upright
+    trials = [_read(picture, angle, max(small, 0.3)) for angle in angles]
+    if weak and times > 1:
+        trials.append(_read(picture, float(skew), 1))  # letters that were large enough
+    best = max(trials, key=lambda trial: trial.score)
+    if best.score < _BETTER * upright.score:
+        return upright
+    read = best if best.times == times else _read(picture, best.angle, times)
+    return max((best, read, upright), key=lambda trial: trial.score)
+
+
+def _without(picture: Image, found: _Pass) -> Image:
+    """Return a copy without the lines that were read, in the shade of what is around each word."""
+    from PIL import ImageDraw, ImageStat
+
+    copy = picture.copy()
+    draw = ImageDraw.Draw(copy)
+    for line in found.confident():
+        for word, following in zip(line, [*line[1:], None], strict=True):
+            right = word.left + word.width
+            if following is not None and 0 < following.left - right < 2 * word.height:
+                right = following.left
+            room = max(3.0 * found.times, word.height / 4)
+            box = _around(
+                _corners(found, word._replace(width=right - word.left), picture.size, room)
+            )
+            left, top, right, bottom = (round(each) for each in box)
+            within = (
+                max(left, 0),
+                max(top, 0),
+                min(right, picture.width),
+                min(bottom, picture.height),
+            )
+            if within[0] < within[2] and within[1] < within[3]:
+                draw.rectangle(within, fill=int(ImageStat.Stat(picture.crop(within)).median[0]))
+    return copy
+
+
+# ---- what is left
+
+
+def _unread(passes: list[_Pass], size: tuple[int, int]) -> int:
+    """Return the number of lines that look like writing and that no pass could read."""
+    read = [
+        _around(_corners(each, word, size, word.height / 2))
+        for each in passes
+        for line in each.confident()
+        for word in line
+    ]
+    return sum(
+        _is_writing(line)
+        and not any(
+            _meet(_around(_corners(each, word, size)), box) for word in line for box in read
+        )
+        for each in passes[:2]
+        for line in each.lines
+    )
+
+
+def _is_writing(line: list[Word]) -> bool:
+    """Return whether a line that was not read shows the even heights of letters."""
+    if _confidence(line) >= _UNSURE or _length(line) < 2 * _LEAST_TEXT:
+        return False
+    heights = sorted(word.height for word in line)
+    wide = max(word.left + word.width for word in line) - min(word.left for word in line)
+    middle = heights[len(heights) // 2]
+    return heights[-1] < 2 * middle and wide > 3 * middle
+
+
+def _around(corners: Iterable[Point]) -> tuple[float, float, float, float]:
+    xs, ys = zip(*corners, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _meet(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    return (
+        first[0] < second[2]
+        and second[0] < first[2]
+        and first[1] < second[3]
+        and second[1] < first[3]
+    )

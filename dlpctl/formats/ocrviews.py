@@ -1,0 +1,116 @@
+"""The texts that detectors run on for the words of a picture: line by line, across columns, with
+lines joined, and with letters that OCR takes for digits.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.wraps import goes_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dlpctl.formats.ocrpasses import SeenWord
+
+Lines = list[list[int]]
+"""The numbers of the words of each line."""
+_ALIKE = str.maketrans("OoQDIil|SsBZzGg", "000011115582266")
+_DIGITS_MISREAD = re.compile(r"(?=[^0-9]*[0-9])[-0-9OoQDIil|SsBZzGg().,/+]{2,}")
+_COUNTRY = re.compile(r"([A-Z]{2})(?=[0-9OoQDIil|SsBZz]{2})")
+_AT_MISREAD = re.compile(r"(?<=\w)[©®](?=\w)")
+_DOT_MISREAD = re.compile(r"(?<=@)(?P<domain>[\w-]{2,}?)(?=(?:com|org|net|edu|gov|info|de)$)")
+_CELL_GAP = 3.0
+"""Words of a row that are further apart than this, in heights of a line, are in two cells."""
+
+
+def add_words(
+    name: str,
+    words: Sequence[SeenWord],
+    segments: list[Segment],
+    segment_of: Callable[[SeenWord, str], Segment],
+) -> Iterator[View]:
+    """Add a segment for each word, and return the views of them; `segment_of` makes a segment of a
+    word, with the text to give it.
+    """
+    first = len(segments)
+    segments += (segment_of(word, word.text) for word in words)
+    lines = [
+        [number for number, _ in group]
+        for _, group in groupby(enumerate(words), key=lambda each: each[1].line)
+    ]
+    numbers = {number: first + number for number in range(len(words))}
+    yield from _views(name, lines, words, numbers, segments)
+    rows = _rows(lines, words)
+    if rows != lines:
+        yield from _views(f"{name}, across columns", rows, words, numbers, segments)
+    misread = {number: text for number, word in enumerate(words) if (text := _as_meant(word.text))}
+    if misread:
+        meant = {number: len(segments) + at for at, number in enumerate(misread)}
+        segments += (segment_of(words[number], text) for number, text in misread.items())
+        yield from _views(f"{name}, as meant", lines, words, numbers | meant, segments)
+
+
+def _views(
+    name: str,
+    lines: Lines,
+    words: Sequence[SeenWord],
+    numbers: dict[int, int],
+    segments: Sequence[Segment],
+) -> Iterator[View]:
+    """Return the views of lines: one by one, joined by a space, and joined."""
+    if not lines:
+        return
+    texts = [" ".join(segments[numbers[word]].text for word in line) for line in lines]
+    for suffix, glue in (("", "\n"), (", lines joined by a space", " "), (", lines joined", "")):
+        joined = [glue != "\n" and goes_on(texts, number, glue) for number in range(len(lines))]
+        if suffix and not any(joined):
+            continue
+        parts: list[Piece | str] = []
+        for number, line in enumerate(lines):
+            for at, word in enumerate(line):
+                if at:
+                    parts.append("\t" if _apart(words[line[at - 1]], words[word]) else " ")
+                segment = numbers[word]
+                parts.append(Piece(segment, 0, len(segments[segment].text)))
+            parts.append(glue if joined[number] else "\n")
+        yield View(name + suffix, parts[:-1], segments)
+
+
+def _apart(word: SeenWord, following: SeenWord) -> bool:
+    return following.box[0] - word.box[2] > _CELL_GAP * (word.box[3] - word.box[1])
+
+
+def _rows(lines: Lines, words: Sequence[SeenWord]) -> Lines:
+    """Return the words by the rows that they are on, whatever columns OCR saw."""
+    rows: Lines = []
+    for _, group in groupby(lines, key=lambda line: words[line[0]].line.partition("/")[0]):
+        found: list[tuple[float, float, list[int]]] = []
+        for line in sorted(group, key=lambda line: words[line[0]].box[1]):
+            top = min(words[number].box[1] for number in line)
+            bottom = max(words[number].box[3] for number in line)
+            for row, (high, low, members) in enumerate(found[-4:], max(len(found) - 4, 0)):
+                shared = min(low, bottom) - max(high, top)
+                if 2 * shared > min(low - high, bottom - top):
+                    found[row] = (min(high, top), max(low, bottom), members + line)
+                    break
+            else:
+                found.append((top, bottom, list(line)))
+        rows += (
+            sorted(members, key=lambda number: words[number].box[0]) for _, _, members in found
+        )
+    return rows
+
+
+def _as_meant(text: str) -> str:
+    """Return a word with the digits that OCR took for letters, empty where it has none."""
+    country = _COUNTRY.match(text)
+    head = country[1] if country else ""
+    digits = text[len(head) :]
+    if _DIGITS_MISREAD.fullmatch(digits):
+        digits = digits.translate(_ALIKE)
+    meant = _DOT_MISREAD.sub(r"\g<domain>.", head + _AT_MISREAD.sub("@", digits))
+    return "" if meant == text else meant

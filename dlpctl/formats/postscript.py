@@ -1,0 +1,141 @@
+"""PostScript and EPS: comments and strings, also where one text is shown by several operators.
+
+A program can compute anything: what it draws otherwise than by strings in fonts of the printer is
+not inspected.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.formats.encoding import Edit
+
+_PLAIN = r"[^()\\]|\\."
+_TOKEN = lazy(
+    r"(?P<comment>%[^\r\n]*+)"
+    rf"|\((?P<string>(?:{_PLAIN}|\((?:{_PLAIN}|\((?:{_PLAIN})*+\))*+\))*+)\)"
+    r"|<<|<(?P<hex>[0-9A-Fa-f\s]*+)>",
+    re.DOTALL,
+)
+_ESCAPE = lazy(r"\\(?:[0-7]{1,3}|\r\n|.)", re.DOTALL)
+_NAMED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "\n": "", "\r": "", "\r\n": ""}
+_PLACED = lazy(r"([-+]?[0-9.]+)\s+([-+]?[0-9.]+)\s+[A-Za-z]+(?:\s|\Z)")
+_KERN = 1.0
+"""A smaller step between two texts is none."""
+_CURVE = lazy(r"(?:[-+]?[0-9.]+\s+){6}[A-Za-z]+")
+_OUTLINED = 60
+"""So many curves without any text may be letters drawn as shapes."""
+_UNREAD = {
+    "text in fonts of its own": lazy(
+        r"eexec|/FontType\b|/CharStrings\b|/sfnts\b|/Build(?:Char|Glyph)\b|\bglyphshow\b"
+    ),
+    "pictures and encoded data": lazy(
+        r"(?<![/\w])(?:image|colorimage|imagemask)(?!\w)"
+        r"|/(?:ASCII(?:85|Hex)|Flate|LZW|RunLength|DCT)Decode\b"
+    ),
+}
+
+
+class PostScript(TextFormat):
+    name = "postscript"
+    extensions = (".ps", ".eps", ".epsf", ".epsi")
+    rank = 69
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return head.lstrip(b"\x04\r\n ").startswith(b"%!")
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        document = super().extract(data, limits, password)
+        source = self.decoded(data).text
+        document.uninspected += (
+            Uninspected("drawing", reason)
+            for reason, pattern in _UNREAD.items()
+            if pattern.search(source)
+        )
+        shown = any(found["string"] or found["hex"] for found in _TOKEN.finditer(source))
+        if not shown and sum(1 for _ in _CURVE.finditer(source)) >= _OUTLINED:
+            document.uninspected.append(Uninspected("drawing", "shapes that may be letters"))
+        return document
+
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        for found in _TOKEN.finditer(source):
+            if found["hex"]:
+                yield Resolved(*found.span(), _unhexed(found["hex"]))
+            for escape in (
+                _ESCAPE.finditer(source, *found.span("string")) if found["string"] else ()
+            ):
+                yield Resolved(*escape.span(), _unescaped(escape[0][1:]))
+
+    def tokens(self, source: str) -> Iterator[Token]:
+        for found in _TOKEN.finditer(source):
+            if found["hex"]:
+                yield Token(*found.span(), "hex")
+            elif found.lastgroup:
+                yield Token(*found.span(found.lastgroup), found.lastgroup)
+
+    def write(self, shape: str, token: str, edits: Sequence[Edit]) -> str:
+        if shape == "hex":
+            return f"<{''.join(edit.replacement for edit in edits).encode().hex()}>"
+        if shape == "string":
+            edits = [
+                edit._replace(replacement=re.sub(r"[()\\]", r"\\\g<0>", edit.replacement))
+                for edit in edits
+            ]
+        return spliced(token, edits)
+
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        """The texts that follow each other on a line, with and without a space between them."""
+        for name, space in (("texts shown", " "), ("texts shown, joined", "")):
+            parts: list[Piece | str] = []
+            last, height = 0, 0.0
+            for found in _TOKEN.finditer(source):
+                if found.lastgroup not in {"string", "hex"}:
+                    continue
+                start, end = found.span(0 if found["hex"] is not None else "string")
+                glue = ""
+                for across, up in _PLACED.findall(source, last, found.start()):
+                    x, y = float(across), float(up)
+                    if y not in (0.0, height):
+                        glue = "\n"
+                    elif abs(x) >= _KERN and not glue:
+                        glue = space
+                    height = y or height
+                parts += (
+                    glue if parts else "",
+                    Piece(0, readable.offset_of(start), readable.offset_of(end)),
+                )
+                last = found.end()
+            if parts:
+                yield View(name, parts, segments)
+
+    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+        source = self.decoded(data).text
+        strings = [
+            _unhexed(found["hex"]) if found["hex"] else found["string"] or ""
+            for found in _TOKEN.finditer(source)
+        ]
+        plain = [_ESCAPE.sub(lambda escape: _unescaped(escape[0][1:]), text) for text in strings]
+        return [*super().read_again(data, limits), "".join(plain), " ".join(plain)]
+
+
+def _unescaped(escape: str) -> str:
+    if escape[0] in "01234567":
+        return chr(int(escape, 8) & 0xFF)
+    return _NAMED.get(escape, escape)
+
+
+def _unhexed(digits: str) -> str:
+    digits = "".join(digits.split())
+    return bytes.fromhex(digits + "0" * (len(digits) % 2)).decode("latin-1")
+
+
+FORMAT = PostScript()

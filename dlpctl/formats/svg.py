@@ -1,0 +1,207 @@
+"""SVG: text by its place, and shapes that may be letters."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby, pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.markup import Xml
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.formats.source import Readable
+
+_ROOT = lazy(
+    rb"(?:\s|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)*"
+    rb"<(?:\w+:)?svg[\s>]",
+    re.DOTALL,
+)
+_ELEMENT = lazy(r"<(?:\w+:)?(\w+)\b([^<>]*)")
+_ATTRIBUTE = lazy(r"""\s([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_NUMBER = lazy(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_MOVED = lazy(r"translate\(([^()]*)\)|matrix\(([^()]*)\)")
+_COMMAND = lazy(r"([MmLlHhVvCcSsQqTtAaZz])([^A-Za-z]*(?:[eE][-+]?[0-9][^A-Za-z]*)*)")
+_OPERANDS = {"m": 2, "l": 2, "h": 1, "v": 1, "c": 6, "s": 4, "q": 4, "t": 2, "a": 7}
+_WIDE_GAP = 1.6
+"""Letters that are further apart than this, in their usual steps, are of two words."""
+_LETTERS, _SHAPES = 8, 5
+"""So many shapes beside each other, of so many kinds, look like a line of letters."""
+_MOST_SHAPES = 20_000
+
+
+class _Run(NamedTuple):
+    """A text and the place where it is shown."""
+
+    start: int
+    end: int
+    x: float
+    y: float
+
+
+class _Shape(NamedTuple):
+    """The box of a shape, and what tells it from others."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    outline: str
+
+
+class Svg(Xml):
+    name = "svg"
+    extensions = (".svg",)
+    rank = 69
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        del name
+        return _ROOT.match(head.replace(b"\0", b"")) is not None
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        document = super().extract(data, limits, password)
+        if _has_line_of_letters(list(_shapes(self.decoded(data).text))):
+            document.uninspected.append(Uninspected("drawing", "shapes that may be letters"))
+        return document
+
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        """Texts that are beside each other, whatever elements they are in."""
+        yield from super().views(source, readable, segments)
+        parts: list[Piece | str] = []
+        for _, group in groupby(self._runs(source), key=lambda run: run.y):
+            line = list(group)
+            if len(line) < 2:
+                continue
+            steps = [
+                (after.x - run.x) / max(run.end - run.start, 1) for run, after in pairwise(line)
+            ]
+            usual = median(steps)
+            letters = sum(run.end - run.start for run in line) <= 2 * len(line)
+            for run, step in zip(line, [*steps, 0.0], strict=True):
+                piece = Piece(0, readable.offset_of(run.start), readable.offset_of(run.end))
+                parts += (piece, "" if letters and step <= _WIDE_GAP * usual else " ")
+            parts[-1] = "\n"
+        if parts:
+            yield View("texts by place", parts, segments)
+
+    def _runs(self, source: str) -> Iterator[_Run]:
+        x = y = 0.0
+        for part, start, end in self._parts(source):
+            if part == "tag" and (found := _ELEMENT.match(source, start)):
+                given = _attributes(found[2])
+                if found[1] == "text":
+                    x, y = _translation(given)
+                for key in ("x", "y"):
+                    number = _NUMBER.search(given.get(key, "")) if found[1] != "image" else None
+                    if number is not None and key == "x":
+                        x = float(number[0])
+                    elif number is not None:
+                        y = float(number[0])
+            elif part in {"text", "cdata"} and source[start:end].strip():
+                yield _Run(start, end, x, y)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name: double or single for name, double, single in _ATTRIBUTE.findall(text)}
+
+
+def _translation(given: dict[str, str]) -> tuple[float, float]:
+    """Return where an element is moved to."""
+    found = _MOVED.search(given.get("transform", ""))
+    numbers = [float(each) for each in _NUMBER.findall(found[1] or found[2])] if found else []
+    across, down = [*numbers[-2:], 0.0, 0.0][:2]
+    return across, down
+
+
+def _shapes(source: str) -> Iterator[_Shape]:
+    """Return the closed shapes of a drawing, and the glyphs that it uses."""
+    for count, found in enumerate(_ELEMENT.finditer(source)):
+        if count > _MOST_SHAPES:
+            return
+        given = _attributes(found[2])
+        if found[1] == "use":
+            x, y = (float(given.get(key) or 0) for key in "xy" if _is_number(given.get(key) or "0"))
+            yield _Shape(x, y - 1.0, x, y, given.get("xlink:href", given.get("href", "")))
+        elif found[1] == "path":
+            x, y = _translation(given)
+            for shape in _subpaths(given.get("d", "")):
+                yield shape._replace(
+                    left=shape.left + x,
+                    right=shape.right + x,
+                    top=shape.top + y,
+                    bottom=shape.bottom + y,
+                )
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _subpaths(path: str) -> Iterator[_Shape]:
+    """Return the parts of a path that are closed and have curves or corners enough for letters."""
+    x = y = 0.0
+    start = x, y
+    points: list[tuple[float, float]] = []
+    outline = ""
+    for command, operands in _COMMAND.findall(path):
+        letter = command.lower()
+        if letter == "z":
+            if len(points) > 2:
+                xs, ys = zip(*points, strict=True)
+                yield _Shape(min(xs), min(ys), max(xs), max(ys), outline)
+            x, y = start
+            points, outline = [], ""
+            continue
+        numbers = [float(each) for each in _NUMBER.findall(operands)]
+        step = _OPERANDS[letter]
+        outline += letter * max(len(numbers) // step, 1)
+        for at in range(0, len(numbers) - step + 1, step):
+            given = numbers[at : at + step]
+            base = (x, y) if command.islower() else (0.0, 0.0)
+            if letter == "h":
+                x = base[0] + given[0]
+            elif letter == "v":
+                y = base[1] + given[0]
+            else:
+                x, y = base[0] + given[-2], base[1] + given[-1]
+                if letter != "a":  # the points that a curve bends to
+                    points += (
+                        (base[0] + across, base[1] + down)
+                        for across, down in zip(given[:-2:2], given[1:-2:2], strict=True)
+                    )
+            points.append((x, y))
+            if letter == "m" and not at:
+                start, points = (x, y), points[-1:]
+
+
+def _has_line_of_letters(shapes: list[_Shape]) -> bool:
+    """Return whether shapes of different outlines follow each other at one height."""
+    line: list[_Shape] = []
+    for shape in shapes:
+        if line and not _follows(line[-1], shape):
+            line = []
+        line.append(shape)
+        if len(line) >= _LETTERS and len({each.outline for each in line}) >= _SHAPES:
+            return True
+    return False
+
+
+def _follows(shape: _Shape, following: _Shape) -> bool:
+    """Return whether a shape may be the letter after another one, or a hole in it."""
+    high, other_high = shape.bottom - shape.top, following.bottom - following.top
+    larger = max(high, other_high)
+    return (
+        abs(shape.bottom - following.bottom) < 0.5 * larger
+        and 0 < larger < 8 * max(min(high, other_high), 1e-9)
+        and -2 * larger
+        < following.left - shape.right
+        < (30 if shape.left == shape.right else 2 * larger)
+        and max(shape.right - shape.left, following.right - following.left) < 2.5 * larger
+    )
+
+
+FORMAT = Svg()

@@ -1,0 +1,41 @@
+"""Tell whether a value may go on from one line of a text to the next."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CONTINUES = frozenset("-@._/+=#:&")
+_UNFINISHED = re.compile(r"\w@[\w-]*$")
+"""An address whose domain has no dot yet."""
+_NARROW = 24
+"""Columns of so few characters cut words wherever they end."""
+_NEAR = 4
+"""The number of lines on each side that tell how long a full line is."""
+
+
+def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
+    """Return whether the line of this number may go on in the next one; `glue` is what would join
+    them.
+    """
+    if number + 1 >= len(lines):
+        return False
+    line, following = lines[number], lines[number + 1]
+    if _UNFINISHED.search(line) or line[-1] in _CONTINUES or following[0] in _CONTINUES:
+        return True
+    longest = max(map(len, lines[max(0, number - _NEAR) : number + _NEAR + 1]))
+    full = len(line) >= 0.6 * longest
+    if glue:
+        return full
+    before, after = line.split(), following.split()
+    if len(before) == 1:
+        # One word that fills a line may go on; a column of such words is a list.
+        return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
+    # Text wraps between words, so two plain words are two words; a value of digits and signs may be
+    # cut.
+    if longest <= _NARROW:
+        return full and not (before[-1].isalpha() and after[0].isalpha())
+    return full and not before[-1].isalpha() and not after[0].isalpha()

@@ -1,0 +1,86 @@
+"""SVG and PostScript: texts by their place, and drawings that may be letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dlpctl.formats.files import Files
+from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dlpctl.formats.interface import Document
+    from dlpctl.formats.spans import Hit
+
+SSN = "123-45-6789"
+
+
+def svg(body: str) -> bytes:
+    return f"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'>{body}</svg>".encode()
+
+
+def postscript(body: str) -> bytes:
+    return f"%!PS-Adobe-3.0\n/Helvetica findfont 10 scalefont setfont\n{body}\nshowpage\n".encode()
+
+
+SPLIT = {
+    "letters.svg": svg(
+        "".join(f"<text x='{10 + 9 * n}' y='20'>{letter}</text>" for n, letter in enumerate(SSN))
+    ),
+    "moved.svg": svg(
+        "".join(
+            f"<text transform='translate({10 + 9 * n} 20)'>{letter}</text>"
+            for n, letter in enumerate(SSN)
+        )
+    ),
+    "shown.ps": postscript("50 700 moveto " + " ".join(f"({letter}) show" for letter in SSN)),
+    "kerned.eps": postscript(f"50 700 moveto ({SSN[:5]}) show -0.2 0 rmoveto ({SSN[5:]}) show"),
+    "placed.ps": postscript(f"50 700 moveto ({SSN[:4]}) show 71.5 700 moveto ({SSN[4:]}) show"),
+    "escaped.ps": postscript(f"50 700 moveto ({SSN[:4]}\\064{SSN[5:]}) show"),
+    "hexadecimal.ps": postscript(f"50 700 moveto <{SSN.encode().hex()}> show"),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_a_value_in_parts_is_found_and_goes(
+    name: str, find: Callable[[Document], list[Hit]]
+) -> None:
+    with Files() as files:
+        node = files.open(SPLIT[name], name)
+        assert node.document.format in {"svg", "postscript"}
+        assert not list(node.uninspected())
+        masked = files.masked(node, find)
+    assert masked != SPLIT[name]
+    assert masked.count(b"show") == SPLIT[name].count(b"show")
+    assert verify(masked, name, [SSN], find).clean
+
+
+LETTERS = ["M0 0L4 -9L8 0Z", "M0 0V-9H5Z", "M0 0C0 -9 5 -9 5 0Z", "M0 0L6 0L6 -9L0 -9Z",
+           "M0 0C2 -9 5 -9 5 0L2 -9Z"]  # fmt: skip
+WORD = "".join(
+    f"<path transform='translate({20 + 9 * n},40)' d='{LETTERS[n % 5]}'/>" for n in range(12)
+)
+GLYPHS = "".join(f"<use href='#glyph{n % 6}' x='{20 + 6 * n}' y='40'/>" for n in range(12))
+BARS = "".join(f"<path d='M{20 * n} 90L{20 * n} {n}h9V90Z'/>" for n in range(12))
+DRAWN = {
+    "outlines.svg": svg(WORD),
+    "glyphs.svg": svg(GLYPHS),
+    "font.ps": postscript("/FontType 3 def (abc) show"),
+    "picture.eps": postscript("8 8 1 [8 0 0 8 0 0] {<00ff00ff>} image"),
+    "curves.ps": postscript("1 2 3 4 5 6 curveto\n" * 80),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_may_be_drawn_letters_is_not_inspected(name: str) -> None:
+    with Files() as files:
+        assert [part.place for part in files.open(DRAWN[name], name).uninspected()] == ["drawing"]
+
+
+@pytest.mark.parametrize("body", [BARS, "<circle r='4'/>" * 30, "<text>kept</text>"])
+def test_other_drawings_are_inspected(body: str) -> None:
+    with Files() as files:
+        assert not list(files.open(svg(body), "a.svg").uninspected())
