@@ -372,15 +372,6 @@ def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:
     return _search(finder, node.document)
 
 
-def listed(node: Node, found: Sequence[Finding]) -> tuple[str, Sequence[Finding]]:
-    """Return the values, one below the other, and the findings in that list, with their places."""
-    text = node.document.segments[0].text
-    values = "\n".join([text[one.start : one.end] for one in found])
-    verdicts = array("B", bytes(len(found)))
-    decided = DecidedFindings(node, found, verdicts, [Verdict(Action.ALLOW, None)])
-    return values, decided.findings
-
-
 def _is_simple(node: Node) -> bool:
     """Tell whether a file is one long text without escapes, shown as it is, of which other views
     only repeat the cells of columns.

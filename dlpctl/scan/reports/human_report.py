@@ -17,20 +17,33 @@ from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
 
 
+_TOGETHER = 1_000
+"""Findings of a file whose columns are aligned at once: a table may have a hundred thousand."""
+
+
 class Human(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
-        self._group: list[Result] = []
+        self._named: tuple[str, str, str] | None = None
+        """The file, commit and date that the findings are listed below."""
+        self._rows: list[Result] = []
+        self._widths = 0, 0
         self._files = 0
 
     def add(self, result: Result) -> None:
-        if self._group and _file(self._group[0]) != _file(result):
-            self._end_group()
-        self._group.append(result)
+        named = result.path, result.commit, result.date
+        if named != self._named:
+            self._end_file()
+            self._named = named
+            self._files += 1
+            self._write(self._style(_heading(result), "bold") + "\n")
+        self._rows.append(result)
+        if len(self._rows) == _TOGETHER:
+            self._write_rows()
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES or self._setting.verbose:
-            self._end_group()
+            self._end_file()
             detail = f": {skip.detail}" if skip.detail else ""
             colour = "red" if skip.why in FAILURES else "dim"
             self._write(
@@ -38,7 +51,7 @@ class Human(BaseReport):
             )
 
     def finish(self, summary: Summary) -> None:
-        self._end_group()
+        self._end_file()
         if len(summary.types) > 1:
             rows = sorted(summary.types.items(), key=lambda item: (-item[1], item[0]))
             width = max(len(name) for name, _ in rows)
@@ -58,27 +71,25 @@ class Human(BaseReport):
         for sentence in shortcomings(summary):
             self._write(self._style(sentence, "yellow") + "\n")
 
-    def _end_group(self) -> None:
-        group, self._group = self._group, []
-        if not group:
-            return
-        self._files += 1
-        self._write(self._style(_heading(group[0]), "bold") + "\n")
-        positions = [*map(_position, group)]
-        position_width = max(map(len, positions))
-        type_width = max(map(len, {result.type for result in group}))
-        for position, result in zip(positions, group, strict=True):
-            score, shown = f"{result.score:.2f}", result.sample or "(hidden)"
-            columns = f"{position:{position_width}}  {result.type:{type_width}}  {score}"
+    def _end_file(self) -> None:
+        if self._named is not None:
+            self._write_rows()
+            self._write("\n")
+            self._named, self._widths = None, (0, 0)
+
+    def _write_rows(self) -> None:
+        rows, self._rows = self._rows, []
+        positions = [*map(_position, rows)]
+        position_width = max(self._widths[0], *map(len, positions), 0)
+        type_width = max(self._widths[1], *(len(one) for one in {row.type for row in rows}), 0)
+        self._widths = position_width, type_width
+        for position, row in zip(positions, rows, strict=True):
+            score, shown = f"{row.score:.2f}", row.sample or "(hidden)"
+            columns = f"{position:{position_width}}  {row.type:{type_width}}  {score}"
             self._write(f"  {columns}  {shown}\n")
-        self._write("\n")
 
     def _style(self, text: str, name: str) -> str:
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._setting.coloured else text
-
-
-def _file(result: Result) -> tuple[str, str, str]:
-    return result.path, result.commit, result.date
 
 
 def _position(result: Result) -> str:
