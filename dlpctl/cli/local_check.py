@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,14 +14,14 @@ from dlpctl.cli.outputs import writing
 from dlpctl.errors import DlpctlError, InputError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.cli.options import AnswerOptions, ContentOptions
     from dlpctl.cli.render import Printer
     from dlpctl.cli.session import Session
     from dlpctl.files.report import FileReport
     from dlpctl.preflight import Report
-    from dlpctl.types import Decision, Detection, Finding
+    from dlpctl.types import Decision, Detection
 
 _MOST_PLACES = 5
 _PLAIN_TEXT = "text"
@@ -34,8 +35,8 @@ class CheckedContent(NamedTuple):
     decision: Decision
     report: Report | None = None
     """None if only the decision was asked for."""
-    places: Sequence[str] = ()
-    """The place of each finding."""
+    places: Iterable[tuple[str, str]] = ()
+    """Type and place of each finding."""
     file: FileReport | None = None
     """Of content that is not plain text."""
     copy: Path | None = None
@@ -116,7 +117,9 @@ class LocalCheck:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
-        places = ["{}:{}".format(*lines.line_and_column(one.start)) for one in report.findings]
+        places = (
+            (one.type, "{}:{}".format(*lines.line_and_column(one.start))) for one in report.findings
+        )
         return CheckedContent(shown, report.decision, report, places, copy=copy, size=len(data))
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
@@ -126,7 +129,7 @@ class LocalCheck:
             with documents.progress(shown) as stage:
                 answer = checker.check(data, Path(name).name, self._password, stage=stage)
             report = answer.report
-            places = [one.locator or "" for one in report.findings]
+            places = ((one.type, one.locator or "") for one in report.findings)
             done = CheckedContent(shown, report.decision, report, places, answer, size=len(data))
             if self._answer.decision_only:
                 return done
@@ -171,7 +174,7 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     assert report is not None
     shown = printer.style(one.shown, "bold")
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
-    places = _places_by_type(report.findings, one.places)
+    places = _places_by_type(one.places)
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
     if one.file is not None:
         for line in _coverage(one.file):
@@ -183,11 +186,11 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
             printer.line(f"  before and after: {len(one.pictures)} pictures in {folder}")
 
 
-def _places_by_type(findings: Sequence[Finding], places: Sequence[str]) -> dict[str, list[str]]:
+def _places_by_type(places: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the distinct places of each type."""
-    found: dict[str, dict[str, None]] = {}
-    for finding, place in zip(findings, places, strict=True):
-        found.setdefault(finding.type, {})[place] = None
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for name, place in places:
+        found[name][place] = None
     return {name: list(those) for name, those in found.items()}
 
 

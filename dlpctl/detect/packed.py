@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from dlpctl.types import Finding
@@ -32,6 +32,14 @@ class PackedFindings(Sequence[Finding]):
         self._sorts: dict[int, tuple[str, Category, str]] = {}
         self._numbers: dict[tuple[str, Category, str], int] = {}
 
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> PackedFindings:
+        """Pack findings."""
+        packed = cls(_unknown)
+        for one in findings:
+            packed.append(one.start, one.end, one.score, packed.pattern_of(one))
+        return packed
+
     def sort_of(self, pattern: int) -> tuple[str, Category, str]:
         """Return the type, category and id of a pattern."""
         sort = self._sorts.get(pattern)
@@ -55,10 +63,17 @@ class PackedFindings(Sequence[Finding]):
         return len(self.starts)
 
     def __iter__(self) -> Iterator[Finding]:
+        return self._made(self.starts, self.ends, self.scores, self.patterns)
+
+    def _made(
+        self,
+        starts: Iterable[int],
+        ends: Iterable[int],
+        scores: Iterable[float],
+        patterns: Iterable[int],
+    ) -> Iterator[Finding]:
         sort_of = self.sort_of
-        for start, end, score, pattern in zip(
-            self.starts, self.ends, self.scores, self.patterns, strict=True
-        ):
+        for start, end, score, pattern in zip(starts, ends, scores, patterns, strict=True):
             name, category, pattern_id = sort_of(pattern)
             yield _new(Finding, (name, category, start, end, score, pattern_id, None))
 
@@ -68,7 +83,8 @@ class PackedFindings(Sequence[Finding]):
     def __getitem__(self, at: slice) -> list[Finding]: ...
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         if isinstance(at, slice):
-            return [self[number] for number in range(*at.indices(len(self)))]
+            columns = self.starts[at], self.ends[at], self.scores[at], self.patterns[at]
+            return list(self._made(*columns))
         name, category, pattern_id = self.sort_of(self.patterns[at])
         start, end = self.starts[at], self.ends[at]
         return Finding(name, category, start, end, self.scores[at], pattern_id)
@@ -144,6 +160,10 @@ class PackedFindings(Sequence[Finding]):
         self.ends.frombytes(data[8 * count : 16 * count])
         self.scores.frombytes(data[16 * count : 24 * count])
         self.patterns.frombytes(data[24 * count :])
+
+
+def _unknown(pattern: int) -> Finding:
+    raise KeyError(pattern)
 
 
 def _merge(these: array[_T], others: array[_T], places: Sequence[int], into: array[_T]) -> None:
