@@ -193,19 +193,16 @@ class LongText:
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
-        opened = OpenText(
-            self.text,
-            self._hidden_spans(),
-            max((len(one.text) for one in self._values()), default=0),
-        )
+        values = {text for texts in self._hidden.values() for text in texts}
+        opened = OpenText(self.text, self._hidden_spans(), max(map(len, values), default=0))
         if not opened.joined:
             return []
-        wanted = set(opened.may_hold(self._values()) if opened.is_short else self._values())
+        if opened.is_short:
+            values = opened.possible(values)
         originals: dict[Value, Finding] = {}
-        for finding in self._hidden_among({one.text for one in wanted}) if wanted else ():
+        for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
-            if value in wanted:
-                originals.setdefault(value, finding)
+            originals.setdefault(value, finding)
         return [
             FindingDecision(one, self._of_type[one.type])
             for one in Repeats(originals).within(opened)
@@ -229,11 +226,6 @@ class LongText:
             if hides[number]:
                 yield start, end
 
-    def _values(self) -> Iterator[Value]:
-        for (name, category), texts in self._hidden.items():
-            for text in texts:
-                yield Value(name, category, text)
-
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written
     ) -> tuple[bytes, Verification] | None:
@@ -246,8 +238,12 @@ class LongText:
         found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
-        plain = [one.text for one in self._values() if not is_word(one)]
-        words = [one.text for one in self._values() if is_word(one)]
+        plain: set[str] = set()
+        words: set[str] = set()
+        for (type_name, category), texts in self._hidden.items():
+            spelled = {text for text in texts if is_word(Value(type_name, category, text))}
+            words |= spelled
+            plain |= texts - spelled
         self._hidden = {}
         needles = Needles(plain, words)
         del plain, words

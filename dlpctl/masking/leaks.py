@@ -270,7 +270,8 @@ class Repeats:
             return []
         index = self._index
         if opened.is_short:
-            index = _Index(opened.may_hold(self._originals))
+            possible = opened.possible(value.text for value in self._originals)
+            index = _Index(value for value in self._originals if value.text in possible)
         text = opened.joined
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
@@ -371,17 +372,17 @@ class OpenText:
     def _folded(self) -> str:
         return folded(self.joined)
 
-    def may_hold(self, values: Iterable[Value]) -> list[Value]:
+    def possible(self, values: Iterable[str]) -> set[str]:
         """Return the values that are worth to be looked for here."""
         waiting = iter(values)
-        kept: list[Value] = []
+        kept: set[str] = set()
         while some := list(islice(waiting, _AT_ONCE)):
-            kept += self._may_hold(some)
+            kept.update(self._possible(some))
         return kept
 
-    def _may_hold(self, listed: list[Value]) -> list[Value]:
+    def _possible(self, listed: list[str]) -> Iterable[str]:
         """The same for some values, all of them at once."""
-        text = "\n".join([value.text.replace("\n", " ") for value in listed])
+        text = "\n".join([value.replace("\n", " ") for value in listed])
         normal = _normal(text)
         first_words = _FIRST_WORD.findall(normal)
         joined = _NOT_JOINED.sub("", normal).split("\n")
@@ -395,8 +396,8 @@ class OpenText:
             if first in words
             or whole in words
             or low in here
-            or (whole.isdecimal() and whole in digits)
-            or (len(whole) < _SHORTEST and value.text in written)
+            or (digits and whole.isdecimal() and whole in digits)
+            or (len(whole) < _SHORTEST and value in written)
         ]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
