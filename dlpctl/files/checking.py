@@ -159,7 +159,7 @@ class FileChecker:
         everything: bool,
     ) -> FileReport | None:
         """The report on one long text; None where the general way has to make it."""
-        values, ruling = long_text.decide()
+        ruling = long_text.decide()
         if everything:
             ruling = _with_blocked(ruling)
         masked: bytes = node.data
@@ -170,7 +170,7 @@ class FileChecker:
                 return None
             masked, found = made
             verified = _verified(found)
-        report = self._checker.report(values, ruling, None)
+        report = self._checker.report(long_text.text, ruling, None)
         given = None if report.decision is Decision.BLOCKED else masked
         return FileReport(report, _coverage(node, PlaceNames(self._checker.scan)), given, verified)
 

@@ -42,16 +42,11 @@ class DecidedFindings(PackedDecisions):
     def tallies(self) -> list[Tally]:
         patterns = self.found.patterns
         counts = Counter(zip(patterns, self._verdicts, strict=True))
-        starts, ends = self.found.starts, self.found.ends
-        tallies: list[Tally] = []
-        for (pattern, number), count in counts.items():
-            if number != REJECTED:
-                at = self._first(pattern, number)
-                place = sum(ends[:at]) - sum(starts[:at]) + at
-                first = self.found[at]
-                listed = first._replace(start=place, end=place + first.end - first.start)
-                tallies.append(Tally(listed, self._listed[number], count))
-        return tallies
+        return [
+            Tally(self.found[self._first(*key)], self._listed[key[1]], count)
+            for key, count in counts.items()
+            if key[1] != REJECTED
+        ]
 
     def _first(self, pattern: int, verdict: int) -> int:
         at = self.found.patterns.index(pattern)

@@ -79,10 +79,9 @@ class LongText:
         found = None if checker.counts else search_long(node, checker)
         return None if found is None else cls(checker, node, found)
 
-    def decide(self) -> tuple[str, PolicyDecision]:
-        """Return the values, one below the other, and the decision on them."""
+    def decide(self) -> PolicyDecision:
         ruling = self.checker.ruling("", [])
-        found, text = self.found, self.text
+        found = self.found
         if self.checker.excepts:
             self._verdicts = bytes(map(self._number_of_value, found))
         else:
@@ -91,10 +90,8 @@ class LongText:
         for number in sorted({*self._verdicts} - {REJECTED}):
             decision = max(decision, _DECISIONS[self._listed[number].action], key=_STRICTNESS.index)
         self._hide()
-        spans = zip(found.starts, found.ends, strict=True)
-        values_listed = "\n".join([text[start:end] for start, end in spans])
         packed = DecidedFindings(self._node, found, self._verdicts, self._listed)
-        return values_listed, ruling._replace(decision=decision, ruled=packed)
+        return ruling._replace(decision=decision, ruled=packed)
 
     def _number_of_value(self, finding: Finding) -> int:
         ruled = self.checker.ruling(self.text, [finding]).ruled

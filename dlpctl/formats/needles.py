@@ -55,7 +55,6 @@ class Needles:
         self._spelled = spelled
         self._shapes: dict[str, tuple[_Shape, ...]] = {}
         """The shapes of values without white space, by their longest words."""
-        self._whole = frozenset(self.values)
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
         """Values by their first word, by the characters before it, and by whether they may be no
         part of a longer word.
@@ -74,6 +73,8 @@ class Needles:
                 by_place.setdefault((found.start(), alone), _Phrases()).add(value.split(" "))
             else:
                 self._others.append(value)
+        self._solid = frozenset(solid)
+        """Values without white space that are no numbers."""
         counts = Counter(word for value in solid for word in _WORD.findall(value))
         for value in solid:
             word, shape = _anchor(value, counts)
@@ -112,7 +113,7 @@ class Needles:
             lowered = lowered or folded(text)
             for before, length, alone in self._shapes.get(word, ()):
                 start, end = at - before, at - before + length
-                if start < 0 or lowered[start:end] not in self._whole:
+                if start < 0 or lowered[start:end] not in self._solid:
                     continue
                 begins_word = _is_word_part(text[start]) and start
                 if begins_word and _is_word_part(text[start - 1]):

@@ -268,10 +268,11 @@ class Repeats:
         """The places in what findings leave of a text."""
         if not opened.joined:
             return []
-        index = self._index
         if opened.is_short:
             possible = opened.possible(value.text for value in self._originals)
             index = _Index(value for value in self._originals if value.text in possible)
+        else:
+            index = self._index
         text = opened.joined
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
@@ -393,7 +394,7 @@ class OpenText:
         return [
             value
             for value, first, whole, low in zip(listed, first_words, joined, spelled, strict=True)
-            if first in words
+            if (first in words and words.issuperset(_TOKEN.findall(low)))
             or whole in words
             or low in here
             or (digits and whole.isdecimal() and whole in digits)

@@ -62,7 +62,9 @@ class PackedDecisions(Sequence[FindingDecision]):
         raise NotImplementedError
 
     def tallies(self) -> list[Tally]:
-        """Count the findings, in the order of the first of each pattern and verdict."""
+        """Count the findings, in the order of the first of each pattern and verdict, which is
+        where it is in the text.
+        """
         raise NotImplementedError
 
 
