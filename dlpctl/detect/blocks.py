@@ -419,6 +419,6 @@ def _loose(data: bytes, tagged: Sequence[Candidate], first: int) -> frozenset[st
         parts.append(data[place : max(place, one.start - first)])
         place = max(place, one.end - first)
     parts.append(data[place:])
-    text = b"|".join(parts).decode("utf-8", "replace")
-    words = {*_WORDS.findall(text), *_PARTS.findall(text)}
+    words = set(_WORDS.findall(b"|".join(parts).decode("utf-8", "replace")))
+    words.update(*(_PARTS.findall(word) for word in words if not word.isalpha()))
     return frozenset(word for word in words if word[0].isupper())

@@ -63,19 +63,19 @@ class PackedFindings(Sequence[Finding]):
         return len(self.starts)
 
     def __iter__(self) -> Iterator[Finding]:
-        return self._made(self.starts, self.ends, self.scores, self.patterns)
+        return self.between(0, len(self))
 
-    def _made(
-        self,
-        starts: Iterable[int],
-        ends: Iterable[int],
-        scores: Iterable[float],
-        patterns: Iterable[int],
-    ) -> Iterator[Finding]:
+    def between(self, first: int, last: int, offset: int = 0) -> Iterator[Finding]:
+        """Return the findings from one number to before another, as if the text started at the
+        offset.
+        """
+        some = slice(first, last)
+        columns = self.starts[some], self.ends[some], self.scores[some], self.patterns[some]
         sort_of = self.sort_of
-        for start, end, score, pattern in zip(starts, ends, scores, patterns, strict=True):
+        for start, end, score, pattern in zip(*columns, strict=True):
             name, category, pattern_id = sort_of(pattern)
-            yield _new(Finding, (name, category, start, end, score, pattern_id, None))
+            where = start - offset, end - offset
+            yield _new(Finding, (name, category, *where, score, pattern_id, None))
 
     @overload
     def __getitem__(self, at: int) -> Finding: ...
@@ -83,8 +83,7 @@ class PackedFindings(Sequence[Finding]):
     def __getitem__(self, at: slice) -> list[Finding]: ...
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         if isinstance(at, slice):
-            columns = self.starts[at], self.ends[at], self.scores[at], self.patterns[at]
-            return list(self._made(*columns))
+            return [self[number] for number in range(*at.indices(len(self)))]
         name, category, pattern_id = self.sort_of(self.patterns[at])
         start, end = self.starts[at], self.ends[at]
         return Finding(name, category, start, end, self.scores[at], pattern_id)

@@ -176,17 +176,19 @@ class LongText:
         verdicts = [FindingDecision(sample, verdict) for verdict in self._listed]
         return {operator for _, operator in self.checker.operators(verdicts)}
 
-    def hidden_in(self, low: int, high: int) -> Iterator[FindingDecision]:
-        """Findings that must not stay, of those from one number to before another."""
-        listed, text = self._listed, self.text
-        verdicts = self._verdicts[low:high]
-        for finding, number in zip(self.found[low:high], verdicts, strict=True):
-            if number != REJECTED and (
-                listed[number].action is not Action.ALLOW
-                or text[finding.start : finding.end]
-                in self._hidden.get((finding.type, finding.category), ())
+    def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
+        """Findings that must not stay, of those from one number to before another, as if the text
+        started at the offset.
+        """
+        listed, hides, text, hidden = self._listed, self._hides(), self.text, self._hidden
+        findings = self.found.between(low, high, offset)
+        for finding, number in zip(findings, self._verdicts[low:high], strict=True):
+            if hides[number] or (
+                number != REJECTED
+                and text[finding.start + offset : finding.end + offset]
+                in hidden.get((finding.type, finding.category), ())
             ):
-                yield FindingDecision(finding, listed[number])
+                yield _new(FindingDecision, (finding, listed[number]))
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
@@ -298,15 +300,14 @@ class _Masking:
         """Mask a block; return what was written for values, and the block."""
         first, last = self._cuts[int(task) : int(task) + 2]
         low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
-        ruled = list(self._long_text.hidden_in(low, high))
+        ruled = list(self._long_text.hidden_in(low, high, first))
         low = bisect_left(self._repeated, first, key=_start_of)
-        ruled += self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]
+        for one, verdict in self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]:
+            moved = one._replace(start=one.start - first, end=one.end - first)
+            ruled.append(FindingDecision(moved, verdict))
         text = self._long_text.text[first:last]
-        masked = (
-            (one._replace(start=one.start - first, end=one.end - first), operator)
-            for one, operator in self._long_text.checker.operators(ruled)
-        )
-        edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
+        masked = self._long_text.checker.operators(ruled)
+        edits = [_new(Edit, one) for one in replacements(text, masked, self._masker)]
         self._masker.forget()
         made = {one.replacement for one in edits if one.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
