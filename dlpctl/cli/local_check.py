@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.cli import documents, inputs
@@ -14,7 +15,7 @@ from dlpctl.cli.outputs import writing
 from dlpctl.errors import DlpctlError, InputError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dlpctl.cli.options import AnswerOptions, ContentOptions
     from dlpctl.cli.render import Printer
@@ -35,8 +36,8 @@ class CheckedContent(NamedTuple):
     decision: Decision
     report: Report | None = None
     """None if only the decision was asked for."""
-    places: Iterable[tuple[str, str]] = ()
-    """Type and place of each finding."""
+    places: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """The distinct places of the findings in a plain text, by type."""
     file: FileReport | None = None
     """Of content that is not plain text."""
     copy: Path | None = None
@@ -117,9 +118,9 @@ class LocalCheck:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
-        places = (
-            (one.type, "{}:{}".format(*lines.line_and_column(one.start))) for one in report.findings
-        )
+        places: defaultdict[str, list[str]] = defaultdict(list)
+        for one in report.findings:
+            places[one.type].append("{}:{}".format(*lines.line_and_column(one.start)))
         return CheckedContent(shown, report.decision, report, places, copy=copy, size=len(data))
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
@@ -129,8 +130,7 @@ class LocalCheck:
             with documents.progress(shown) as stage:
                 answer = checker.check(data, Path(name).name, self._password, stage=stage)
             report = answer.report
-            places = ((one.type, one.locator or "") for one in report.findings)
-            done = CheckedContent(shown, report.decision, report, places, answer, size=len(data))
+            done = CheckedContent(shown, report.decision, report, file=answer, size=len(data))
             if self._answer.decision_only:
                 return done
             try:
@@ -174,7 +174,7 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     assert report is not None
     shown = printer.style(one.shown, "bold")
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
-    places = _places_by_type(one.places)
+    places = one.places if one.file is None else one.file.places_by_type()
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
     if one.file is not None:
         for line in _coverage(one.file):
@@ -184,14 +184,6 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
         if one.pictures:
             folder = one.pictures[0].parent
             printer.line(f"  before and after: {len(one.pictures)} pictures in {folder}")
-
-
-def _places_by_type(places: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the distinct places of each type."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for name, place in places:
-        found[name][place] = None
-    return {name: list(those) for name, those in found.items()}
 
 
 def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:

@@ -69,6 +69,12 @@ class DecidedFindings(PackedDecisions):
                 yield _new(FindingDecision, (placed, listed[number]))
             at += end - start + 1
 
+    def types(self) -> Iterator[str]:
+        """The types of the findings."""
+        names = {pattern: self.found.sort_of(pattern)[0] for pattern in set(self.found.patterns)}
+        numbered = zip(self.found.patterns, self._verdicts, strict=True)
+        return (names[pattern] for pattern, number in numbered if number != REJECTED)
+
     def places(self) -> Iterator[str]:
         """The places of the findings, for people."""
         document = self._node.document
@@ -111,3 +117,12 @@ class LocatedFindings(Sequence[Finding]):
     def __getitem__(self, at: slice) -> list[Finding]: ...
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         return list(self)[at]
+
+    def places_by_type(self) -> dict[str, list[str]]:
+        """Return the distinct places of the findings of each type."""
+        places: dict[str, list[str]] = {}
+        for name, place in zip(self._decided.types(), self._decided.places(), strict=True):
+            those = places.setdefault(name, [])
+            if not those or those[-1] is not place:  # they are those of lines, in order
+                those.append(place)
+        return places
