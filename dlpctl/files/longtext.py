@@ -194,10 +194,7 @@ class LongText:
         """The other places of the values that must not stay."""
         values = {text for texts in self._hidden.values() for text in texts}
         opened = OpenText(self.text, self._hidden_spans(), max(map(len, values), default=0))
-        if not opened.joined:
-            return []
-        if opened.is_short:
-            values = opened.possible(values)
+        values = set(filter(opened.may_hold, values)) if opened.words else set()
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])

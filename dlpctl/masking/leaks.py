@@ -40,13 +40,9 @@ _FEW = 32
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
-_ALNUM = lazy(r"[^\W_]")
-_FIRST_WORD = lazy(r"^(?:[^\w\n]|_)*([^\W_]*)", re.MULTILINE)
-_NOT_JOINED = lazy(r"[^\w\n]|_")
 _WINDOWS_APART = "\n\0\0\0\0\n"
-_AT_ONCE = 1 << 12
 _SHORT = 1 << 12
-"""Characters of what is open up to which most values are told to be absent one by one."""
+"""Digits of what is open up to which most numbers are told to be absent one by one."""
 
 
 class Value(NamedTuple):
@@ -266,14 +262,10 @@ class Repeats:
 
     def within(self, opened: OpenText) -> list[Finding]:
         """The places in what findings leave of a text."""
-        if not opened.joined:
+        values = self._touching(opened)
+        if not values:
             return []
-        if opened.is_short:
-            possible = opened.possible(value.text for value in self._originals)
-            index = _Index(value for value in self._originals if value.text in possible)
-        else:
-            index = self._index
-        text = opened.joined
+        index, text = _Index(values), opened.joined
         places = [*index.words(text), *index.numbers(text)]
         places += index.literals(text)
         places += index.spelled(text)
@@ -285,9 +277,62 @@ class Repeats:
         ]
         return opened.uncovered(repeated)
 
+    def _touching(self, opened: OpenText) -> list[Value]:
+        """Return the values that may take an open letter or digit, in their order."""
+        if not opened.words:
+            return []
+        by = self._by_word
+        touching = set(by.others)
+        for word in opened.words:
+            touching.update(by.words.get(word, ()))
+            for at in range(1, len(word)):
+                touching.update(by.firsts.get(word[at:], ()), by.lasts.get(word[:at], ()))
+        lengths = {len(number) for number in by.numbers}
+        for digits in opened.numbers.split():
+            for length in lengths:
+                for at in range(len(digits) - length + 1):
+                    touching.update(by.numbers.get(digits[at : at + length], ()))
+        values = list(self._originals)
+        return [values[number] for number in sorted(touching)]
+
     @cached_property
-    def _index(self) -> _Index:
-        return _Index(self._originals)
+    def _by_word(self) -> _ByWord:
+        found = _ByWord({}, {}, {}, {}, [])
+        for number, value in enumerate(self._originals):
+            words = _words_of(value.text)
+            if words is None:
+                found.others.append(number)
+                continue
+            joined = "".join(words)
+            for word in {*words, joined}:
+                found.words.setdefault(word, []).append(number)
+            if len(words) > 1:
+                found.firsts.setdefault(words[0], []).append(number)
+                found.lasts.setdefault(words[-1], []).append(number)
+            if joined.isdecimal() and len(joined) >= _SHORTEST_GROUPED:
+                found.numbers.setdefault(joined, []).append(number)
+        return found
+
+
+class _ByWord(NamedTuple):
+    """The numbers of values by their words."""
+
+    words: dict[str, list[int]]
+    firsts: dict[str, list[int]]
+    """By their first words, where there are several."""
+    lasts: dict[str, list[int]]
+    numbers: dict[str, list[int]]
+    """By their digits, where they are nothing else."""
+    others: list[int]
+    """Values that may be written without any of their words."""
+
+
+def _words_of(value: str) -> list[str] | None:
+    """Return the words of a value; None where it may be written without any of them."""
+    words: list[str] = _TOKEN.findall(_normal(value))
+    if sum(map(len, words)) < _SHORTEST:
+        return None
+    return words if value.isascii() or words == _TOKEN.findall(folded(value)) else None
 
 
 class OpenText:
@@ -307,6 +352,8 @@ class OpenText:
             else:
                 self._starts.append(start)
                 self._ends.append(end)
+        self.words: frozenset[str] = frozenset()
+        """The words that hold an open letter or digit."""
         windows = list(self._windows(longest))
         if sum(end - start for start, end in windows) * 2 > len(text):
             windows = [(0, len(text))]
@@ -314,14 +361,16 @@ class OpenText:
         self.joined = _WINDOWS_APART.join(text[start:end] for start, end in windows)
         lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
         self._joined_at = list(accumulate(lengths, initial=0))
-        self.is_short = len(self.joined) <= _SHORT
 
     def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
         """Stretches with an open letter or digit, apart from each other."""
         text, before = self._text, 0
+        words: set[str] = set()
         first = last = -1
         for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
-            if start > before and _ALNUM.search(text, before, start):
+            found = _TOKEN.findall(text, *self._whole_words(before, start))
+            if found:
+                words.update(found)
                 reached = self._reach_back(before, longest)
                 if last >= reached:
                     last = self._reach_on(start, longest)
@@ -332,6 +381,20 @@ class OpenText:
             before = end
         if last >= 0:
             yield first, last
+        if words:
+            self.words = frozenset(_normal("\n".join(words)).split("\n"))
+
+    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
+        """Return a stretch with the rest of the words that it starts and ends in."""
+        text = self._text
+        if start < end:
+            if text[end - 1].isalnum():
+                while end < len(text) and text[end].isalnum():
+                    end += 1
+            if text[start].isalnum():
+                while start and text[start - 1].isalnum():
+                    start -= 1
+        return start, end
 
     def _reach_back(self, place: int, longest: int) -> int:
         """The start of what a value can take before a place: so many words, or digits in groups."""
@@ -361,45 +424,35 @@ class OpenText:
         return start + offset, end + offset
 
     @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(_TOKEN.findall(_normal(self.joined)))
-
-    @cached_property
-    def _digits(self) -> str:
+    def numbers(self) -> str:
+        """The numbers around open digits, apart from each other."""
+        if not any(map(str.isdigit, "".join(self.words))):
+            return ""
         groups = ("".join(_DIGITS.findall(run)) for run in _GROUPED.findall(_normal(self.joined)))
         return " ".join(group for group in groups if len(group) >= _SHORTEST_GROUPED)
 
     @cached_property
-    def _folded(self) -> str:
-        return folded(self.joined)
+    def _starts_of_words(self) -> list[str]:
+        return sorted(self.words)
 
-    def possible(self, values: Iterable[str]) -> set[str]:
-        """Return the values that are worth to be looked for here."""
-        waiting = iter(values)
-        kept: set[str] = set()
-        while some := list(islice(waiting, _AT_ONCE)):
-            kept.update(self._possible(some))
-        return kept
+    @cached_property
+    def _ends_of_words(self) -> list[str]:
+        return sorted(word[::-1] for word in self.words)
 
-    def _possible(self, listed: list[str]) -> Iterable[str]:
-        """The same for some values, all of them at once."""
-        text = "\n".join([value.replace("\n", " ") for value in listed])
-        normal = _normal(text)
-        first_words = _FIRST_WORD.findall(normal)
-        joined = _NOT_JOINED.sub("", normal).split("\n")
-        spelled = folded(text).split("\n")
-        if not len(listed) == len(first_words) == len(joined) == len(spelled):
-            return listed
-        words, digits, here, written = self._words, self._digits, self._folded, self.joined
-        return [
-            value
-            for value, first, whole, low in zip(listed, first_words, joined, spelled, strict=True)
-            if (first in words and words.issuperset(_TOKEN.findall(low)))
-            or whole in words
-            or low in here
-            or (digits and whole.isdecimal() and whole in digits)
-            or (len(whole) < _SHORTEST and value in written)
-        ]
+    def may_hold(self, value: str) -> bool:
+        """Tell whether a value may take an open letter or digit."""
+        words = _words_of(value)
+        if words is None:
+            return True
+        joined = "".join(words)
+        if not self.words.isdisjoint(words) or joined in self.words:
+            return True
+        if joined.isdecimal() and (len(self.numbers) > _SHORT or joined in self.numbers):
+            return True
+        return len(words) > 1 and (
+            _starts_one(words[-1], self._starts_of_words)
+            or _starts_one(words[0][::-1], self._ends_of_words)
+        )
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
         """What of `found` no finding covers, alone or with others beside it; the longest at each
@@ -426,6 +479,12 @@ class OpenText:
             _APART.fullmatch(self._text[before:after])
             for before, after in zip(ends, starts, strict=True)
         )
+
+
+def _starts_one(start: str, words: list[str]) -> bool:
+    """Tell whether one of the words, which ascend, starts so."""
+    at = bisect_left(words, start)
+    return at < len(words) and words[at].startswith(start)
 
 
 def _normal(text: str) -> str:
