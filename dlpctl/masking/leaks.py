@@ -41,6 +41,8 @@ _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
 _WINDOWS_APART = "\n\0\0\0\0\n"
+_LONGEST = 64
+"""Characters up to which a value's first or last word is looked up as a part of longer words."""
 _SHORT = 1 << 12
 """Digits of what is open up to which most numbers are told to be absent one by one."""
 
@@ -285,8 +287,8 @@ class Repeats:
         touching = set(by.others)
         for word in opened.words:
             touching.update(by.words.get(word, ()))
-            for at in range(1, len(word)):
-                touching.update(by.firsts.get(word[at:], ()), by.lasts.get(word[:at], ()))
+        touching |= by.ending(opened.words) & by.starting(opened.words)
+        touching |= by.ending(opened.before_findings) | by.starting(opened.after_findings)
         lengths = {len(number) for number in by.numbers}
         for digits in opened.numbers.split():
             for length in lengths:
@@ -326,11 +328,21 @@ class _ByWord(NamedTuple):
     others: list[int]
     """Values that may be written without any of their words."""
 
+    def ending(self, words: Iterable[str]) -> set[int]:
+        """Return the values whose first word is the end of one of the words."""
+        parts = (word[-at:] for word in words for at in range(1, min(len(word), _LONGEST)))
+        return {number for part in parts for number in self.firsts.get(part, ())}
+
+    def starting(self, words: Iterable[str]) -> set[int]:
+        """Return the values whose last word is the start of one of the words."""
+        parts = (word[:at] for word in words for at in range(1, min(len(word), _LONGEST)))
+        return {number for part in parts for number in self.lasts.get(part, ())}
+
 
 def _words_of(value: str) -> list[str] | None:
     """Return the words of a value; None where it may be written without any of them."""
     words: list[str] = _TOKEN.findall(_normal(value))
-    if sum(map(len, words)) < _SHORTEST:
+    if sum(map(len, words)) < _SHORTEST or max(len(words[0]), len(words[-1])) >= _LONGEST:
         return None
     return words if value.isascii() or words == _TOKEN.findall(folded(value)) else None
 
@@ -352,8 +364,6 @@ class OpenText:
             else:
                 self._starts.append(start)
                 self._ends.append(end)
-        self.words: frozenset[str] = frozenset()
-        """The words that hold an open letter or digit."""
         windows = list(self._windows(longest))
         if sum(end - start for start, end in windows) * 2 > len(text):
             windows = [(0, len(text))]
@@ -365,12 +375,16 @@ class OpenText:
     def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
         """Stretches with an open letter or digit, apart from each other."""
         text, before = self._text, 0
-        words: set[str] = set()
+        words, before_findings, after_findings = set[str](), set[str](), set[str]()
         first = last = -1
         for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
             found = _TOKEN.findall(text, *self._whole_words(before, start))
             if found:
                 words.update(found)
+                if before:
+                    after_findings.add(found[0])
+                if end > start:
+                    before_findings.add(found[-1])
                 reached = self._reach_back(before, longest)
                 if last >= reached:
                     last = self._reach_on(start, longest)
@@ -381,8 +395,10 @@ class OpenText:
             before = end
         if last >= 0:
             yield first, last
-        if words:
-            self.words = frozenset(_normal("\n".join(words)).split("\n"))
+        self.words = _normalized(words)
+        """The words that hold an open letter or digit."""
+        self.before_findings = _normalized(before_findings)
+        self.after_findings = _normalized(after_findings)
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         """Return a stretch with the rest of the words that it starts and ends in."""
@@ -425,19 +441,15 @@ class OpenText:
 
     @cached_property
     def numbers(self) -> str:
-        """The numbers around open digits, apart from each other."""
-        if not any(map(str.isdigit, "".join(self.words))):
-            return ""
-        groups = ("".join(_DIGITS.findall(run)) for run in _GROUPED.findall(_normal(self.joined)))
-        return " ".join(group for group in groups if len(group) >= _SHORTEST_GROUPED)
-
-    @cached_property
-    def _starts_of_words(self) -> list[str]:
-        return sorted(self.words)
-
-    @cached_property
-    def _ends_of_words(self) -> list[str]:
-        return sorted(word[::-1] for word in self.words)
+        """The numbers with open digits, apart from each other."""
+        found: list[str] = []
+        for run in _GROUPED.finditer(self.joined):
+            digits = "".join(_DIGITS.findall(run[0]))
+            if len(digits) >= _SHORTEST_GROUPED:
+                place = self.place(*run.span())
+                if place is None or not self._covers(*place):
+                    found.append(digits)
+        return " ".join(found)
 
     def may_hold(self, value: str) -> bool:
         """Tell whether a value may take an open letter or digit."""
@@ -449,10 +461,21 @@ class OpenText:
             return True
         if joined.isdecimal() and (len(self.numbers) > _SHORT or joined in self.numbers):
             return True
+        first, last = words[0][::-1], words[-1]
+        ends, starts, ends_before, starts_after = self._affixes
         return len(words) > 1 and (
-            _starts_one(words[-1], self._starts_of_words)
-            or _starts_one(words[0][::-1], self._ends_of_words)
+            _starts_one(first, ends_before)
+            or _starts_one(last, starts_after)
+            or (_starts_one(first, ends) and _starts_one(last, starts))
         )
+
+    @cached_property
+    def _affixes(self) -> list[list[str]]:
+        """The words for which values may be a part, in order; backwards where it is the end."""
+        ends, ends_before = (
+            [word[::-1] for word in each] for each in (self.words, self.before_findings)
+        )
+        return [sorted(each) for each in (ends, self.words, ends_before, self.after_findings)]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
         """What of `found` no finding covers, alone or with others beside it; the longest at each
@@ -479,6 +502,10 @@ class OpenText:
             _APART.fullmatch(self._text[before:after])
             for before, after in zip(ends, starts, strict=True)
         )
+
+
+def _normalized(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, _normal("\n".join(words)).split("\n")))
 
 
 def _starts_one(start: str, words: list[str]) -> bool:
