@@ -309,7 +309,8 @@ class Checker:
         self, text: str, hidden: Sequence[FindingDecision], masker: Masker
     ) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks, find_repeats
+        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks
+        from dlpctl.masking.repeats import find_repeats
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])

@@ -18,7 +18,8 @@ from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import ForbiddenValues, Repeats, Value, is_word
+from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
+from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision
 from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision

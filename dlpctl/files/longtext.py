@@ -28,7 +28,8 @@ from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
+from dlpctl.masking.leaks import Value, is_word
+from dlpctl.masking.repeats import OpenText, Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 

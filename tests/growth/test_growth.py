@@ -19,7 +19,8 @@ from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.needles import Needles
-from dlpctl.masking.leaks import Value, find_leaks, find_repeats
+from dlpctl.masking.leaks import Value, find_leaks
+from dlpctl.masking.repeats import find_repeats
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.masking.leaks import ForbiddenValues, Leak, Value, find_leaks, find_repeats
+from dlpctl.masking.leaks import ForbiddenValues, Leak, Value, find_leaks
+from dlpctl.masking.repeats import find_repeats
 from dlpctl.types import Category, Finding
 
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
