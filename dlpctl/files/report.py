@@ -76,10 +76,10 @@ class FileReport(NamedTuple):
         findings = self.report.findings
         if isinstance(findings, LocatedFindings):
             return findings.places_by_type()
-        places: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for one in findings:
-            places[one.type][one.locator or ""] = None
-        return {name: list(those) for name, those in places.items()}
+        located: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for finding in findings:
+            located[finding.type][finding.locator or ""] = None
+        return {name: list(distinct) for name, distinct in located.items()}
 
     def to_dict(self) -> dict[str, Any]:
         answer = self.report.to_dict()

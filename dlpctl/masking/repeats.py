@@ -69,14 +69,14 @@ class Repeats:
         if not values:
             return []
         index, text = ValueIndex(values), opened.joined
-        places = [*index.words(text), *index.numbers(text)]
-        places += index.literals(text)
-        places += index.spelled(text)
-        places += index.glued(text)
+        matches = [*index.words(text), *index.numbers(text)]
+        matches += index.literals(text)
+        matches += index.spelled(text)
+        matches += index.glued(text)
         repeated = [
-            self._originals[value]._replace(start=place[0], end=place[1])
-            for start, end, value in places
-            if (place := opened.place(start, end))
+            self._originals[value]._replace(start=span[0], end=span[1])
+            for start, end, value in matches
+            if (span := opened.span_of(start, end))
         ]
         return opened.uncovered(repeated)
 
@@ -149,8 +149,8 @@ def _words_of(value: str) -> list[str] | None:
 
 
 class OpenText:
-    """What findings leave of a text: the letters and digits outside of them, with as much around as
-    a value may take.
+    """The rest of a text without findings: the letters and digits outside of them, with as much
+    around as a value may take.
     """
 
     def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
@@ -213,26 +213,26 @@ class OpenText:
                     start -= 1
         return start, end
 
-    def _reach_back(self, place: int, longest: int) -> int:
-        """The start of what a value can take before a place: so many words, or digits in groups."""
+    def _reach_back(self, position: int, longest: int) -> int:
+        """Return the start of what a value can take before a position."""
         text, step = self._text, 4 * longest + 16
-        start = max(place - step, 0)
-        while start and len(TOKEN.findall(text, start, place)) <= longest // 2 + 1:
+        start = max(position - step, 0)
+        while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
             start = max(start - step, 0)
         while start and text[start].isalnum() and text[start - 1].isalnum():
             start -= 1
         return start
 
-    def _reach_on(self, place: int, longest: int) -> int:
+    def _reach_on(self, position: int, longest: int) -> int:
         text, step = self._text, 4 * longest + 16
-        end = min(place + step, len(text))
-        while end < len(text) and len(TOKEN.findall(text, place, end)) <= longest // 2 + 1:
+        end = min(position + step, len(text))
+        while end < len(text) and len(TOKEN.findall(text, position, end)) <= longest // 2 + 1:
             end = min(end + step, len(text))
         while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
             end += 1
         return end
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def span_of(self, start: int, end: int) -> tuple[int, int] | None:
         """The place in the text of a stretch of the windows; None for one of several windows."""
         window = bisect_right(self._joined_at, start) - 1
         if end > self._joined_at[window + 1] - len(_WINDOWS_APART):
@@ -247,8 +247,8 @@ class OpenText:
         for run in GROUPED.finditer(self.joined):
             digits = "".join(DIGITS.findall(run[0]))
             if len(digits) >= SHORTEST_GROUPED:
-                place = self.place(*run.span())
-                if place is None or not self._covers(*place):
+                span = self.span_of(*run.span())
+                if span is None or not self._covers(*span):
                     found.append(digits)
         return " ".join(found)
 
@@ -279,8 +279,8 @@ class OpenText:
         return [sorted(each) for each in (ends, self.words, ends_before, self.after_findings)]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
-        """What of `found` no finding covers, alone or with others beside it; the longest at each
-        place.
+        """Return those of `found` that no finding covers, alone or with others beside it; the
+        longest at each place.
         """
         kept: list[Finding] = []
         for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):

@@ -97,7 +97,7 @@ class PolicyDecision(NamedTuple):
         """The findings that count; those of a long text stay columns of numbers."""
         if isinstance(self.ruled, PackedDecisions):
             return self.ruled.findings
-        return tuple(one.finding for one in self.ruled)
+        return tuple(finding for finding, _ in self.ruled)
 
     @property
     def uncovered(self) -> list[Finding]:

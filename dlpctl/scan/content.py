@@ -163,66 +163,66 @@ class Examiner:
         before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
-    def place(self, path: str, places: Places) -> Found:
+    def place(self, path: str, located: Places) -> Found:
         """Return findings as results, but for those that the allow list takes; many of them are
         made as they are asked for.
         """
-        numbers = self._kept(places)
-        results = self._identified(path, self._rows(path, places, numbers))
-        accepted = len(places) - len(numbers)
+        numbers = self._kept(located)
+        results = self._identified(path, self._rows(path, located, numbers))
+        accepted = len(located) - len(numbers)
         return Found(results if len(numbers) > _MANY else list(results), accepted)
 
-    def _kept(self, places: Places) -> Sequence[int]:
+    def _kept(self, located: Places) -> Sequence[int]:
         """Return the numbers of the findings that are not accepted."""
-        accepts = self._allow.acceptor(places.text)
+        accepts = self._allow.acceptor(located.text)
         if accepts is None:
-            return range(len(places))
-        findings = map(places.finding, range(len(places)))
+            return range(len(located))
+        findings = map(located.finding, range(len(located)))
         return [
             number
             for number, finding in enumerate(findings)
-            if not accepts(finding, places.value(number, finding))
+            if not accepts(finding, located.value(number, finding))
         ]
 
-    def _rows(self, path: str, places: Places, numbers: Sequence[int]) -> Iterator[list[Any]]:
+    def _rows(self, path: str, located: Places, numbers: Sequence[int]) -> Iterator[list[Any]]:
         """Yield the fields of results after the path; processes make them where they are many."""
         leave = self.detector.aside
         processes = leave.processes() if leave and len(numbers) > _MANY else 1
         parts = [numbers[first : first + _MANY] for first in range(0, len(numbers), _MANY)]
         if processes < 2:
             for part in parts:
-                yield from self._made(path, places, part)
+                yield from self._made(path, located, part)
             return
 
-        def work(task: bytes) -> bytes:
-            return json.dumps([*self._made(path, places, parts[int(task)])]).encode()
+        def make(task: bytes) -> bytes:
+            return json.dumps([*self._made(path, located, parts[int(task)])]).encode()
 
-        for made in in_order(len(parts), lambda number: b"%d" % number, work, processes):
+        for made in in_order(len(parts), lambda number: b"%d" % number, make, processes):
             yield from json.loads(made)
 
-    def _made(self, path: str, places: Places, numbers: Iterable[int]) -> Iterator[list[Any]]:
+    def _made(self, path: str, located: Places, numbers: Iterable[int]) -> Iterator[list[Any]]:
         from dlpctl.masking.partial import sample
 
         digests: dict[str, str] = {}  # the lines of a table are alike without their values
         for number in numbers:
-            finding = places.finding(number)
-            kind, category, _, _, score, pattern_id, place = finding
-            value = places.value(number, finding)
-            position = places.position(number, finding)
-            named = f"{path}\0{place}" if place and not place.startswith("line ") else path
-            outline = f"{named}\0{pattern_id}\0{places.outline(finding)}"
+            finding = located.finding(number)
+            type_name, category, _, _, score, pattern_id, locator = finding
+            value = located.value(number, finding)
+            position = located.position(number, finding)
+            named = f"{path}\0{locator}" if locator and not locator.startswith("line ") else path
+            outline = f"{named}\0{pattern_id}\0{located.outline(finding)}"
             identity = digests.get(outline)
             if identity is None:
                 digest = sha256(outline.encode("utf-8", "surrogateescape"))
                 identity = digests[outline] = digest.hexdigest()[:32]
             yield [
                 *position[:6],
-                kind,
+                type_name,
                 category.value,
                 score,
                 pattern_id,
                 self._label(pattern_id),
-                value if self._show_values else sample(kind, category, value),
+                value if self._show_values else sample(type_name, category, value),
                 identity,
                 self._fingerprint(finding, value) if self._keys else "",
                 position.inner,

@@ -27,7 +27,7 @@ Hits = dict[int, list[int]]
 
 
 def reach_of(width: int) -> int:
-    """Return the bytes on both sides of a range whose hits tell what a pattern finds in it."""
+    """Return the bytes on both sides of a range that tell what a pattern finds in it."""
     return 2 * width + 64
 
 
@@ -74,10 +74,10 @@ class FirstPass:
         return hits
 
     def near(self, data: bytes, first: int, last: int) -> Hits:
-        """Return the hits that tell what patterns find in a range: a match depends on where the
-        one before it ended.
+        """Return what tells the findings that start in a range: a match depends on where the one
+        before it ended.
         """
-        hits: Hits = defaultdict(list)
+        nearby: Hits = defaultdict(list)
         for at, each in enumerate(self.sets):
             reach, overlap = reach_of(each.widest), each.widest + 8
             start = character_start(data, max(0, first - reach - overlap))
@@ -85,8 +85,8 @@ class FirstPass:
             part: Hits = defaultdict(list)
             self._collect(data[start:end], start, max(0, first - reach), part, [at])
             for index, ends in part.items():
-                hits[index] = [end for end in ends if end <= last + reach]
-        return hits
+                nearby[index] = [end for end in ends if end <= last + reach]
+        return nearby
 
     def _collect(
         self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]

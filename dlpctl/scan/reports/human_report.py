@@ -81,7 +81,7 @@ class Human(BaseReport):
         rows, self._rows = self._rows, []
         positions = [*map(_position, rows)]
         position_width = max(self._widths[0], *map(len, positions), 0)
-        type_width = max(self._widths[1], *(len(one) for one in {row.type for row in rows}), 0)
+        type_width = max(self._widths[1], *map(len, {row.type for row in rows}), 0)
         self._widths = position_width, type_width
         for position, row in zip(positions, rows, strict=True):
             score, shown = f"{row.score:.2f}", row.sample or "(hidden)"
