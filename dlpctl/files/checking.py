@@ -13,8 +13,6 @@ from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
-from dlpctl.formats.locators import Lines
-from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
@@ -289,14 +287,18 @@ class _FileMasking:
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
         """The pages that hold what must not stay, where the document has pages."""
-        if all(isinstance(one.anchor, Lines | Readable) for one in document.segments):
-            return ()  # lines alone, of which a table has a hundred thousand
-        places = {
-            document.place_of(piece.segment, piece.start)
-            for hit in self._hits.get(id(document), ())
+        pages = {
+            number: int(found[1])
+            for number, segment in enumerate(document.segments)
+            if (found := _PAGE.match(segment.place))
+        }
+        hits = self._hits.get(id(document), ()) if pages else ()
+        touched = {
+            piece.segment
+            for hit in hits
             for piece in document.views[hit.view].pieces_of(hit.start, hit.end)
         }
-        return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
+        return tuple(sorted({pages[number] for number in touched if number in pages}))
 
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
