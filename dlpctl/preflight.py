@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
     from dlpctl.masking.leaks import ForbiddenValues
     from dlpctl.masking.tokens import TokenStore
+    from dlpctl.policy.decide import Tally, Verdict
     from dlpctl.policy.summary import Labels
 
 _ROUNDS = 6
@@ -143,14 +144,14 @@ class Checker:
         """The answer; `reason` is what blocks besides the rules."""
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
-        findings = _findings_of(ruling.ruled)
+        findings = ruling.findings
         summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
             decision=decision,
             summary=f"{summary}; {_not_inspected(problem)}" if problem and not reason else summary,
-            detected=detections(text, (one.finding for one in ruling.ruled)),
+            detected=detections(text, ruling.tallies()),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=_now(),
@@ -284,6 +285,11 @@ class Checker:
         ]
         return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
 
+    def verdict(self, finding: Finding) -> Verdict | None:
+        """The verdict on a finding whatever its value is; None where it does not count."""
+        ruled = self._decider([finding]).ruled
+        return ruled[0].verdict if ruled else None
+
     def operators(self, ruled: Iterable[FindingDecision]) -> Iterator[tuple[Finding, str]]:
         """Each finding with the operator that masks it."""
         for finding, verdict in ruled:
@@ -303,7 +309,8 @@ class Checker:
         self, text: str, hidden: Sequence[FindingDecision], masker: Masker
     ) -> tuple[str, str]:
         """The masked text, and why it cannot be given out where it cannot."""
-        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks, find_repeats
+        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks
+        from dlpctl.masking.repeats import find_repeats
 
         values = [
             Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
@@ -380,14 +387,15 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
+def detections(text: str, tallies: Iterable[Tally]) -> tuple[Detection, ...]:
     """Findings by type, the worst to leak first."""
     counts: Counter[str] = Counter()
     firsts: dict[str, Finding] = {}
-    for finding in findings:
-        counts[finding.type] += 1
-        if counts[finding.type] == 1:
-            firsts[finding.type] = finding
+    for first, _, count in tallies:
+        counts[first.type] += count
+        known = firsts.setdefault(first.type, first)
+        if first.start < known.start:
+            firsts[first.type] = first
     ordered = sorted(
         firsts.items(),
         key=lambda item: (SEVERITY.index(item[1].category), -counts[item[0]], item[0]),
@@ -396,12 +404,6 @@ def detections(text: str, findings: Iterable[Finding]) -> tuple[Detection, ...]:
         Detection(name, counts[name], sample(name, one.category, text[one.start : one.end]))
         for name, one in ordered
     )
-
-
-def _findings_of(ruled: Sequence[FindingDecision]) -> Sequence[Finding]:
-    """The findings that count; those of a long text stay columns of numbers."""
-    packed: Sequence[Finding] | None = getattr(ruled, "findings", None)
-    return tuple(one.finding for one in ruled) if packed is None else packed
 
 
 def interface_detections(report: Report) -> tuple[Detection, ...]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.agents.leaves import Leaf, leaves, rebuilt
-from dlpctl.masking.leaks import Repeats, Value
+from dlpctl.masking.repeats import Repeats, Value
 from dlpctl.masking.unmask import Unmasker
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.cli import documents, inputs
@@ -15,14 +17,14 @@ from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dlpctl.cli.options import AnswerOptions, ContentOptions
     from dlpctl.cli.render import Printer
     from dlpctl.cli.session import Session
     from dlpctl.files.report import FileReport
     from dlpctl.preflight import Report
-    from dlpctl.types import Detection, Finding
+    from dlpctl.types import Detection
 
 _MOST_PLACES = 5
 _PLAIN_TEXT = "text"
@@ -36,8 +38,8 @@ class CheckedContent(NamedTuple):
     decision: Decision
     report: Report | None = None
     """None if only the decision was asked for."""
-    places: Sequence[str] = ()
-    """The place of each finding."""
+    places: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """The distinct places of the findings in a plain text, by type."""
     lines: Sequence[ShownLine] = ()
     """Lines of a text with findings, to be shown."""
     file: FileReport | None = None
@@ -125,7 +127,9 @@ class LocalCheck:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
-        places = ["{}:{}".format(*lines.line_and_column(one.start)) for one in report.findings]
+        places: defaultdict[str, list[str]] = defaultdict(list)
+        for one in report.findings:
+            places[one.type].append("{}:{}".format(*lines.line_and_column(one.start)))
         shown_lines: Sequence[ShownLine] = ()
         if self._answer.form is Output.HUMAN and not self._answer.quiet:
             shown_lines = lines_of(text, report.findings, lines)
@@ -140,10 +144,7 @@ class LocalCheck:
             with documents.progress(shown) as stage:
                 answer = checker.check(data, Path(name).name, self._password, stage=stage)
             report = answer.report
-            places = [one.locator or "" for one in report.findings]
-            done = CheckedContent(
-                shown, report.decision, report, places, file=answer, size=len(data)
-            )
+            done = CheckedContent(shown, report.decision, report, file=answer, size=len(data))
             if self._answer.decision_only:
                 return done
             try:
@@ -187,7 +188,7 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     assert report is not None
     shown = printer.style(one.shown, "bold")
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
-    places = _places_by_type(report.findings, one.places)
+    places = one.places if one.file is None else one.file.places_by_type()
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
     print_lines(one.lines, one.shown, printer)
     if one.file is not None:
@@ -198,14 +199,6 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
         if one.pictures:
             folder = one.pictures[0].parent
             printer.line(f"  before and after: {len(one.pictures)} pictures in {folder}")
-
-
-def _places_by_type(findings: Sequence[Finding], places: Sequence[str]) -> dict[str, list[str]]:
-    """Return the distinct places of each type."""
-    found: dict[str, dict[str, None]] = {}
-    for finding, place in zip(findings, places, strict=True):
-        found.setdefault(finding.type, {})[place] = None
-    return {name: list(those) for name, those in found.items()}
 
 
 def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:

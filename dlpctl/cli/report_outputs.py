@@ -109,26 +109,29 @@ class Delivery:
         self.output = output
         self.failure: Failure | None = None
         self._report: Report | None = None
-        self._attempt(lambda: self._start(make_report, output.write))
+        self._attempt(self._start, make_report, output.write)
 
     def add(self, one: Result | Skip) -> None:
         report = self._report
         if report is not None:
-            self._attempt(lambda: report.skip(one) if isinstance(one, Skip) else report.add(one))
+            if isinstance(one, Skip):
+                self._attempt(report.skip, one)
+            else:
+                self._attempt(report.add, one)
 
     def finish(self, summary: Summary) -> None:
         report = self._report
         if report is not None:
-            self._attempt(lambda: report.finish(summary))
+            self._attempt(report.finish, summary)
         if self.failure is None:
             self._attempt(self.output.complete)
 
     def _start(self, make_report: MakeReport, write: Write) -> None:
         self._report = make_report(write)
 
-    def _attempt(self, action: Callable[[], object]) -> None:
+    def _attempt(self, action: Callable[..., object], *arguments: object) -> None:
         try:
-            action()
+            action(*arguments)
         except (OSError, OutputError) as problem:
             self.failure = problem
             self._report = None

@@ -31,11 +31,12 @@ def lines_of(text: str, findings: Sequence[Finding], index: LineIndex) -> list[S
     """Return the first lines with findings."""
     from dlpctl.masking.partial import sample
     from dlpctl.scan.excerpts import HIDDEN, Excerpts, printable_line
+    from dlpctl.scan.places import TextPlaces
 
     def shown(each: Finding) -> str:
         return sample(each.type, each.category, text[each.start : each.end]) or HIDDEN
 
-    excerpts = Excerpts(text, findings, shown)
+    excerpts = Excerpts(TextPlaces(text, findings), shown)
     lines: dict[str, ShownLine] = {}
     for each in findings:
         line, column = index.line_and_column(each.start)

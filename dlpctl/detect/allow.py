@@ -6,7 +6,7 @@ Only `scan` uses them, never a check: content that is about to leave must not cl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
@@ -38,17 +38,14 @@ class AllowList:
         names = (pure.as_posix(), pure.name, *(parent.as_posix() for parent in pure.parents))
         return any(fnmatchcase(name, glob.rstrip("/")) for glob in self._paths for name in names)
 
-    def remaining(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
-        """Return the findings that are not accepted."""
+    def acceptor(self, text: str) -> Callable[[Finding, str], bool] | None:
+        """Return what tells whether a finding in a text, with its value, is accepted; None where
+        none can be.
+        """
         marked = _marked_lines(text)
         if not (marked or self._values or self._regexes):
-            return list(findings)
-        return [
-            finding
-            for finding in findings
-            if not self._accepts(text[finding.start : finding.end])
-            and not _is_marked(finding, text, marked)
-        ]
+            return None
+        return lambda finding, value: self._accepts(value) or _is_marked(finding, text, marked)
 
     def _accepts(self, value: str) -> bool:
         return value in self._values or any(regex.fullmatch(value) for regex in self._regexes)

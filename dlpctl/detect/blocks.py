@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.detect.automaton.first_pass import reach_of
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import encode, valid_utf8
@@ -27,6 +28,7 @@ from dlpctl.forked import in_order
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
+    from dlpctl.detect.automaton.first_pass import Hits
     from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.engine import Detector
     from dlpctl.types import Finding
@@ -80,7 +82,6 @@ class _Text(NamedTuple):
     """A text in which patterns are looked for: the text itself, or one that is derived from it."""
 
     data: bytes
-    hits: dict[int, array[int]]
     place: Place | None
     """The place in the text itself of what is found; None in the text itself."""
 
@@ -154,16 +155,9 @@ class _Search:
         derived = derived_texts(data, None, detector._header_words)
         self._columns = next((one for one in derived if isinstance(one, Columns)), None)
         self._texts = [
-            self._text(data, None),
-            *(
-                self._text(one.data, one.original_span)
-                for one in derived
-                if one is not self._columns
-            ),
+            _Text(data, None),
+            *(_Text(one.data, one.original_span) for one in derived if one is not self._columns),
         ]
-        self._column_text = (
-            self._text(self._columns.data, self._columns.original_span) if self._columns else None
-        )
         self._chunks = [
             (number, first, first + taggers._WINDOW)
             for number, text in enumerate(self._texts)
@@ -180,15 +174,11 @@ class _Search:
         """The state after the blocks so far; None before the first."""
         self._hints: dict[int, _State] = {}
 
-    def _text(self, data: bytes, place: Place | None) -> _Text:
-        hits = self._detector.first_pass.hits(data)
-        return _Text(data, {index: array("q", ends) for index, ends in hits.items()}, place)
-
     def run(self, processes: int) -> PackedFindings | None:
         """Return what is found; None where only a scan of the whole text can tell."""
         for text in self._texts:
             # What the regexes make of their automata on the way is shared by the children.
-            self._confirmed(text, 0, _PRELUDE)
+            self._confirmed(text.data, 0, _PRELUDE)
         self._prelude = self._known_early()
         chunks = in_order(len(self._chunks), lambda number: b"%d" % number, self._chunk, processes)
         self._derived = [
@@ -204,7 +194,7 @@ class _Search:
         assert place is not None
         found = [
             (*where, *one[2:])
-            for one in self._confirmed(self._texts[number], first, last)
+            for one in self._confirmed(self._texts[number].data, first, last)
             if (where := place(one.start, one.end))
         ]
         return b"".join(_RECORD.pack(*one) for one in sorted(found))
@@ -217,27 +207,29 @@ class _Search:
             yield from map(Candidate._make, _RECORD.iter_unpack(within))
 
     def _confirmed(
-        self, text: _Text, first: int, last: int, columns: Columns | None = None
+        self,
+        data: bytes,
+        first: int,
+        last: int,
+        hits: Hits | None = None,
+        columns: Columns | None = None,
     ) -> list[Candidate]:
         """Return the candidates that start in a range of a text, apart from settled ones."""
         found: list[Candidate] = []
-        for index, ends in text.hits.items():
+        for index, ends in (hits or self._near(data, first, last)).items():
             runner = self._detector._runner(index)
-            reach = self._reach(index)
+            reach = reach_of(runner.width)
             low, high = bisect_left(ends, first - reach), bisect_right(ends, last + reach)
             if low < high:
                 resume = ends[low - 1] if low else 0
-                near = ends[low:high].tolist()
+                near = ends[low:high]
                 if columns is not None:
                     near = columns.open_hits(near, runner.best, runner.proven, index)
-                found += self._run(runner, text.data, near, resume)
+                found += self._run(runner, data, near, resume)
         return [one for one in found if first <= one.start < last]
 
-    def _reach(self, index: int) -> int:
-        """The bytes on both sides of a range whose hits tell what a pattern finds in it: a match
-        depends on where the one before it ended.
-        """
-        return 2 * self._detector._runner(index).width + 64
+    def _near(self, data: bytes, first: int, last: int) -> Hits:
+        return self._detector.first_pass.near(data, first, last) if first < last else {}
 
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
         if runner.best < self._min_score:
@@ -280,23 +272,25 @@ class _Search:
 
     def _candidates(self, first: int, last: int) -> list[Candidate]:
         """Return the candidates in a range of the text and of its derived texts, in order."""
-        columns, text = self._columns, self._column_text
-        if columns is None or text is None:
+        columns = self._columns
+        if columns is None:
             return sorted(
-                [*self._confirmed(self._texts[0], first, last), *self._derived_in(first, last)]
+                [*self._confirmed(self._data, first, last), *self._derived_in(first, last)]
             )
         low, high, start = columns.cells_in(first, last)
+        hits = self._near(columns.data, low, high)
         end = last
         if low < high:
             # A match may be found by a hit in a cell next to its own, unless that is settled.
-            margin = max(map(self._reach, text.hits), default=0)
+            widths = (self._detector._runner(index).width for index in hits)
+            margin = reach_of(max(widths, default=0))
             before, after = columns.span(low - margin, high + margin)
             start, end = min(start, before), max(end, after)
-        found = [*self._confirmed(self._texts[0], start, end), *self._derived_in(start, end)]
+        found = [*self._confirmed(self._data, start, end), *self._derived_in(start, end)]
         columns.settle(found, self._detector._label_score)
         found += [
             _new(Candidate, (*place, *one[2:]))
-            for one in self._confirmed(text, low, high, columns)
+            for one in self._confirmed(columns.data, low, high, hits, columns)
             if (place := columns.original_span(one.start, one.end))
         ]
         return sorted(one for one in found if first <= one.start < last)
@@ -425,6 +419,6 @@ def _loose(data: bytes, tagged: Sequence[Candidate], first: int) -> frozenset[st
         parts.append(data[place : max(place, one.start - first)])
         place = max(place, one.end - first)
     parts.append(data[place:])
-    text = b"|".join(parts).decode("utf-8", "replace")
-    words = {*_WORDS.findall(text), *_PARTS.findall(text)}
+    words = set(_WORDS.findall(b"|".join(parts).decode("utf-8", "replace")))
+    words.update(*(_PARTS.findall(word) for word in words if not word.isalpha()))
     return frozenset(word for word in words if word[0].isupper())

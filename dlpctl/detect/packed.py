@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from dlpctl.types import Finding
@@ -32,6 +32,14 @@ class PackedFindings(Sequence[Finding]):
         self._sorts: dict[int, tuple[str, Category, str]] = {}
         self._numbers: dict[tuple[str, Category, str], int] = {}
 
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> PackedFindings:
+        """Pack findings."""
+        packed = cls(_unknown)
+        for one in findings:
+            packed.append(one.start, one.end, one.score, packed.pattern_of(one))
+        return packed
+
     def sort_of(self, pattern: int) -> tuple[str, Category, str]:
         """Return the type, category and id of a pattern."""
         sort = self._sorts.get(pattern)
@@ -55,12 +63,19 @@ class PackedFindings(Sequence[Finding]):
         return len(self.starts)
 
     def __iter__(self) -> Iterator[Finding]:
+        return self.between(0, len(self))
+
+    def between(self, first: int, last: int, offset: int = 0) -> Iterator[Finding]:
+        """Return the findings from one number to before another, as if the text started at the
+        offset.
+        """
+        some = slice(first, last)
+        columns = self.starts[some], self.ends[some], self.scores[some], self.patterns[some]
         sort_of = self.sort_of
-        for start, end, score, pattern in zip(
-            self.starts, self.ends, self.scores, self.patterns, strict=True
-        ):
+        for start, end, score, pattern in zip(*columns, strict=True):
             name, category, pattern_id = sort_of(pattern)
-            yield _new(Finding, (name, category, start, end, score, pattern_id, None))
+            where = start - offset, end - offset
+            yield _new(Finding, (name, category, *where, score, pattern_id, None))
 
     @overload
     def __getitem__(self, at: int) -> Finding: ...
@@ -144,6 +159,10 @@ class PackedFindings(Sequence[Finding]):
         self.ends.frombytes(data[8 * count : 16 * count])
         self.scores.frombytes(data[16 * count : 24 * count])
         self.patterns.frombytes(data[24 * count :])
+
+
+def _unknown(pattern: int) -> Finding:
+    raise KeyError(pattern)
 
 
 def _merge(these: array[_T], others: array[_T], places: Sequence[int], into: array[_T]) -> None:

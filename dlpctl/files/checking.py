@@ -13,12 +13,11 @@ from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
-from dlpctl.formats.locators import Lines
-from dlpctl.formats.source import Readable
 from dlpctl.formats.spans import Hit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import ForbiddenValues, Repeats, Value, is_word
+from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
+from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision
 from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision
@@ -159,7 +158,7 @@ class FileChecker:
         everything: bool,
     ) -> FileReport | None:
         """The report on one long text; None where the general way has to make it."""
-        values, ruling = long_text.decide()
+        ruling = long_text.decide()
         if everything:
             ruling = _with_blocked(ruling)
         masked: bytes = node.data
@@ -170,7 +169,7 @@ class FileChecker:
                 return None
             masked, found = made
             verified = _verified(found)
-        report = self._checker.report(values, ruling, None)
+        report = self._checker.report(long_text.text, ruling, None)
         given = None if report.decision is Decision.BLOCKED else masked
         return FileReport(report, _coverage(node, PlaceNames(self._checker.scan)), given, verified)
 
@@ -288,14 +287,18 @@ class _FileMasking:
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
         """The pages that hold what must not stay, where the document has pages."""
-        if all(isinstance(one.anchor, Lines | Readable) for one in document.segments):
-            return ()  # lines alone, of which a table has a hundred thousand
-        places = {
-            document.place_of(piece.segment, piece.start)
-            for hit in self._hits.get(id(document), ())
+        pages = {
+            number: int(found[1])
+            for number, segment in enumerate(document.segments)
+            if (found := _PAGE.match(segment.place))
+        }
+        hits = self._hits.get(id(document), ()) if pages else ()
+        touched = {
+            piece.segment
+            for hit in hits
             for piece in document.views[hit.view].pieces_of(hit.start, hit.end)
         }
-        return tuple(sorted({int(found[1]) for place in places if (found := _PAGE.match(place))}))
+        return tuple(sorted({pages[number] for number in touched if number in pages}))
 
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
 from dlpctl.formats.source import Readable
-from dlpctl.policy.decide import FindingDecision
+from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
+    from dlpctl.detect.packed import PackedFindings
     from dlpctl.formats.files import Node
     from dlpctl.policy.decide import Verdict
 
@@ -20,31 +21,41 @@ REJECTED = 255
 _new = tuple.__new__
 
 
-class DecidedFindings(Sequence[FindingDecision]):
+class DecidedFindings(PackedDecisions):
     """The findings that count, each with its verdict; each is made when it is asked for.
 
     Their places are those of their values in a list of all values, one below the other.
     """
 
     def __init__(
-        self,
-        node: Node,
-        found: Sequence[Finding],
-        verdicts: array[int],
-        listed: Sequence[Verdict],
+        self, node: Node, found: PackedFindings, verdicts: bytes, listed: Sequence[Verdict]
     ) -> None:
         self._node = node
         self.found = found
         self._verdicts = verdicts
         self._listed = listed
-        self._rejected = verdicts.count(REJECTED)
 
     @property
     def findings(self) -> LocatedFindings:
         return LocatedFindings(self)
 
+    def tallies(self) -> list[Tally]:
+        patterns = self.found.patterns
+        counts = Counter(zip(patterns, self._verdicts, strict=True))
+        return [
+            Tally(self.found[self._first(*key)], self._listed[key[1]], count)
+            for key, count in counts.items()
+            if key[1] != REJECTED
+        ]
+
+    def _first(self, pattern: int, verdict: int) -> int:
+        at = self.found.patterns.index(pattern)
+        while self._verdicts[at] != verdict:
+            at = self.found.patterns.index(pattern, at + 1)
+        return at
+
     def __len__(self) -> int:
-        return len(self._verdicts) - self._rejected
+        return len(self._verdicts) - self._verdicts.count(REJECTED)
 
     def __iter__(self) -> Iterator[FindingDecision]:
         listed = self._listed
@@ -58,18 +69,25 @@ class DecidedFindings(Sequence[FindingDecision]):
                 yield _new(FindingDecision, (placed, listed[number]))
             at += end - start + 1
 
+    def types(self) -> Iterator[str]:
+        """The types of the findings."""
+        names = {pattern: self.found.sort_of(pattern)[0] for pattern in set(self.found.patterns)}
+        numbered = zip(self.found.patterns, self._verdicts, strict=True)
+        return (names[pattern] for pattern, number in numbered if number != REJECTED)
+
     def places(self) -> Iterator[str]:
         """The places of the findings, for people."""
         document = self._node.document
         anchor = document.segments[0].anchor
         assert isinstance(anchor, Readable)
         line_ends = anchor.line_ends
-        line, place = -1, ""
-        for finding, number in zip(self.found, self._verdicts, strict=True):
+        line_end, place = -1, ""
+        for start, number in zip(self.found.starts, self._verdicts, strict=True):
             if number != REJECTED:
-                found = bisect_left(line_ends, finding.start, max(line, 0))
-                if found != line:
-                    line, place = found, self._node.place(document, 0, finding.start)
+                if start > line_end:
+                    line = bisect_left(line_ends, start)
+                    line_end = line_ends[line] if line < len(line_ends) else len(anchor.text)
+                    place = self._node.place(document, 0, start)
                 yield place
 
     @overload
@@ -91,7 +109,7 @@ class LocatedFindings(Sequence[Finding]):
 
     def __iter__(self) -> Iterator[Finding]:
         for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
-            yield finding._replace(locator=place)
+            yield _new(Finding, (*finding[:6], place))
 
     @overload
     def __getitem__(self, at: int) -> Finding: ...
@@ -99,3 +117,12 @@ class LocatedFindings(Sequence[Finding]):
     def __getitem__(self, at: slice) -> list[Finding]: ...
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         return list(self)[at]
+
+    def places_by_type(self) -> dict[str, list[str]]:
+        """Return the distinct places of the findings of each type."""
+        places: dict[str, list[str]] = {}
+        for name, place in zip(self._decided.types(), self._decided.places(), strict=True):
+            those = places.setdefault(name, [])
+            if not those or those[-1] is not place:  # they are those of lines, in order
+                those.append(place)
+        return places

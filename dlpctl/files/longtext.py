@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -28,7 +28,8 @@ from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import OpenText, Repeats, Value, is_word
+from dlpctl.masking.leaks import Value, is_word
+from dlpctl.masking.repeats import OpenText, Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
@@ -60,12 +61,12 @@ _new = tuple.__new__
 class LongText:
     """A file that is one long text, with what is found in it."""
 
-    def __init__(self, checker: Checker, node: Node, found: Sequence[Finding]) -> None:
+    def __init__(self, checker: Checker, node: Node, found: PackedFindings) -> None:
         self.checker = checker
         self._node = node
         self.text = node.document.segments[0].text
         self.found = found
-        self._verdicts = array("B")
+        self._verdicts = b""
         """The number of the verdict on each finding."""
         self._listed: list[Verdict] = []
         self._hidden: dict[tuple[str, Category], set[str]] = {}
@@ -79,56 +80,71 @@ class LongText:
         found = None if checker.counts else search_long(node, checker)
         return None if found is None else cls(checker, node, found)
 
-    def decide(self) -> tuple[str, PolicyDecision]:
-        """Return the values, one below the other, and the decision on them."""
+    def decide(self) -> PolicyDecision:
         ruling = self.checker.ruling("", [])
-        decision = ruling.decision
-        if isinstance(self.found, PackedFindings) and not self.checker.excepts:
-            self._decide_by_pattern(self.found)
+        found = self.found
+        if self.checker.excepts:
+            self._verdicts = bytes(map(self._number_of_value, found))
         else:
-            self._decide_one_by_one()
-        for verdict in self._listed:
-            decision = max(decision, _DECISIONS[verdict.action], key=_STRICTNESS.index)
-        values_listed = "\n".join([self.text[one.start : one.end] for one in self.found])
-        packed = DecidedFindings(self._node, self.found, self._verdicts, self._listed)
-        return values_listed, ruling._replace(decision=decision, ruled=packed)
+            self._verdicts = self._by_pattern()
+        decision = ruling.decision
+        for number in sorted({*self._verdicts} - {REJECTED}):
+            decision = max(decision, _DECISIONS[self._listed[number].action], key=_STRICTNESS.index)
+        self._hide()
+        packed = DecidedFindings(self._node, found, self._verdicts, self._listed)
+        return ruling._replace(decision=decision, ruled=packed)
 
-    def _decide_one_by_one(self) -> None:
-        for chunk in _chunks(self.found):
-            ruled = iter(self.checker.ruling(self.text, chunk).ruled)
-            following = next(ruled, None)
-            for finding in chunk:
-                if following is None or following.finding is not finding:
-                    self._verdicts.append(REJECTED)
-                    continue
-                self._verdicts.append(self._number_of(following.verdict))
-                self._hide(finding.type, finding.category, finding.start, finding.end)
-                following = next(ruled, None)
+    def _number_of_value(self, finding: Finding) -> int:
+        ruled = self.checker.ruling(self.text, [finding]).ruled
+        return self._number_of(ruled[0].verdict) if ruled else REJECTED
 
-    def _decide_by_pattern(self, found: PackedFindings) -> None:
-        """Decide once for each pattern and score."""
-        numbers: dict[tuple[int, float], int] = {}
-        sorts = {pattern: found.sort_of(pattern)[:2] for pattern in set(found.patterns)}
-        for at, (start, end, score, pattern) in enumerate(
-            zip(found.starts, found.ends, found.scores, found.patterns, strict=True)
-        ):
-            name, category = sorts[pattern]
-            if is_already_masked(name, category, self.text[start:end]):
-                self._verdicts.append(REJECTED)
-                continue
-            number = numbers.get((pattern, score))
-            if number is None:
-                ruled = self.checker.ruling(self.text, [found[at]]).ruled
-                number = self._number_of(ruled[0].verdict) if ruled else REJECTED
-                numbers[pattern, score] = number
-            self._verdicts.append(number)
-            if number != REJECTED:
-                self._hide(name, category, start, end)
+    def _by_pattern(self) -> bytes:
+        """Decide once for each pattern and score; processes tell what is masked already."""
+        found, text = self.found, self.text
+        sorts = {pattern: found.sort_of(pattern) for pattern in set(found.patterns)}
+        numbers = {}
+        for pattern, score in set(zip(found.patterns, found.scores, strict=True)):
+            name, category, pattern_id = sorts[pattern]
+            verdict = self.checker.verdict(Finding(name, category, 0, 0, score, pattern_id))
+            numbers[pattern, score] = REJECTED if verdict is None else self._number_of(verdict)
+
+        def block(task: bytes) -> bytes:
+            some = slice(int(task) * _CHUNK, int(task) * _CHUNK + _CHUNK)
+            columns = found.starts[some], found.ends[some], found.scores[some], found.patterns[some]
+            return bytes(
+                REJECTED
+                if is_already_masked(*sorts[pattern][:2], text[start:end])
+                else numbers[pattern, score]
+                for start, end, score, pattern in zip(*columns, strict=True)
+            )
+
+        count = -(-len(found) // _CHUNK)
+        return b"".join(in_order(count, _number, block, self.checker.processes))
 
     def _number_of(self, verdict: Verdict) -> int:
         if verdict not in self._listed:
             self._listed.append(verdict)
         return self._listed.index(verdict)
+
+    def _hide(self) -> None:
+        """Remember the values that must not stay."""
+        found, text, hides = self.found, self.text, self._hides()
+        hidden = {
+            pattern: self._hidden.setdefault(found.sort_of(pattern)[:2], set())
+            for pattern in set(found.patterns)
+        }
+        spans = zip(found.starts, found.ends, found.patterns, self._verdicts, strict=True)
+        for start, end, pattern, number in spans:
+            if hides[number]:
+                values, value = hidden[pattern], text[start:end]
+                if value not in values:
+                    values.add(value)
+                    self._of_type[found.sort_of(pattern)[0]] = self._listed[number]
+
+    def _hides(self) -> list[bool]:
+        """Tell of each verdict's number whether it hides a finding."""
+        hides = [verdict.action is not Action.ALLOW for verdict in self._listed]
+        return [*hides, *[False] * (REJECTED + 1 - len(hides))]
 
     def mask(
         self, files: Files, name: str, masker: Masker, stage: Callable[[str], None]
@@ -156,49 +172,34 @@ class LongText:
         stage("verifying")
         return self._verified(files, name, copy, Written(written))
 
-    def _hide(self, name: str, category: Category, start: int, end: int) -> None:
-        """Remember the value of the finding that was decided on last, if it must not stay."""
-        verdict = self._listed[self._verdicts[-1]]
-        if verdict.action is Action.ALLOW:
-            return
-        values = self._hidden.setdefault((name, category), set())
-        value = self.text[start:end]
-        if value not in values:
-            values.add(value)
-            self._of_type[name] = verdict
-
     def _operators(self) -> set[str]:
         sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
         verdicts = [FindingDecision(sample, verdict) for verdict in self._listed]
         return {operator for _, operator in self.checker.operators(verdicts)}
 
-    def hidden_in(self, low: int, high: int) -> Iterator[FindingDecision]:
-        """Findings that must not stay, of those from one number to before another."""
-        listed, text = self._listed, self.text
-        verdicts = self._verdicts[low:high]
-        for finding, number in zip(islice(self.found, low, high), verdicts, strict=True):
-            if number != REJECTED and (
-                listed[number].action is not Action.ALLOW
-                or text[finding.start : finding.end]
-                in self._hidden.get((finding.type, finding.category), ())
+    def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
+        """Findings that must not stay, of those from one number to before another, as if the text
+        started at the offset.
+        """
+        listed, hides, text, hidden = self._listed, self._hides(), self.text, self._hidden
+        findings = self.found.between(low, high, offset)
+        for finding, number in zip(findings, self._verdicts[low:high], strict=True):
+            if hides[number] or (
+                number != REJECTED
+                and text[finding.start + offset : finding.end + offset]
+                in hidden.get((finding.type, finding.category), ())
             ):
-                yield FindingDecision(finding, listed[number])
+                yield _new(FindingDecision, (finding, listed[number]))
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
-        opened = OpenText(
-            self.text,
-            self._hidden_spans(),
-            max((len(one.text) for one in self._values()), default=0),
-        )
-        if not opened.joined:
-            return []
-        wanted = set(opened.may_hold(self._values()) if opened.is_short else self._values())
+        values = {text for texts in self._hidden.values() for text in texts}
+        opened = OpenText(self.text, self._hidden_spans(), max(map(len, values), default=0))
+        values = set(filter(opened.may_hold, values)) if opened.words else set()
         originals: dict[Value, Finding] = {}
-        for finding in self._hidden_among({one.text for one in wanted}) if wanted else ():
+        for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
-            if value in wanted:
-                originals.setdefault(value, finding)
+            originals.setdefault(value, finding)
         return [
             FindingDecision(one, self._of_type[one.type])
             for one in Repeats(originals).within(opened)
@@ -206,33 +207,21 @@ class LongText:
 
     def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
         """The findings that their verdicts hide and whose values are among these."""
-        hides = [verdict.action is not Action.ALLOW for verdict in self._listed]
-        found, text = self.found, self.text
-        if not isinstance(found, PackedFindings):
-            for one, number in zip(found, self._verdicts, strict=True):
-                if number != REJECTED and hides[number] and text[one.start : one.end] in texts:
-                    yield one
-            return
+        found, text, hides = self.found, self.text, self._hides()
         spans = zip(found.starts, found.ends, self._verdicts, strict=True)
         for at, (start, end, number) in enumerate(spans):
-            if number != REJECTED and hides[number] and text[start:end] in texts:
+            if hides[number] and text[start:end] in texts:
                 yield found[at]
 
     def _hidden_spans(self) -> Iterator[tuple[int, int]]:
-        found = self.found
-        allows = any(verdict.action is Action.ALLOW for verdict in self._listed)
-        if isinstance(found, PackedFindings) and not allows:
-            for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
-                if number != REJECTED:
-                    yield start, end
+        found, hides = self.found, self._hides()
+        if any(verdict.action is Action.ALLOW for verdict in self._listed):
+            for one, _ in self.hidden_in(0, len(found)):
+                yield one.start, one.end
             return
-        for one, _ in self.hidden_in(0, len(found)):
-            yield one.start, one.end
-
-    def _values(self) -> Iterator[Value]:
-        for (name, category), texts in self._hidden.items():
-            for text in texts:
-                yield Value(name, category, text)
+        for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
+            if hides[number]:
+                yield start, end
 
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written
@@ -246,8 +235,12 @@ class LongText:
         found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
-        plain = [one.text for one in self._values() if not is_word(one)]
-        words = [one.text for one in self._values() if is_word(one)]
+        plain: set[str] = set()
+        words: set[str] = set()
+        for (type_name, category), texts in self._hidden.items():
+            spelled = {text for text in texts if is_word(Value(type_name, category, text))}
+            words |= spelled
+            plain |= texts - spelled
         self._hidden = {}
         needles = Needles(plain, words)
         del plain, words
@@ -287,12 +280,7 @@ class _Masking:
         self._repeated = sorted(repeated, key=_start_of)
         self._masker = masker
         self._codec = codec
-        found = long_text.found
-        if isinstance(found, PackedFindings):
-            self._starts, ends = found.starts, found.ends
-        else:
-            self._starts = array("q", (one.start for one in found))
-            ends = array("q", (one.end for one in found))
+        self._starts, ends = long_text.found.starts, long_text.found.ends
         others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
         def is_between(cut: int) -> bool:
@@ -310,15 +298,14 @@ class _Masking:
         """Mask a block; return what was written for values, and the block."""
         first, last = self._cuts[int(task) : int(task) + 2]
         low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
-        ruled = list(self._long_text.hidden_in(low, high))
+        ruled = list(self._long_text.hidden_in(low, high, first))
         low = bisect_left(self._repeated, first, key=_start_of)
-        ruled += self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]
+        for one, verdict in self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]:
+            moved = one._replace(start=one.start - first, end=one.end - first)
+            ruled.append(FindingDecision(moved, verdict))
         text = self._long_text.text[first:last]
-        masked = (
-            (one._replace(start=one.start - first, end=one.end - first), operator)
-            for one, operator in self._long_text.checker.operators(ruled)
-        )
-        edits = [Edit(*one) for one in replacements(text, masked, self._masker)]
+        masked = self._long_text.checker.operators(ruled)
+        edits = [_new(Edit, one) for one in replacements(text, masked, self._masker)]
         self._masker.forget()
         made = {one.replacement for one in edits if one.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
@@ -365,20 +352,11 @@ class _ValueSearch:
         return b"" if holds else _CLEAN
 
 
-def search_long(node: Node, finder: Finder) -> Sequence[Finding] | None:
+def search_long(node: Node, finder: Finder) -> PackedFindings | None:
     """Return what is found in a file that is one long text; None for any other file."""
     if len(node.data) < LONG or not _is_simple(node):
         return None
     return _search(finder, node.document)
-
-
-def listed(node: Node, found: Sequence[Finding]) -> tuple[str, Sequence[Finding]]:
-    """Return the values, one below the other, and the findings in that list, with their places."""
-    text = node.document.segments[0].text
-    values = "\n".join([text[one.start : one.end] for one in found])
-    verdicts = array("B", bytes(len(found)))
-    decided = DecidedFindings(node, found, verdicts, [Verdict(Action.ALLOW, None)])
-    return values, decided.findings
 
 
 def _is_simple(node: Node) -> bool:
@@ -400,12 +378,13 @@ def _is_simple(node: Node) -> bool:
     )
 
 
-def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
+def _search(finder: Finder, document: Document) -> PackedFindings | None:
     """Return what is found in a text and under the labels of its columns; None where that
     overlaps.
     """
     first, *columns = document.views
-    found = finder.scan(first.text)
+    seen = finder.scan(first.text)
+    found = seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen)
     if not columns:
         return found
     spans = _Spans(len(first.text), found)
@@ -416,17 +395,7 @@ def _search(finder: Finder, document: Document) -> Sequence[Finding] | None:
             if len(pieces) > 1:
                 return None
             more += (one._replace(start=piece.start, end=piece.end) for piece in pieces)
-    if not more:
-        return found
-    if isinstance(found, PackedFindings):
-        return found.with_others(sorted(more, key=_order))
-    together: list[Finding] = []
-    for one in sorted([*found, *more], key=_order):
-        if not together or together[-1].end <= one.start:
-            together.append(one)
-        elif together[-1]._replace(score=one.score) != one:
-            return None
-    return together
+    return found.with_others(sorted(more, key=_order)) if more else found
 
 
 def _order(finding: Finding) -> tuple[int, float]:
@@ -436,14 +405,14 @@ def _order(finding: Finding) -> tuple[int, float]:
 class _Spans:
     """The spans of findings, which do not overlap."""
 
-    def __init__(self, size: int, found: Iterable[Finding]) -> None:
+    def __init__(self, size: int, found: PackedFindings) -> None:
         self._lengths = bytearray(size)
         self._long: dict[int, int] = {}
-        for one in found:
-            if one.end - one.start < _LONGEST:
-                self._lengths[one.start] = one.end - one.start
+        for start, end in zip(found.starts, found.ends, strict=True):
+            if end - start < _LONGEST:
+                self._lengths[start] = end - start
             else:
-                self._long[one.start] = one.end
+                self._long[start] = end
 
     def __contains__(self, piece: object) -> bool:
         start, end = cast("tuple[int, int, int]", piece)[1:]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
-from dlpctl.masking.leaks import Repeats, Value
+from dlpctl.masking.leaks import Value
 from dlpctl.masking.operators import Masker
+from dlpctl.masking.repeats import Repeats
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.files.decided import LocatedFindings
 
 if TYPE_CHECKING:
     from dlpctl.preflight import Report
@@ -67,6 +70,16 @@ class FileReport(NamedTuple):
     @property
     def summary(self) -> str:
         return self.report.summary
+
+    def places_by_type(self) -> dict[str, list[str]]:
+        """Return the distinct places of the findings of each type."""
+        findings = self.report.findings
+        if isinstance(findings, LocatedFindings):
+            return findings.places_by_type()
+        located: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for finding in findings:
+            located[finding.type][finding.locator or ""] = None
+        return {name: list(distinct) for name, distinct in located.items()}
 
     def to_dict(self) -> dict[str, Any]:
         answer = self.report.to_dict()

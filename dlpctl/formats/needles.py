@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
+from collections import Counter
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -13,7 +14,7 @@ from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
 _SHORTEST = 5
@@ -54,25 +55,30 @@ class Needles:
         self._spelled = spelled
         self._shapes: dict[str, tuple[_Shape, ...]] = {}
         """The shapes of values without white space, by their longest words."""
-        self._whole = frozenset(self.values)
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
         """Values by their first word, by the characters before it, and by whether they may be no
         part of a longer word.
         """
         self._numbers: dict[str, str] = {}
         self._others: list[str] = []
+        solid: list[str] = []
         for value in self.values:
-            if _is_number(value):
-                self._numbers[_NOT_DIGITS.sub("", value)] = value
-            elif " " not in value and (anchor := _anchor(value)):
-                word, shape = anchor
-                self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
+            if number := _digits_of_number(value):
+                self._numbers[number] = value
+            elif " " not in value and _WORD.search(value):
+                solid.append(value)
             elif (found := _WORD.search(value)) is not None and " " not in value[: found.start()]:
                 by_place = self._words.setdefault(found[0], {})
                 alone = value[0].isalnum() and value[-1].isalnum()
                 by_place.setdefault((found.start(), alone), _Phrases()).add(value.split(" "))
             else:
                 self._others.append(value)
+        self._solid = frozenset(solid)
+        """Values without white space that are no numbers."""
+        counts = Counter(word for value in solid for word in _WORD.findall(value))
+        for value in solid:
+            word, shape = _anchor(value, counts)
+            self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
         self._first_words = Words([*self._words, *self._shapes], _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
@@ -107,7 +113,7 @@ class Needles:
             lowered = lowered or folded(text)
             for before, length, alone in self._shapes.get(word, ()):
                 start, end = at - before, at - before + length
-                if start < 0 or lowered[start:end] not in self._whole:
+                if start < 0 or lowered[start:end] not in self._solid:
                     continue
                 begins_word = _is_word_part(text[start]) and start
                 if begins_word and _is_word_part(text[start - 1]):
@@ -211,15 +217,20 @@ class _Shape(NamedTuple):
     """Whether it may be no part of a longer word."""
 
 
-def _anchor(value: str) -> tuple[str, _Shape] | None:
+def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
     """Return the rarest word of a value, with the shape of the value around it."""
-    words = list(_WORD.finditer(value))
-    if not words:
-        return None
+    words: list[str] = _WORD.findall(value)
     alone = value[0].isalnum() and value[-1].isalnum()
     # Where the end of the value need not end a word, the last word may go on.
-    word = max(words if alone or len(words) == 1 else words[:-1], key=lambda one: len(one[0]))
-    return word[0], _Shape(word.start(), len(value), alone)
+    eligible = words if alone or len(words) == 1 else words[:-1]
+    rarest = min(eligible, key=lambda word: (counts[word], -len(word)))
+    at = 0
+    for word in words:
+        at = value.index(word, at)
+        if word == rarest:
+            break
+        at += len(word)
+    return rarest, _Shape(at, len(value), alone)
 
 
 @cache
@@ -227,9 +238,12 @@ def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
     return tuple(dict.fromkeys(shapes))
 
 
-def _is_number(value: str) -> bool:
-    digits = sum("0" <= char <= "9" for char in value)
-    return digits >= _FEWEST_DIGITS and digits * 2 > len(value) and not any(map(str.isalpha, value))
+def _digits_of_number(value: str) -> str:
+    """Return the digits of a value that is mostly digits; nothing for another one."""
+    if any(map(str.isalpha, value)):
+        return ""
+    digits = _NOT_DIGITS.sub("", value)
+    return digits if len(digits) >= _FEWEST_DIGITS and len(digits) * 2 > len(value) else ""
 
 
 def _holds(literals: Literals, data: bytes) -> bool:

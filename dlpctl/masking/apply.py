@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from dlpctl.masking.leaks import ForbiddenValues
 
+_new = tuple.__new__
 _STRENGTH = {name: -place for place, name in enumerate(OPERATORS)}
 
 Masked = tuple[Finding, str]
@@ -62,7 +63,7 @@ def replacements(
         replacement = masker.replacement(operator, type_name, category, text[start:end])
         if forbidden is not None and forbidden.is_in(replacement):
             replacement = masker.replacement("redact", type_name, category, text[start:end])
-        written.append(Replacement(start, end, replacement))
+        written.append(_new(Replacement, (start, end, replacement)))
     return written
 
 
@@ -100,7 +101,7 @@ def resolve(masked: Iterable[Masked]) -> list[Span]:
 def _joined(group: Sequence[Masked]) -> Span:
     first, operator = group[0]
     if len(group) == 1:
-        return Span(first.start, first.end, first.type, first.category, operator)
+        return _new(Span, (first.start, first.end, first.type, first.category, operator))
     for _, each in group:
         check_operator(each)
     strongest = max(group, key=lambda pair: (_STRENGTH[pair[1].partition(":")[0]], pair[1]))[1]

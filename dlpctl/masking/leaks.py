@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
-from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.literals import GRAM, Literals, characters, lengths_with
@@ -21,32 +19,24 @@ from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from dlpctl.types import Category, Finding
+    from dlpctl.types import Category
 
-_TOKEN = lazy(r"[^\W_]+")
-_GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
-_DIGITS = lazy(r"\d+")
-_APART = lazy(r"[\s\-./()]*")
+TOKEN = lazy(r"[^\W_]+")
+GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
+DIGITS = lazy(r"\d+")
 _BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
 _HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
-_SHORTEST = 5
-_SHORTEST_GROUPED = 7
+SHORTEST = 5
+SHORTEST_GROUPED = 7
 _FEW = 32
 """So many first words are looked for one by one before a text is taken apart into all of its words.
 """
 _SHORTEST_ANYWHERE = 9
 """A number of so many digits is found inside a longer one too."""
 _SHORTEST_GLUED = GRAM
-_ALNUM = lazy(r"[^\W_]")
-_FIRST_WORD = lazy(r"^(?:[^\w\n]|_)*([^\W_]*)", re.MULTILINE)
-_NOT_JOINED = lazy(r"[^\w\n]|_")
-_WINDOWS_APART = "\n\0\0\0\0\n"
-_AT_ONCE = 1 << 12
-_SHORT = 1 << 12
-"""Characters of what is open up to which most values are told to be absent one by one."""
 
 
 class Value(NamedTuple):
@@ -63,7 +53,7 @@ class Leak(NamedTuple):
     """How it is written there: `as it is`, `percent-encoded` ..."""
 
 
-class _Index:
+class ValueIndex:
     """The values by their letters and digits."""
 
     def __init__(self, values: Iterable[Value]) -> None:
@@ -79,10 +69,10 @@ class _Index:
         self._number_lengths = sorted({len(number) for number in self._numbers})
 
     def _add(self, value: Value) -> None:
-        tokens = tuple(_TOKEN.findall(_normal(value.text)))
+        tokens = tuple(TOKEN.findall(normal(value.text)))
         joined = "".join(tokens)
-        if len(joined) < _SHORTEST:
-            if len(value.text) >= _SHORTEST and len(set(value.text)) > 1:
+        if len(joined) < SHORTEST:
+            if len(value.text) >= SHORTEST and len(set(value.text)) > 1:
                 self._literal[value.text] = value
             return
         if is_word(value):
@@ -91,7 +81,7 @@ class _Index:
         self._add_sequence(tokens, value)
         if any(map(str.isdigit, joined)):
             self._add_sequence((joined,), value)
-        if joined.isdecimal() and len(joined) >= _SHORTEST_GROUPED:
+        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
             self._numbers[joined] = value
         elif len(tokens) > 1 and len(value.text) >= _SHORTEST_GLUED:
             self._several[folded(value.text).encode("utf-8", "replace")] = value
@@ -115,8 +105,8 @@ class _Index:
         """The same with places in the text."""
         for start, word in self._first_words.within(text):
             lengths = self._lengths[word]
-            matches = list(islice(_TOKEN.finditer(text, start), max(lengths)))
-            tokens = tuple(_normal(each[0]) for each in matches)
+            matches = list(islice(TOKEN.finditer(text, start), max(lengths)))
+            tokens = tuple(normal(each[0]) for each in matches)
             for length in lengths:
                 value = self._sequences.get(tokens[:length]) if length <= len(tokens) else None
                 if value is not None:
@@ -124,19 +114,19 @@ class _Index:
 
     @cached_property
     def _first_words(self) -> Words:
-        return Words(self._lengths, _TOKEN, _normal)
+        return Words(self._lengths, TOKEN, normal)
 
     @cached_property
     def _spelled_words(self) -> Words:
-        return Words(map(_normal, self._spelled), _TOKEN, _normal)
+        return Words(map(normal, self._spelled), TOKEN, normal)
 
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Values of digits alone, however they are grouped."""
         if not self._numbers:
             return
         numbers, shortest = self._numbers, self._number_lengths[0]
-        for match in _GROUPED.finditer(text):
-            digits = "".join(_DIGITS.findall(match[0]))
+        for match in GROUPED.finditer(text):
+            digits = "".join(DIGITS.findall(match[0]))
             if len(digits) < shortest:
                 continue
             places: list[int] = []
@@ -165,7 +155,7 @@ class _Index:
     def spelled(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Words that count only as they are written, or in capitals."""
         for start, _ in self._spelled_words.within(text) if self._spelled else ():
-            match = _TOKEN.match(text, start)
+            match = TOKEN.match(text, start)
             value = self._spelled.get(match[0]) if match else None
             if match and value is not None:
                 yield start, match.end(), value
@@ -193,11 +183,11 @@ class _Index:
         return Literals(self._several)
 
     def values_in(self, text: str) -> Iterator[Value]:
-        normal = _normal(text)
+        plain = normal(text)
         few = len(self._lengths) <= _FEW
-        if not few or any(first in normal for first in self._lengths):
-            yield from (value for _, _, value in self.sequences(_TOKEN.findall(normal)))
-        yield from (value for _, _, value in self.numbers(normal))
+        if not few or any(first in plain for first in self._lengths):
+            yield from (value for _, _, value in self.sequences(TOKEN.findall(plain)))
+        yield from (value for _, _, value in self.numbers(plain))
         yield from (value for _, _, value in self.literals(text))
         yield from (value for _, _, value in self.spelled(text))
 
@@ -208,7 +198,7 @@ class ForbiddenValues:
     """
 
     def __init__(self, values: Iterable[Value]) -> None:
-        self._index = _Index(values)
+        self._index = ValueIndex(values)
 
     def is_in(self, written: str) -> bool:
         return next(self._index.values_in(written), None) is not None
@@ -221,15 +211,15 @@ def is_word(value: Value) -> bool:
     """
     return (
         value.type == "PERSON_NAME"
-        and len(value.text) >= _SHORTEST
-        and _TOKEN.fullmatch(value.text) is not None
-        and len(_TOKEN.findall(_normal(value.text))) == 1
+        and len(value.text) >= SHORTEST
+        and TOKEN.fullmatch(value.text) is not None
+        and len(TOKEN.findall(normal(value.text))) == 1
     )
 
 
 def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     """Which of the values can still be read in a masked text, also behind the usual encodings."""
-    index = _Index(values)
+    index = ValueIndex(values)
     leaks: dict[Leak, None] = {}
     for form, text in _readings(masked):
         for value in index.values_in(text):
@@ -237,196 +227,7 @@ def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     return list(leaks)
 
 
-def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Further places of values that were found: a name that is repeated, a number written in
-    another way.
-
-    They are masked like the finding that they repeat; each has its type, score and pattern.
-    """
-    originals: dict[Value, Finding] = {}
-    for finding in findings:
-        value = Value(finding.type, finding.category, text[finding.start : finding.end])
-        originals.setdefault(value, finding)
-    return Repeats(originals).outside(text, findings)
-
-
-class Repeats:
-    """Values that were found somewhere, and all other places at which they are."""
-
-    def __init__(self, originals: Mapping[Value, Finding]) -> None:
-        self._originals = originals
-        self._longest = max((len(value.text) for value in originals), default=0)
-
-    def outside(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
-        """The places in a text that are not in `findings`, which are of this text."""
-        if not self._originals:
-            return []
-        spans = sorted((finding.start, finding.end) for finding in findings)
-        return self.within(OpenText(text, spans, self._longest))
-
-    def within(self, opened: OpenText) -> list[Finding]:
-        """The places in what findings leave of a text."""
-        if not opened.joined:
-            return []
-        index = self._index
-        if opened.is_short:
-            index = _Index(opened.may_hold(self._originals))
-        text = opened.joined
-        places = [*index.words(text), *index.numbers(text)]
-        places += index.literals(text)
-        places += index.spelled(text)
-        places += index.glued(text)
-        repeated = [
-            self._originals[value]._replace(start=place[0], end=place[1])
-            for start, end, value in places
-            if (place := opened.place(start, end))
-        ]
-        return opened.uncovered(repeated)
-
-    @cached_property
-    def _index(self) -> _Index:
-        return _Index(self._originals)
-
-
-class OpenText:
-    """What findings leave of a text: the letters and digits outside of them, with as much around as
-    a value may take.
-    """
-
-    def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
-        """`spans` are those of the findings, ascending; `longest` is the length of the longest
-        value.
-        """
-        self._text = text
-        self._starts, self._ends = array("q"), array("q")
-        for start, end in spans:
-            if self._ends and start <= self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], end)
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
-        windows = list(self._windows(longest))
-        if sum(end - start for start, end in windows) * 2 > len(text):
-            windows = [(0, len(text))]
-        self._windows_at = [start for start, _ in windows]
-        self.joined = _WINDOWS_APART.join(text[start:end] for start, end in windows)
-        lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
-        self._joined_at = list(accumulate(lengths, initial=0))
-        self.is_short = len(self.joined) <= _SHORT
-
-    def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
-        """Stretches with an open letter or digit, apart from each other."""
-        text, before = self._text, 0
-        first = last = -1
-        for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
-            if start > before and _ALNUM.search(text, before, start):
-                reached = self._reach_back(before, longest)
-                if last >= reached:
-                    last = self._reach_on(start, longest)
-                else:
-                    if last >= 0:
-                        yield first, last
-                    first, last = reached, self._reach_on(start, longest)
-            before = end
-        if last >= 0:
-            yield first, last
-
-    def _reach_back(self, place: int, longest: int) -> int:
-        """The start of what a value can take before a place: so many words, or digits in groups."""
-        text, step = self._text, 4 * longest + 16
-        start = max(place - step, 0)
-        while start and len(_TOKEN.findall(text, start, place)) <= longest // 2 + 1:
-            start = max(start - step, 0)
-        while start and text[start].isalnum() and text[start - 1].isalnum():
-            start -= 1
-        return start
-
-    def _reach_on(self, place: int, longest: int) -> int:
-        text, step = self._text, 4 * longest + 16
-        end = min(place + step, len(text))
-        while end < len(text) and len(_TOKEN.findall(text, place, end)) <= longest // 2 + 1:
-            end = min(end + step, len(text))
-        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
-            end += 1
-        return end
-
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """The place in the text of a stretch of the windows; None for one of several windows."""
-        window = bisect_right(self._joined_at, start) - 1
-        if end > self._joined_at[window + 1] - len(_WINDOWS_APART):
-            return None
-        offset = self._windows_at[window] - self._joined_at[window]
-        return start + offset, end + offset
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(_TOKEN.findall(_normal(self.joined)))
-
-    @cached_property
-    def _digits(self) -> str:
-        groups = ("".join(_DIGITS.findall(run)) for run in _GROUPED.findall(_normal(self.joined)))
-        return " ".join(group for group in groups if len(group) >= _SHORTEST_GROUPED)
-
-    @cached_property
-    def _folded(self) -> str:
-        return folded(self.joined)
-
-    def may_hold(self, values: Iterable[Value]) -> list[Value]:
-        """Return the values that are worth to be looked for here."""
-        waiting = iter(values)
-        kept: list[Value] = []
-        while some := list(islice(waiting, _AT_ONCE)):
-            kept += self._may_hold(some)
-        return kept
-
-    def _may_hold(self, listed: list[Value]) -> list[Value]:
-        """The same for some values, all of them at once."""
-        text = "\n".join([value.text.replace("\n", " ") for value in listed])
-        normal = _normal(text)
-        first_words = _FIRST_WORD.findall(normal)
-        joined = _NOT_JOINED.sub("", normal).split("\n")
-        spelled = folded(text).split("\n")
-        if not len(listed) == len(first_words) == len(joined) == len(spelled):
-            return listed
-        words, digits, here, written = self._words, self._digits, self._folded, self.joined
-        return [
-            value
-            for value, first, whole, low in zip(listed, first_words, joined, spelled, strict=True)
-            if first in words
-            or whole in words
-            or low in here
-            or (whole.isdecimal() and whole in digits)
-            or (len(whole) < _SHORTEST and value.text in written)
-        ]
-
-    def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
-        """What of `found` no finding covers, alone or with others beside it; the longest at each
-        place.
-        """
-        kept: list[Finding] = []
-        for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
-            if not (kept and kept[-1].end >= each.end) and not self._covers(each.start, each.end):
-                kept.append(each)
-        return kept
-
-    def _covers(self, start: int, end: int) -> bool:
-        first = max(bisect_right(self._starts, start) - 1, 0)
-        if first < len(self._ends) and self._ends[first] <= start:
-            first += 1
-        last = bisect_left(self._starts, end)
-        if first >= last:
-            return False
-        ends = [start, *self._ends[first:last]]
-        starts = [*self._starts[first:last], end]
-        # Between a card number and a phone number is nothing, though the last digit of one and the
-        # other may be a third.
-        return all(
-            _APART.fullmatch(self._text[before:after])
-            for before, after in zip(ends, starts, strict=True)
-        )
-
-
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
     return text.casefold()

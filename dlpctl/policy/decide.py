@@ -46,6 +46,28 @@ class FindingDecision(NamedTuple):
     verdict: Verdict
 
 
+class Tally(NamedTuple):
+    """Findings of one pattern with one verdict."""
+
+    first: Finding
+    verdict: Verdict
+    occurrences: int
+
+
+class PackedDecisions(Sequence[FindingDecision]):
+    """Decisions that are made one by one as they are asked for."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        raise NotImplementedError
+
+    def tallies(self) -> list[Tally]:
+        """Count the findings, in the order of the first of each pattern and verdict, which is
+        where it is in the text.
+        """
+        raise NotImplementedError
+
+
 class PolicyDecision(NamedTuple):
     """The decision on all findings together."""
 
@@ -58,6 +80,24 @@ class PolicyDecision(NamedTuple):
 
     def of(self, action: Action) -> list[FindingDecision]:
         return [ruled for ruled in self.ruled if ruled.verdict.action is action]
+
+    def tallies(self) -> list[Tally]:
+        """Count the findings by pattern and verdict."""
+        if isinstance(self.ruled, PackedDecisions):
+            return self.ruled.tallies()
+        tallies: dict[tuple[str, str, Verdict], Tally] = {}
+        for finding, verdict in self.ruled:
+            key = finding.type, finding.pattern_id, verdict
+            known = tallies.get(key) or Tally(finding, verdict, 0)
+            tallies[key] = known._replace(occurrences=known.occurrences + 1)
+        return list(tallies.values())
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """The findings that count; those of a long text stay columns of numbers."""
+        if isinstance(self.ruled, PackedDecisions):
+            return self.ruled.findings
+        return tuple(finding for finding, _ in self.ruled)
 
     @property
     def uncovered(self) -> list[Finding]:

@@ -32,8 +32,8 @@ def summarize(
     if reason:
         return f"Blocked for {to}: {reason}"
     counts: dict[Action, Counts] = {action: Counter() for action in Action}
-    for finding, verdict in ruling.ruled:
-        counts[verdict.action][finding.category, finding.type] += 1
+    for first, verdict, count in ruling.tallies():
+        counts[verdict.action][first.category, first.type] += count
     blocked, masked, left = counts[Action.BLOCK], counts[Action.MASK], counts[Action.ALLOW]
     if ruling.decision is Decision.BLOCKED:
         rest = masked + left

@@ -4,17 +4,19 @@ findings.
 
 from __future__ import annotations
 
+import json
 import os
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
+from dlpctl.forked import in_order
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.excerpts import Excerpts
+from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.results import Result
 from dlpctl.scan.sources import JUDGED, is_source
 from dlpctl.types import IN_BINARIES
@@ -22,19 +24,21 @@ from dlpctl.types import IN_BINARIES
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.engine import Detector
+    from dlpctl.scan.places import Places
     from dlpctl.types import Finding
 
 _new = tuple.__new__
-_AROUND = 60
-"""Characters before and after a value, in its line, that identify the finding between runs."""
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
-_MOST_DIGESTS = 1_000
+_MANY = 1 << 12
+"""Findings of one content from which on results are made in parts."""
+_IDENTITY = Result._fields.index("identity") - 1
+"""The place of an identity in the fields after the path."""
 
 
 class Found(NamedTuple):
     """The findings in one content."""
 
-    results: list[Result]
+    results: Iterable[Result]
     accepted: int = 0
     """Findings that the allow list accepts."""
 
@@ -111,13 +115,13 @@ class Examiner:
         text = data.decode("utf-8", "surrogateescape")
         if len(text) != len(data):
             findings = _in_characters(data, findings)
-        return self.place(path, text, findings)
+        return self.place(path, TextPlaces(text, findings))
 
     def decoded(self, path: str, text: str) -> Found:
         """Return the findings in a text that was decoded."""
         head = text[:JUDGED].encode("utf-8", "replace")
         findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
-        return self.place(path, text, findings)
+        return self.place(path, TextPlaces(text, findings))
 
     def binary(self, path: str, data: bytes) -> Found:
         """Return the findings in the strings of a file that is not text; places are bytes."""
@@ -125,7 +129,7 @@ class Examiner:
         found = self._in_binaries.scan_bytes(strings, self.min_score)
         if not found:
             return NOTHING
-        placed = self.place(path, strings.decode("ascii"), found)
+        placed = self.place(path, TextPlaces(strings.decode("ascii"), found))
         return placed._replace(results=[_by_byte(one) for one in placed.results])
 
     @property
@@ -160,65 +164,96 @@ class Examiner:
         text = data.decode("utf-8", "surrogateescape")
         if len(text) != len(data):
             findings = _in_characters(data, findings)
-        found = self.place(path, text, findings)
+        found = self.place(path, TextPlaces(text, findings))
         before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
-    def place(
-        self,
-        path: str,
-        text: str,
-        findings: Sequence[Finding],
-        position_of: PositionOf | None = None,
-    ) -> Found:
-        """Findings in a text as results, but for those that the allow list takes.
-
-        `position_of` says where they are to be shown, where that is not their place in the text.
+    def place(self, path: str, located: Places) -> Found:
+        """Return findings as results, but for those that the allow list takes; many of them are
+        made as they are asked for.
         """
+        numbers = self._kept(located)
+        results = self._identified(path, self._rows(path, located, numbers))
+        accepted = len(located) - len(numbers)
+        return Found(results if len(numbers) > _MANY else list(results), accepted)
+
+    def _kept(self, located: Places) -> Sequence[int]:
+        """Return the numbers of the findings that are not accepted."""
+        accepts = self._allow.acceptor(located.text)
+        if accepts is None:
+            return range(len(located))
+        findings = map(located.finding, range(len(located)))
+        return [
+            number
+            for number, finding in enumerate(findings)
+            if not accepts(finding, located.value(number, finding))
+        ]
+
+    def _rows(self, path: str, located: Places, numbers: Sequence[int]) -> Iterator[list[Any]]:
+        """Yield the fields of results after the path; processes make them where they are many."""
+        leave = self.detector.aside
+        processes = leave.processes() if leave and len(numbers) > _MANY else 1
+        parts = [numbers[first : first + _MANY] for first in range(0, len(numbers), _MANY)]
+        if processes < 2:
+            for part in parts:
+                yield from self._made(path, located, part)
+            return
+
+        def make(task: bytes) -> bytes:
+            return json.dumps([*self._made(path, located, parts[int(task)])]).encode()
+
+        for made in in_order(len(parts), lambda number: b"%d" % number, make, processes):
+            yield from json.loads(made)
+
+    def _made(self, path: str, located: Places, numbers: Iterable[int]) -> Iterator[list[Any]]:
         from dlpctl.masking.partial import sample
 
         def shown(finding: Finding) -> str | None:
-            value = text[finding.start : finding.end]
+            value = located.text[finding.start : finding.end]
             return value if self._show_values else sample(finding.type, finding.category, value)
 
-        made = findings if isinstance(findings, list) else list(findings)  # at most once
-        excerpts = Excerpts(text, made, shown) if self._excerpts and not position_of else None
-        position_of = position_of or _Lines(text).position_of
-        outlines = _Outlines(text, made)
-        results: list[Result] = []
-        kept = self._allow.remaining(text, made)
-        kept.reverse()
-        accepted = len(made) - len(kept)
-        del made
-        while kept:  # each makes room for its result
-            finding = kept.pop()
-            kind, category, start, end, score, pattern_id, place = finding
-            value = text[start:end]
-            position = position_of(finding)
-            named = f"{path}\0{place}" if place and not place.startswith("line ") else path
-            results.append(
-                _new(
-                    Result,
-                    (
-                        path,
-                        *position[:6],
-                        kind,
-                        category.value,
-                        score,
-                        pattern_id,
-                        self._label(pattern_id),
-                        value if self._show_values else sample(kind, category, value),
-                        outlines.identity(named, finding),
-                        self._fingerprint(finding, value) if self._keys else "",
-                        position.inner,
-                        "",
-                        "",
-                        self._value_id(value) if self.tells_values_apart else "",
-                        *(excerpts.of(finding) if excerpts and self._wants(kind) else ("", 0)),
-                    ),
-                )
-            )
-        return Found(results, accepted)
+        excerpts = (
+            Excerpts(located, shown) if self._excerpts and isinstance(located, TextPlaces) else None
+        )
+        digests: dict[str, str] = {}  # the lines of a table are alike without their values
+        for number in numbers:
+            finding = located.finding(number)
+            type_name, category, _, _, score, pattern_id, locator = finding
+            value = located.value(number, finding)
+            position = located.position(number, finding)
+            named = f"{path}\0{locator}" if locator and not locator.startswith("line ") else path
+            outline = f"{named}\0{pattern_id}\0{located.outline(finding)}"
+            identity = digests.get(outline)
+            if identity is None:
+                digest = sha256(outline.encode("utf-8", "surrogateescape"))
+                identity = digests[outline] = digest.hexdigest()[:32]
+            yield [
+                *position[:6],
+                type_name,
+                category.value,
+                score,
+                pattern_id,
+                self._label(pattern_id),
+                value if self._show_values else sample(type_name, category, value),
+                identity,
+                self._fingerprint(finding, value) if self._keys else "",
+                position.inner,
+                "",
+                "",
+                self._value_id(value) if self.tells_values_apart else "",
+                *(excerpts.of(finding) if excerpts and self._wants(type_name) else ("", 0)),
+            ]
+
+    @staticmethod
+    def _identified(path: str, rows: Iterable[list[Any]]) -> Iterator[Result]:
+        """Yield results; findings that nothing else tells apart are numbered."""
+        seen: dict[str, int] = {}
+        for row in rows:
+            identity = row[_IDENTITY]
+            seen[identity] = again = seen.get(identity, 0) + 1
+            if again > 1:
+                row[_IDENTITY] = f"{identity}-{again}"
+            yield _new(Result, (path, *row))
 
     def _wants(self, type_name: str) -> bool:
         """Return whether a finding gets its line, and count it."""
@@ -245,48 +280,6 @@ class Examiner:
         )
 
 
-class Position(NamedTuple):
-    """The place of a result; fields as those of `Result`."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    start: int
-    end: int
-    inner: str = ""
-
-
-PositionOf = Callable[["Finding"], Position]
-
-
-class _Lines:
-    """Lines and columns of positions, which are asked for in nearly ascending order."""
-
-    __slots__ = ("_at", "_line", "_start", "_text")
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = self._start = 0
-        self._line = 1
-
-    def position_of(self, finding: Finding) -> Position:
-        start, end = finding.start, finding.end
-        return Position(*self._place(start), *self._place(end), start, end, finding.locator or "")
-
-    def _place(self, position: int) -> tuple[int, int]:
-        text = self._text
-        if position < self._at:
-            self._at, self._line, self._start = 0, 1, 0
-        # A line may be as long as the text: it is not searched twice.
-        started = text.rfind("\n", self._at, position) + 1
-        if started:
-            self._line += text.count("\n", self._at, started)
-            self._start = started
-        self._at = position
-        return self._line, position - self._start + 1
-
-
 def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
     """Return findings at positions in bytes of `data` with positions in characters."""
     placed: list[Finding] = []
@@ -297,47 +290,6 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
         position, characters = finding.end, end
         placed.append(finding._replace(start=start, end=end))
     return placed
-
-
-class _Outlines:
-    """The text around values in their lines, without these and all other values."""
-
-    __slots__ = ("_digests", "_ends", "_next", "_seen", "_starts", "_text")
-
-    def __init__(self, text: str, findings: Sequence[Finding]) -> None:
-        self._text = text
-        self._starts = array("q", (finding.start for finding in findings))
-        self._ends = array("q", (finding.end for finding in findings))
-        self._next = 0
-        self._seen: dict[str, int] = {}
-        self._digests: dict[str, str] = {}
-        """Digests of recent outlines: the lines of a table are alike without their values."""
-
-    def identity(self, path: str, finding: Finding) -> str:
-        """Names a finding from one run to the next; findings are asked for in their order."""
-        text, starts, ends = self._text, self._starts, self._ends
-        start, end = finding.start, finding.end
-        before = max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
-        line_end = text.find("\n", end, end + _AROUND)
-        after = min(len(text), end + _AROUND) if line_end < 0 else line_end
-        while ends[self._next] <= before:
-            self._next += 1
-        pieces: list[str] = []
-        following = self._next
-        while following < len(starts) and starts[following] < after:
-            pieces.append(text[before : starts[following]])
-            before = ends[following]
-            following += 1
-        pieces.append(text[before:after])
-        named = "\0".join((path, finding.pattern_id, *pieces))
-        identity = self._digests.get(named)
-        if identity is None:
-            if len(self._digests) >= _MOST_DIGESTS:
-                self._digests.clear()
-            identity = sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-            self._digests[named] = identity
-        self._seen[identity] = again = self._seen.get(identity, 0) + 1
-        return identity if again == 1 else f"{identity}-{again}"
 
 
 class Parts:

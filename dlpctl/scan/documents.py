@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dlpctl.formats.locators import Lines
 from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
-from dlpctl.scan.content import Position
+from dlpctl.scan.places import Places, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,8 @@ class Documents:
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
         """Return the findings, and the parts that could not be inspected; raises `FormatError`."""
-        from dlpctl.files.finding import ValueList, place_all, search_document
-        from dlpctl.files.longtext import listed, search_long
+        from dlpctl.files.finding import place_all, search_document
+        from dlpctl.files.longtext import search_long
         from dlpctl.files.names import PlaceNames
         from dlpctl.formats.files import Files
 
@@ -46,63 +46,69 @@ class Documents:
         node = self._files.open(data, name)
         found = search_long(node, self._examiner)
         if found is not None:
-            text, findings = listed(node, found)
-            return self._examiner.place(path, text, findings, _LongPositions(node, found)), []
+            return self._examiner.place(path, _LongPlaces(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
         names = PlaceNames(
             self._examiner.scan
         )  # the names of members and sheets may hold values themselves
         names.know(placed)
-        value_list = ValueList(placed, names.shown([one.place for one in placed]))
+        shown = names.shown([one.place for one in placed])
         missed = list(node.uninspected())
         places = names.shown([part.place for part in missed])
-        names.know(())
         reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
-        positions = _Positions(placed, value_list.findings)
-        return self._examiner.place(path, value_list.text, value_list.findings, positions), reasons
+        return self._examiner.place(path, _DocumentPlaces(placed, shown)), reasons
 
 
-class _LongPositions:
-    """The positions of what was found in one long text; asked for in its order."""
+class _LongPlaces(Places):
+    """The findings in one long text, whose other views only repeat it."""
 
     def __init__(self, node: Node, found: Sequence[Finding]) -> None:
         source = node.document.segments[0].anchor
         assert isinstance(source, Readable)
         self._line_ends = source.line_ends
-        self._found = iter(found)
-        self._next = self._line = 0
-        """Where the next value is in the list of all values, and the line of the last one."""
+        self._source = node.document.segments[0].text
+        self._found = found
 
-    def __call__(self, finding: Finding) -> Position:
-        while True:
-            start, end = next(self._found)[2:4]
-            at, self._next = self._next, self._next + end - start + 1
-            if at == finding.start:
-                break
-        self._line = line = bisect_left(self._line_ends, start, self._line)
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def finding(self, number: int) -> Finding:
+        return self._found[number]
+
+    def value(self, number: int, finding: Finding) -> str:
+        del number
+        return self._source[finding.start : finding.end]
+
+    def position(self, number: int, finding: Finding) -> Position:
+        del number
+        start, end = finding.start, finding.end
+        line = bisect_left(self._line_ends, start)
         column = start - self._line_ends[line - 1] if line else start + 1
         return Position(line + 1, column, line + 1, column + end - start, 0, 0)
 
 
-class _Positions:
-    """The positions of findings in a document, returned in the order of the findings.
+class _DocumentPlaces(Places):
+    """The findings in a document, whose places are words.
 
-    Places in documents are words. Only lines are numbers, with a column if the line contains the
-    value as it is.
+    Only lines are numbers, with a column if the line contains the value as it is.
     """
 
-    def __init__(self, placed: list[PlacedValue], findings: Sequence[Finding]) -> None:
-        """Take a list that is emptied on the way: each of a hundred thousand makes room for its
-        result.
-        """
-        placed.reverse()
+    def __init__(self, placed: Sequence[PlacedValue], shown: Sequence[str]) -> None:
         self._placed = placed
-        self._findings = iter(findings)
+        self._shown = shown
 
-    def __call__(self, finding: Finding) -> Position:
-        one = self._placed.pop()
-        while next(self._findings) is not finding:
-            one = self._placed.pop()
+    def __len__(self) -> int:
+        return len(self._placed)
+
+    def finding(self, number: int) -> Finding:
+        return self._placed[number].finding._replace(locator=self._shown[number])
+
+    def value(self, number: int, finding: Finding) -> str:
+        del finding
+        return self._placed[number].value
+
+    def position(self, number: int, finding: Finding) -> Position:
+        one = self._placed[number]
         named = _LINE.fullmatch(finding.locator or "")
         if named is None:
             return Position(1, 1, 1, 1, 0, 0, finding.locator or "")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from dlpctl.scan.places import TextPlaces
     from dlpctl.types import Finding
 
 HIDDEN = "(hidden)"
@@ -30,14 +30,11 @@ class Excerpt(NamedTuple):
 class Excerpts:
     """The lines of findings in one text."""
 
-    def __init__(
-        self, text: str, findings: Sequence[Finding], shown: Callable[[Finding], str | None]
-    ) -> None:
+    def __init__(self, places: TextPlaces, shown: Callable[[Finding], str | None]) -> None:
         """`shown` returns a finding's masked value."""
-        self._text = text
-        self._findings = findings
-        self._starts = array("q", (finding.start for finding in findings))
-        self._ends = array("q", (finding.end for finding in findings))
+        self._text = places.text
+        self._findings = places.findings
+        self._starts, self._ends = places.starts, places.ends
         self._shown = shown
 
     def of(self, finding: Finding) -> Excerpt:

@@ -206,7 +206,7 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
 
 
 def _send(pipe: int, value: Any) -> None:
-    data = json.dumps(value).encode()
+    data = json.dumps(value, default=list).encode()
     rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
     while rest:
         rest = rest[os.write(pipe, rest) :]

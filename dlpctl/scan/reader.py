@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -37,7 +38,7 @@ class Outcome(NamedTuple):
     files: int
     bytes: int
     accepted: int
-    results: list[Result]
+    results: Iterable[Result]
     skipped: list[Skip]
     ending: Ending = NO_ENDING
     """The end of a part of a file."""
@@ -74,7 +75,7 @@ class Reader:
         if kind == PART:
             return self._part(*items)
         self._files = self._bytes = self._accepted = 0
-        self._results: list[Result] = []
+        self._results: list[Iterable[Result]] = []
         self._skipped: list[Skip] = []
         if kind == FILES:
             for path, shown in items:
@@ -86,7 +87,8 @@ class Reader:
                 self._skipped.append(Skip(items[1], Why.UNREADABLE, problem.strerror or ""))
         else:
             self._blobs(items)
-        return Outcome(self._files, self._bytes, self._accepted, self._results, self._skipped)
+        results = chain.from_iterable(self._results)
+        return Outcome(self._files, self._bytes, self._accepted, results, self._skipped)
 
     def _file(self, path: str, shown: str) -> None:
         try:
@@ -98,7 +100,7 @@ class Reader:
         except OSError as problem:
             self._skipped.append(Skip(shown, Why.UNREADABLE, problem.strerror or ""))
         else:
-            self._results += self._content(shown, data)
+            self._results.append(self._content(shown, data))
 
     def _blobs(self, items: Sequence[Any]) -> None:
         if self._contents is None:
@@ -117,14 +119,14 @@ class Reader:
                     pass
                 self._skipped.append(Skip(shown, Why.TOO_LARGE))
                 continue
-            results = (
+            results: Iterable[Result] = (
                 self._large(shown, _limited(stream, size))
                 if size > LARGE
                 else self._content(shown, stream.read(size))
             )
             if lines is not None:
                 results = [one for one in results if _touches(one, lines)]
-            self._results += (
+            self._results.append(
                 [one._replace(commit=commit, date=date) for one in results] if commit else results
             )
 
@@ -134,11 +136,11 @@ class Reader:
         with open(0, "rb", buffering=_UNKNOWN_SIZE, closefd=False) as stream:
             head = stream.read(LARGE + 1)
             if len(head) <= LARGE:
-                self._results += self._content(shown, head)
+                self._results.append(self._content(shown, head))
                 return
-            self._results += self._large(shown, _after(head, stream))
+            self._results.append(self._large(shown, _after(head, stream)))
 
-    def _large(self, shown: str, read: Callable[[int], bytes]) -> list[Result]:
+    def _large(self, shown: str, read: Callable[[int], bytes]) -> Iterable[Result]:
         """Return the findings in a large content, read in parts if it is text or unknown."""
         margin = self._examiner.margin
         data = read(PART_SIZE + margin)
@@ -170,7 +172,7 @@ class Reader:
 
     def _large_document(
         self, shown: str, data: bytes, read: Callable[[int], bytes]
-    ) -> list[Result]:
+    ) -> Iterable[Result]:
         pieces = [data]
         size = len(data)
         while piece := read(PART_SIZE):
@@ -182,7 +184,7 @@ class Reader:
         self._skipped.append(too_large(shown))
         return []
 
-    def _content(self, shown: str, data: bytes) -> list[Result]:
+    def _content(self, shown: str, data: bytes) -> Iterable[Result]:
         """Return the findings in one content of any format."""
         try:
             found = self._found(shown, data)

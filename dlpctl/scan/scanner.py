@@ -109,7 +109,9 @@ class Scan:
                 if batch.task is None:
                     continue
                 outcome = Outcome(*plain)
-                results: Iterable[Result] = map(Result._make, outcome.results)
+                results = outcome.results
+                if not isinstance(plain, Outcome):
+                    results = map(Result._make, results)
                 if batch.task[0] == PART:
                     _path, _shown, first, _last, binary = batch.task[1]
                     if not first:

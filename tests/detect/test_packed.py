@@ -60,3 +60,12 @@ def test_random_findings_are_merged_as_their_sorted_union():
         more = [finding(*cell, 0.6) for cell in cells if cell[0] not in taken]
         more = [one for one in more if chance.random() < 0.5]
         assert list(packed(mine).with_others(more)) == in_order([*mine, *more])
+
+
+def test_any_findings_can_be_packed():
+    findings = [finding(0, 3), finding(4, 6, 0.7, "NAME"), finding(9, 12, 0.7, "PHONE")]
+    found = PackedFindings.of(findings)
+    assert list(found) == found[:] == findings
+    assert [found[at] for at in range(3)] == findings
+    moved = [one._replace(start=one.start - 4, end=one.end - 4) for one in findings[1:]]
+    assert list(found.between(1, 3, 4)) == moved

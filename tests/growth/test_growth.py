@@ -19,10 +19,12 @@ from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.needles import Needles
-from dlpctl.masking.leaks import Value, find_leaks, find_repeats
+from dlpctl.masking.leaks import Value, find_leaks
+from dlpctl.masking.repeats import find_repeats
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
+from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.reader import FILES, Reader
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.walk import Selection
@@ -51,7 +53,7 @@ def commands(library: Detector, tmp_path_factory: pytest.TempPathFactory) -> dic
         finally:
             reader.close()
         assert not outcome.skipped
-        return len(outcome.results)
+        return len(list(outcome.results))
 
     def check(name: str, data: bytes) -> object:
         if is_plain(name, data[:8192]):
@@ -183,7 +185,7 @@ def test_a_finding_is_named_without_looking_at_all_before_it() -> None:
     found = Counting(
         Finding("ID", Category.PII, at + 2, at + 10, 0.9, "id") for at in range(0, len(text), 11)
     )
-    assert len(examiner.place("a.txt", text, found).results) == 2000
+    assert len(list(examiner.place("a.txt", TextPlaces(text, found)).results)) == 2000
     assert found.taken < 10 * len(found)
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.masking.leaks import ForbiddenValues, Leak, Value, find_leaks, find_repeats
+from dlpctl.masking.leaks import ForbiddenValues, Leak, Value, find_leaks
+from dlpctl.masking.repeats import find_repeats
 from dlpctl.types import Category, Finding
 
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
@@ -192,6 +193,28 @@ def test_a_value_that_a_text_joins_to_its_neighbours_is_repeated(
 ) -> None:
     found = find_repeats(text, [Finding("PERSON_NAME", PII, 0, 12, 0.9, "p")])
     assert [(one.start, one.end) for one in found] == places
+
+
+@pytest.mark.parametrize(
+    ("text", "covered", "places"),
+    [
+        ("Amara Okafor, Amara Okafor3", "Amara", [(14, 26)]),
+        ("Amara Okafor, xAmara Okafor.", "Okafor", [(15, 27)]),
+        ("Amara Okafor, xAmara Okafor3", "", [(15, 27)]),
+        ("Amara Okafor, Amara Okafor.", "Okafor", [(14, 26)]),
+        ("Amara Okafor, Amara Lopez.", "Lopez", []),
+    ],
+)
+def test_a_value_is_repeated_if_another_finding_covers_a_part_of_it(
+    text: str, covered: str, places: list[tuple[int, int]]
+) -> None:
+    findings = [Finding("PERSON_NAME", PII, 0, 12, 0.9, "p")]
+    if covered:
+        start = text.rindex(covered)
+        findings.append(Finding("ID", PII, start, start + len(covered), 0.9, "p"))
+    found = find_repeats(text, findings)
+    repeated = [(one.start, one.end) for one in found if one.type == "PERSON_NAME"]
+    assert repeated == places
 
 
 def test_a_longer_number_is_another_one() -> None:

@@ -40,7 +40,8 @@ def explain(
     score = session.config.min_score if min_score is None else min_score
     text = inputs.read_text(file or inputs.STDIN, required=file is None)
     found = detector.scan(text, score)
-    allowed = set(found) - set(session.allow_list().remaining(text, found))
+    accepts = session.allow_list().acceptor(text)
+    allowed = {one for one in found if accepts and accepts(one, text[one.start : one.end])}
     print_gaps(detector)
     explanation = find(detector, text, score, allowed, misses)
     lines = LineIndex(text)

@@ -26,6 +26,11 @@ Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
 
 
+def reach_of(width: int) -> int:
+    """Return the bytes on both sides of a range that tell what a pattern finds in it."""
+    return 2 * width + 64
+
+
 class FirstPass:
     """Sets of patterns that are looked for together. Patterns are numbered through all sets."""
 
@@ -89,6 +94,21 @@ class FirstPass:
             for index, ends in part.items():
                 hits[index] += (end for end in ends if end <= start + PART)
         return hits
+
+    def near(self, data: bytes, first: int, last: int) -> Hits:
+        """Return what tells the findings that start in a range: a match depends on where the one
+        before it ended.
+        """
+        nearby: Hits = defaultdict(list)
+        for at, each in enumerate(self.sets):
+            reach, overlap = reach_of(each.widest), each.widest + 8
+            start = character_start(data, max(0, first - reach - overlap))
+            end = character_start(data, min(len(data), last + reach + overlap))
+            part: Hits = defaultdict(list)
+            self._collect(data[start:end], start, max(0, first - reach), part, [at])
+            for index, ends in part.items():
+                nearby[index] = [end for end in ends if end <= last + reach]
+        return nearby
 
     def _collect(
         self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]

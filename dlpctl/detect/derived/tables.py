@@ -21,6 +21,7 @@ _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DO
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
+_new = tuple.__new__
 
 
 class Cell(NamedTuple):
@@ -85,44 +86,35 @@ def _delimiter(header: bytes) -> bytes:
 def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cell]:
     """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
-    headers = _split(header, delimiter)
-    names = {
-        column: name
-        for column, (first, last) in enumerate(headers)
-        if (name := words.name(header[first:last]))
-    }
-    while names and place < len(data):
+    _, parts = _split(header, delimiter)
+    names = [words.name(part.strip(_QUOTES)) for part in parts]
+    while any(names) and place < len(data):
         stop = data.find(b"\n", place)
         stop = len(data) if stop < 0 else stop
         line = data[place:stop]
         if not _RULE.fullmatch(line):
-            cells = _split(line, delimiter)
-            if len(cells) != len(headers):
+            offset, parts = _split(line, delimiter)
+            if len(parts) != len(names):
                 return
-            for column, name in names.items():
-                first, last = cells[column]
-                if first < last:
-                    yield Cell(name, place + first, place + last)
+            first = place + offset
+            for name, part in zip(names, parts, strict=True):
+                if name and (inner := part.strip(_QUOTES)):
+                    start = first + part.find(inner)
+                    yield _new(Cell, (name, start, start + len(inner)))
+                first += len(part) + len(delimiter)
         elif not line:
             return
         place = stop + 1
 
 
-def _split(line: bytes, delimiter: bytes) -> list[tuple[int, int]]:
-    """Return the spans of the cells of a line, without the quotes and blanks around them."""
+def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
+    """Return where the first cell of a line starts, and the cells as they are written."""
     bare = line.rstrip()
     place = 0
     if delimiter == b"|":
         place = len(bare) - len(bare.lstrip(b" \t").removeprefix(b"|"))
-        bare = bare.removesuffix(b"|")
-    cells = []
-    parts = split_row(bare[place:], delimiter) if len(delimiter) == 1 else _aligned(bare[place:])
-    for part in parts:
-        inner = part.strip(_QUOTES)
-        first = place + (part.find(inner) if inner else 0)
-        cells.append((first, first + len(inner)))
-        place += len(part) + len(delimiter)
-    return cells
+        bare = bare.removesuffix(b"|")[place:]
+    return place, split_row(bare, delimiter) if len(delimiter) == 1 else _aligned(bare)
 
 
 def _aligned(line: bytes) -> list[bytes]:

@@ -5,11 +5,21 @@
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import Any
 
 from dlpctl.scan.reports import BaseReport, Setting, Write
 from dlpctl.scan.reports.advice import Rotations
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+
+_FIELDS = (
+    *("line", "column", "end_line", "end_column", "type", "category", "score", "sample"),
+    *("pattern_id", "start", "end"),
+)
+_OPTIONAL = ("fingerprint", "place", "commit", "date")
+_fields_of = attrgetter(*_FIELDS)
+_optional_of = attrgetter("fingerprint", "inner", "commit", "date")
+dumped = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Json(BaseReport):
@@ -39,25 +49,15 @@ class Json(BaseReport):
 
 def record(result: Result) -> dict[str, Any]:
     """Return a finding as programs get it; fields that do not apply are left out."""
-    names = "line column end_line end_column type category score sample pattern_id start end"
     fields: dict[str, Any] = {"file": result.path}
-    fields |= {name: getattr(result, name) for name in names.split()}
+    fields.update(zip(_FIELDS, _fields_of(result), strict=True))
     fields["id"] = result.identity
-    optional = {
-        "fingerprint": result.fingerprint,
-        "place": result.inner,
-        "commit": result.commit,
-        "date": result.date,
-    }
-    return fields | {name: value for name, value in optional.items() if value}
+    optional = zip(_OPTIONAL, _optional_of(result), strict=True)
+    return fields | {name: value for name, value in optional if value}
 
 
 def skip_record(skip: Skip) -> dict[str, str]:
     return {"file": skip.path, "why": skip.why.value, "detail": skip.detail}
-
-
-def dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 REPORT = Json
