@@ -86,19 +86,31 @@ class Composer:
         before, service = source.choice(LISTS["before"]), self.row(LISTS["services"])
         # The name of a service alone is a label of values that nothing else looks like.
         alone = kind in ("hex", "base62", "uuid", "lower-and-digits") and source.random() < 0.2
-        return [*before.split(), *service.split(), *("" if alone else self.row(LISTS["suffixes"])).split()]
+        return [
+            *before.split(),
+            *service.split(),
+            *("" if alone else self.row(LISTS["suffixes"])).split(),
+        ]
 
     def password(self, form: str) -> str:
         source, lists = self.source, LISTS["passwords"]
         word, other = self.row(lists["words"]), self.row(lists["words"])
         alphabet = string.ascii_letters + string.digits
-        return str(form.format(
-            word=word, Word=word.title(), WORD=word.upper(), other=other, Other=other.title(),
-            number=source.randint(1, 2030), leet=word.translate(LEET), short=word[:4],
-            digits=self.drawn(string.digits, source.randint(6, 9)),
-            random=self.drawn(alphabet, source.randint(10, 16)),
-            mixed=self.drawn(alphabet + "!#%&*+-?@^_", source.randint(10, 16)),
-        ))
+        return str(
+            form.format(
+                word=word,
+                Word=word.title(),
+                WORD=word.upper(),
+                other=other,
+                Other=other.title(),
+                number=source.randint(1, 2030),
+                leet=word.translate(LEET),
+                short=word[:4],
+                digits=self.drawn(string.digits, source.randint(6, 9)),
+                random=self.drawn(alphabet, source.randint(10, 16)),
+                mixed=self.drawn(alphabet + "!#%&*+-?@^_", source.randint(10, 16)),
+            )
+        )
 
     def tokens(self, count: int) -> Iterator[Case]:
         for kind in (*LISTS["values"], "uuid", "unknown-prefix"):
@@ -137,7 +149,9 @@ class Composer:
 
     def filled(self, template: str) -> str:
         def value(found: re.Match[str]) -> str:
-            kind, _, length = re.sub(r"(\D)(\d+)$", r"\1_\2", found[1]).replace("__", "_").rpartition("_")
+            kind, _, length = (
+                re.sub(r"(\D)(\d+)$", r"\1_\2", found[1]).replace("__", "_").rpartition("_")
+            )
             alphabets = {"hex": "hex", "HEX": "hex", "b62": "base62", "base64": "base64"}
             if kind in alphabets:
                 drawn = self.drawn(LISTS["values"][alphabets[kind]][0], int(length))
@@ -159,7 +173,9 @@ def escaped(text: str) -> dict[str, str]:
         "JSON string": once,
         "JSON twice": json.dumps({"body": once}),
         "HTML": f"<p>see</p><pre>{html.escape(text)}</pre>",
-        "log line": "".join(f"2026-03-04 05:06:07,123 INFO app.web {line}\n" for line in text.splitlines()),
+        "log line": "".join(
+            f"2026-03-04 05:06:07,123 INFO app.web {line}\n" for line in text.splitlines()
+        ),
     }
 
 

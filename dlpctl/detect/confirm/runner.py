@@ -9,6 +9,7 @@ from dlpctl.detect import validators
 from dlpctl.detect.confirm.context import ContextScorer
 from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
+from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
@@ -59,10 +60,10 @@ class Runner:
         self._record = record
         self._prefilter = (
             ValuePrefilter(pattern.regex, record.known, record.width, record.ahead, record.told)
-            if record.known
+            if record.known and not pattern.token
             else None
         )
-        self._known_matcher: Matcher | None = None
+        self._known_matcher: Matcher | TokenMatcher | None = None
         self._checks = pattern.validators
         self._beyond = (
             record.width if pattern.trigger else 0
@@ -116,11 +117,13 @@ class Runner:
         return False
 
     @property
-    def _matcher(self) -> Matcher:
+    def _matcher(self) -> Matcher | TokenMatcher:
         if self._known_matcher is None:
             record = self._record
-            self._known_matcher = Matcher(
-                record.pattern, record.width, record.bounded, record.ahead
+            self._known_matcher = (
+                TokenMatcher(record.pattern)
+                if record.pattern.token
+                else Matcher(record.pattern, record.width, record.bounded, record.ahead)
             )
         return self._known_matcher
 

@@ -17,11 +17,12 @@ from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 256, 1024
 """Bytes around a mark that are copied with it: as far as labels, values and context reach."""
+CLOSE = 512
+"""Bytes after a mark in which another one tells nothing new."""
 
-_QUOTE = r"(?:\\{1,7}[\"']|&(?:amp;){0,2}(?:quot|apos|#34|#39|#x22|#x27);)"
-MARKS = (
-    rf"{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|[0-9A-Za-z!#-&(-\[\]-~]\\{{1,7}}[nrt][0-9A-Za-z_.\[{{<#/-]"
-)
+_ENTITY = r"&(?:amp;){0,2}(?:quot|apos|#34|#39|#x22|#x27);|[=-]&(?:amp;){0,2}gt;"
+_QUOTE = r"\\{1,7}[\"']"
+MARKS = rf"{_ENTITY}|{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|[0-9A-Za-z!#-&(-\[\]-~]\\{{1,7}}[nrt][0-9A-Za-z_.\[{{<#/-]"
 """Escapes that tell that the text around them is inside a string."""
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
@@ -71,8 +72,6 @@ def _windows(data: bytes, marks: Iterable[tuple[int, int]]) -> Iterable[tuple[in
     """Return the surroundings of marks within their lines, joined where they meet."""
     first = last = -1
     for start, end in marks:
-        if end <= last - _AFTER // 2:
-            continue
         if last < 0 or start - _BEFORE > last:
             if last >= 0:
                 yield first, last

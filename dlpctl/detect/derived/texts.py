@@ -11,7 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
-from dlpctl.detect.derived.escaped import MARKS, EscapedText
+from dlpctl.detect.derived.escaped import CLOSE, MARKS, EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.tables import OpenTable
@@ -53,7 +53,7 @@ def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
     headers: Spans = []
     marks: Spans = []
     size = len(data)
-    after_run = after_header = place = 0
+    after_run = after_header = after_mark = place = 0
     while True:
         start = search(data, place, size)[0][0]
         if start < 0:
@@ -68,9 +68,11 @@ def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
             if header[0] >= 0:
                 headers.append(header)
                 after_header = header[1]
-        mark = _regex(MARKS)[1](data, start, size)[0]
-        if mark[0] >= 0:
-            marks.append(mark)
+        if start >= after_mark:
+            mark = _regex(MARKS)[1](data, start, size)[0]
+            if mark[0] >= 0:
+                marks.append(mark)
+                after_mark = mark[1] + CLOSE
         place = max(start + 1, after_run)
 
 

@@ -37,6 +37,8 @@ class Pattern(NamedTuple):
     """A simpler regex that every match contains a match of, for the first pass."""
     gated: bool = False
     """True if every match contains one of the marks in `gates`, around which it is searched."""
+    token: bool = False
+    """True if a hit of the trigger is within the value, which is a token of 16 characters or more."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

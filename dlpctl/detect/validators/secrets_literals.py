@@ -74,7 +74,9 @@ def password(value: str) -> bool:
     if len(set(lowered)) < 3:
         return False
     if _NAME.fullmatch(value):
-        return len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
+        return (
+            len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
+        )
     if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
         return False
     letters = sum([char.isalpha() for char in value])
