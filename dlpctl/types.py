@@ -30,6 +30,21 @@ class Destination(StrEnum):
     CUSTOMER = "CUSTOMER"
 
 
+class Sensitivity(StrEnum):
+    """How sure a finding must be to count, from all that is possible to what is likely."""
+
+    HIGH = "high"
+    BALANCED = "balanced"
+    LOW = "low"
+
+    @property
+    def min_score(self) -> float:
+        return _MIN_SCORES[self]
+
+
+_MIN_SCORES = {Sensitivity.HIGH: 0.4, Sensitivity.BALANCED: 0.5, Sensitivity.LOW: 0.6}
+
+
 class Action(StrEnum):
     """The action of a rule on a finding, from the mildest to the strictest."""
 

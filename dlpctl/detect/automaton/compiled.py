@@ -17,7 +17,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from dlpctl.detect.automaton.cache import Cache
-from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
@@ -105,7 +105,7 @@ def _record(fields: dict[str, Any]) -> Record:
 
 def pattern_of(fields: dict[str, Any]) -> Pattern:
     """Return the pattern whose fields `fields_of` gave, before or after they went through JSON."""
-    context = fields["context"]
+    context, possible = fields["context"], fields["possible"]
     return Pattern(
         **fields
         | {
@@ -115,6 +115,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
             "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
             if context
             else None,
+            "possible": Possible(possible[0], tuple(possible[1])) if possible else None,
         }
     )
 

@@ -40,6 +40,8 @@ class Runner:
         "_checks",
         "_index",
         "_known_matcher",
+        "_may_be",
+        "_possible",
         "_prefilter",
         "_record",
         "_scorer",
@@ -69,6 +71,11 @@ class Runner:
             record.width if pattern.trigger else 0
         )  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
+        possible = pattern.possible
+        self._possible = possible.score if possible else -1.0
+        self._may_be = [
+            validators.find(name).accepts for name in (possible.validators if possible else ())
+        ]
         self.proven = any(check.proves for check in checks)
         self._scorer = ContextScorer(pattern)
         self.label_score = self._scorer.label_score
@@ -85,8 +92,10 @@ class Runner:
         """Return the candidates among the hits; `progress` holds the place to resume from and takes
         the end of each match.
         """
+        also_possible = self._possible >= min_score
         if (
             progress is None
+            and not also_possible
             and self._prefilter is not None
             and not self._may_find(data, ends, self._prefilter)
         ):
@@ -98,6 +107,8 @@ class Runner:
             if progress is not None:
                 progress.append(end)
             if accepts and not _all_accept(accepts, data[start:end].decode()):
+                if also_possible and self._is_possible(data, start, end):
+                    found.append(_new(Candidate, (start, end, self._possible, False, index)))
                 continue
             if plain_score is None:
                 score = judge(data, start, end)
@@ -105,6 +116,12 @@ class Runner:
                     continue
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
+
+    def _is_possible(self, data: bytes, start: int, end: int) -> bool:
+        """Return whether a refused value has its label, and what is still asked of it."""
+        return self._scorer.score(data, start, end) > self._possible and _all_accept(
+            self._may_be, data[start:end].decode()
+        )
 
     def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
         """Return whether some value would be accepted, so that the complete regex decides on all

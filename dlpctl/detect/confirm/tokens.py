@@ -37,11 +37,22 @@ class TokenMatcher:
         for start, end in _tokens(data, ends):
             if start < resume:
                 continue
-            found = self._search(data, max(0, start - _LABEL), min(len(data), end + 1))
-            first, last = found[self._value]
-            if first >= start:
-                yield first, last
-                resume = last
+            value = self._value_in(data, start, min(len(data), end + 1))
+            if value is not None:
+                yield value
+                resume = value[1]
+
+    def _value_in(self, data: bytes, start: int, stop: int) -> tuple[int, int] | None:
+        """Return the value within a token, if a label is before it."""
+        first = max(0, start - _LABEL)
+        while first >= 0:
+            groups = self._search(data, first, stop)
+            value = groups[self._value]
+            if value[0] >= start:
+                return value
+            # What matched before the token may be its label, if that is long.
+            first = groups[0][0] + 1 or -1
+        return None
 
 
 def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:

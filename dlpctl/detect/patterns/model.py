@@ -22,6 +22,13 @@ class Context(NamedTuple):
     after: int = AFTER
 
 
+class Possible(NamedTuple):
+    """The score of a value that `validators` refuse, if its label is there and these accept it."""
+
+    score: float
+    validators: tuple[str, ...] = ()
+
+
 class Pattern(NamedTuple):
     id: str
     type: str
@@ -32,6 +39,7 @@ class Pattern(NamedTuple):
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     context: Context | None = None
+    possible: Possible | None = None
     width: int | None = None
     trigger: str | None = None
     """A simpler regex that every match contains a match of, for the first pass."""

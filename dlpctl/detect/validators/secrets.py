@@ -19,6 +19,7 @@ JUDGED = {
     "unquoted_password": literals.unquoted_password,
     "secret": literals.secret,
     "plain_password": literals.plain_password,
+    "possible_password": literals.possible_password,
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "mixed_password": literals.mixed_password,

@@ -35,6 +35,7 @@ _TALKS_ABOUT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
+_LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd"})
 _SHORTEST_WORD = 5
 _NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = re.compile(
@@ -112,10 +113,23 @@ def plain_password(value: str) -> bool:
     )
 
 
+def possible_password(value: str) -> bool:
+    """A placeholder, a weak password, or one that may also be a name in a program."""
+    return (
+        4 <= len(value) <= _LONGEST
+        and value.lower() not in _WORDS
+        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
+        and not _is_name(value)
+        and len(set(value)) > 2
+    )
+
+
 def _is_name(value: str) -> bool:
     """Return whether a value is made of words that programs use: a variable, a type, a label."""
     parts = [part.lower() for part in judge.PART.findall(value)]
-    return all(part in judge.PROGRAM_WORDS or part in _WORDS or len(part) < 3 for part in parts)
+    return not _LABELS.isdisjoint(parts) or all(
+        part in judge.PROGRAM_WORDS or part in _WORDS or len(part) < 3 for part in parts
+    )
 
 
 def secret(value: str) -> bool:
