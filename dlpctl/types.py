@@ -31,7 +31,7 @@ class Destination(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """How sure a finding must be to count, from all that is possible to what is likely."""
+    """The tier from which findings count: all that is possible, or only what is likely."""
 
     HIGH = "high"
     BALANCED = "balanced"

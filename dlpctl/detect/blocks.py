@@ -293,7 +293,7 @@ class _Search:
         found += [
             _new(Candidate, (*place, *one[2:]))
             for one in self._confirmed(text, low, high, columns)
-            if (place := columns.place(one.start, one.end))
+            if (place := columns.source_span(one.start, one.end))
         ]
         return sorted(one for one in found if first <= one.start < last)
 

@@ -245,7 +245,7 @@ class Detector:
             text.settle(found, self._label_score)
             held = () if self._selected is None else list(text.holders())
             for one in self._in_text(text.data, min_score, None, held, text):
-                if place := text.place(one.start, one.end):
+                if place := text.source_span(one.start, one.end):
                     found.append(_new(Candidate, (*place, *one[2:])))
         return found
 

@@ -105,7 +105,7 @@ def test_places_are_those_of_the_original(noise: str, table: str) -> None:
     data = f"{noise}\n{table}{noise}".encode()
     columns = next((other for other in derived_texts(data) if isinstance(other, Columns)), None)
     for at in range(0, len(columns.data) if columns else 0, 3):
-        place = columns.place(at, at + 2) if columns else None
+        place = columns.source_span(at, at + 2) if columns else None
         if columns and place:
             assert data[place[0] : place[1]] == columns.data[at : at + 2]
 

@@ -1,7 +1,7 @@
 """Exact spans of values that are tokens: runs of letters, digits and a few signs after a label.
 
-Hits within one token are one. Data that is encoded in long runs, or in lines of them, is left out
-before the regex sees it.
+Matches of a trigger within one token are one. Data that is encoded in long runs, or in lines of
+them, is left out before the regex sees it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TokenMatcher:
         self._value: int = regex.groupindex["value"]
 
     def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
-        """Return the values, as byte offsets, of the matches with the hits `ends`, which ascend."""
+        """Return the values, as byte offsets, of the matches around `ends`, which ascend."""
         for start, end in _tokens(data, ends):
             if start < resume:
                 continue
@@ -56,7 +56,7 @@ class TokenMatcher:
 
 
 def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Return the tokens with these hits that may be values."""
+    """Return the tokens around these ends that may be values."""
     after = 0
     rest, separator = _REST.match, _SEPARATOR.search
     for end in ends:

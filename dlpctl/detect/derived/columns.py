@@ -56,7 +56,7 @@ class Columns(DerivedText):
         columns = cls(sensitive_cells(data, headers, table or OpenTable(), words), data)
         return columns if columns.data else None
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def source_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where it is not within one cell."""
         at = bisect_right(self._starts, start) - 1
         if at < 0:

@@ -97,7 +97,7 @@ class DecodedText(DerivedText):
         runs = list(_runs(data, spans))
         return cls(*_written(data, runs), outer) if runs else None
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def source_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing of it was decoded, so that the
         original has it too.
         """
@@ -108,7 +108,7 @@ class DecodedText(DerivedText):
         head, tail = self._pieces[first], self._pieces[last]
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
-        return self._outer.place(start, end) if self._outer else (start, end)
+        return self._outer.source_span(start, end) if self._outer else (start, end)
 
 
 def _written(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:

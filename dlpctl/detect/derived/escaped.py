@@ -1,8 +1,8 @@
 """Unescaped text: what is inside a string of JSON, of source code or of markup is read as the
 program that takes it reads it, also if it was escaped twice.
 
-Only the surroundings of escapes that punctuate a text are copied, since `\\n` at the end of a string
-of a program hides nothing.
+Only the surroundings of escapes that punctuate a text are copied, since a line end at the end of
+a string of a program hides nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ CLOSE = 512
 
 _ENTITY = r"&(?:amp;){0,2}(?:quot|apos|#34|#39|#x22|#x27);|[=-]&(?:amp;){0,2}gt;"
 _QUOTE = r"\\{1,7}[\"']"
-MARKS = rf"{_ENTITY}|{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|[0-9A-Za-z!#-&(-\[\]-~]\\{{1,7}}[nrt][0-9A-Za-z_.\[{{<#/-]"
+_AFTER_LINE = r"[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]"
+MARKS = rf"{_ENTITY}|{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|{_AFTER_LINE}"
 """Escapes that tell that the text around them is inside a string."""
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
@@ -40,25 +41,25 @@ class EscapedText(DerivedText):
     def __init__(self, data: bytes, marks: Iterable[tuple[int, int]]) -> None:
         parts: list[bytes] = []
         self._starts, self._origins = array("q"), array("q")
-        """Where each part starts in this text and in the original; every other one is an escape."""
+        """Starts of the parts in this text and in the original; every other one is an escape."""
         size = 0
         for first, last in _windows(data, marks):
-            place = first
+            origin = first
             for at, part in enumerate(_ESCAPE.split(data[first:last])):
                 written = _unescaped(part) if at % 2 else part
                 self._starts.append(size)
-                self._origins.append(place)
+                self._origins.append(origin)
                 parts.append(written)
                 size += len(written)
-                place += len(part)
+                origin += len(part)
             # Windows are apart, and the parts go on to alternate.
             self._starts.append(size)
-            self._origins.append(place)
+            self._origins.append(origin)
             parts.append(_APART)
             size += len(_APART)
         self.data = b"".join(parts)
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def source_span(self, start: int, end: int) -> tuple[int, int] | None:
         return self._origin(start), self._origin(end - 1, after=True)
 
     def _origin(self, position: int, *, after: bool = False) -> int:

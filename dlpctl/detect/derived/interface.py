@@ -15,7 +15,7 @@ class DerivedText:
 
     data: bytes
 
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
+    def source_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing is to be reported."""
         raise NotImplementedError
 

@@ -46,7 +46,7 @@ class Pattern(NamedTuple):
     gated: bool = False
     """True if every match contains one of the marks in `gates`, around which it is searched."""
     token: bool = False
-    """True if a hit of the trigger is within the value, which is a token of 16 characters or more."""
+    """True if the trigger matches within the value, which is a token of 16 characters or more."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

@@ -230,6 +230,8 @@ def mixed_tail(value: str) -> bool:
 
 def secret_or_uuid(value: str) -> bool:
     """A generated value or UUID, where the name tells that it is a key."""
+    if len(value) <= 16 and _HEX.fullmatch(value):
+        return False  # the id of a key or of a trace
     return uuid(value) if is_uuid(value) else token(value)
 
 
