@@ -155,10 +155,10 @@ class _Search:
         self._columns = next((one for one in derived if isinstance(one, Columns)), None)
         self._texts = [
             self._text(data, None),
-            *(self._text(one.data, one.place) for one in derived if one is not self._columns),
+            *(self._text(one.data, one.source_span) for one in derived if one is not self._columns),
         ]
         self._column_text = (
-            self._text(self._columns.data, self._columns.place) if self._columns else None
+            self._text(self._columns.data, self._columns.source_span) if self._columns else None
         )
         self._chunks = [
             (number, first, first + taggers._WINDOW)
