@@ -32,6 +32,21 @@ class Destination(StrEnum):
     CUSTOMER = "CUSTOMER"
 
 
+class Sensitivity(StrEnum):
+    """The tier from which findings count: all that is possible, or only what is likely."""
+
+    HIGH = "high"
+    BALANCED = "balanced"
+    LOW = "low"
+
+    @property
+    def min_score(self) -> float:
+        return _MIN_SCORES[self]
+
+
+_MIN_SCORES = {Sensitivity.HIGH: 0.4, Sensitivity.BALANCED: 0.5, Sensitivity.LOW: 0.6}
+
+
 class Action(StrEnum):
     """The action of a rule on a finding, from the mildest to the strictest."""
 

@@ -7,7 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.agents.leaves import Leaf, leaves, rebuilt
-from dlpctl.masking.repeats import Repeats, Value
+from dlpctl.masking.leaks import Value
+from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.unmask import Unmasker
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding

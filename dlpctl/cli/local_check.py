@@ -70,7 +70,9 @@ class LocalCheck:
         self._answer = answer
         self._required = required
         self._password = documents.password(ask=content.password, file=content.password_file)
-        self._checker = session.checker(content.destination, content.policy, content.operator)
+        self._checker = session.checker(
+            content.destination, content.policy, content.operator, content.sensitivity
+        )
 
     def run(self, names: Sequence[str]) -> list[Decision]:
         """Check and print each content; raise the first problem after all are checked."""

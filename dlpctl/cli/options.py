@@ -8,6 +8,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from dlpctl import types
+
 
 class Output(StrEnum):
     HUMAN = "human"
@@ -60,6 +62,14 @@ MinScore = Annotated[
         "--min-score", metavar="SCORE", min=0.0, max=1.0, help="The lowest score of a finding."
     ),
 ]
+Sensitivity = Annotated[
+    types.Sensitivity | None,
+    typer.Option(
+        metavar="TIER",
+        help="How sure a finding must be: high, balanced or low.",
+        show_default=False,
+    ),
+]
 OutputFile = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not stdout.")
 ]
@@ -88,6 +98,7 @@ class ContentOptions(NamedTuple):
     destination: Destination = None
     policy: Policy = None
     operator: Operator = None
+    sensitivity: Sensitivity = None
     force: Force = False
     password: Annotated[
         bool,

@@ -44,6 +44,7 @@ class ScanRequest(NamedTuple):
     ] = None
     destination: options.Destination = None
     min_score: options.MinScore = None
+    sensitivity: options.Sensitivity = None
     fail_on: Annotated[
         float,
         typer.Option(

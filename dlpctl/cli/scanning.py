@@ -73,6 +73,7 @@ def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ())
             policy=request.policy,
             destination=request.destination,
             min_score=request.min_score,
+            sensitivity=request.sensitivity,
             default_types=default_types,
         )
         if request.no_names:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.config import Layer
 from dlpctl.config.setting_types import split_names
 from dlpctl.errors import ConfigError, UsageError
+from dlpctl.types import Sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,13 +37,18 @@ def search(
     policy: str | None = None,
     destination: str | None = None,
     min_score: float | None = None,
+    sensitivity: Sensitivity | None = None,
     default_types: Sequence[str] = (),
 ) -> Search:
     """Return the search for these flags; `default_types` hold if nothing names types or a
     policy.
     """
     config = session.config
+    if min_score is None and sensitivity is not None:
+        min_score = sensitivity.min_score
     detector, score = session.detector(), config.min_score
+    if _is_set(session, "sensitivity") and not _is_set(session, "min_score"):
+        score = Sensitivity(config.sensitivity).min_score
     chosen = policy or (config.policy if _is_set(session, "policy") else None)
     names = _names(session, types, default_types if chosen is None else ())
     limits = [", ".join(names)] if names else []
@@ -51,7 +57,8 @@ def search(
         loaded = session.policy(chosen)
         detector, wanted, floor = _by_policy(session, detector, loaded, destination)
         limits.append(f"what the policy {loaded.name} masks or blocks")
-        score = score if _is_set(session, "min_score") else floor
+        has_own = _is_set(session, "min_score") or _is_set(session, "sensitivity")
+        score = score if has_own else floor
     if names:
         named = _named(session, detector, names)
         wanted = named if wanted is None else named & wanted

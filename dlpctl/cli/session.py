@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
     from dlpctl.preflight import Checker, Report
-    from dlpctl.types import Category, Decision
+    from dlpctl.types import Category, Decision, Sensitivity
 
 
 class Session:
@@ -100,12 +100,16 @@ class Session:
         return [*TAGGED, *load_patterns([*builtin_files(), *self._files])]
 
     def checker(
-        self, destination: str | None, policy: str | None, operator: str | None = None
+        self,
+        destination: str | None,
+        policy: str | None,
+        operator: str | None = None,
+        sensitivity: Sensitivity | None = None,
     ) -> Checker:
         from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
 
-        chosen = self._licensed_policy(policy) or self.policy(policy)
+        chosen = self._licensed_policy(policy) or self._tiered(self.policy(policy), sensitivity)
         usual = self.config.operator or DEFAULT_OPERATOR
         self._destination = parse_destination(destination or self.config.destination)
         return Checker(
@@ -116,6 +120,15 @@ class Session:
             usual_operator=usual,
             key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
+
+    def _tiered(self, policy: Policy, sensitivity: Sensitivity | None) -> Policy:
+        """Return a policy with the threshold that a flag or the settings choose."""
+        from dlpctl.config import Layer
+        from dlpctl.types import Sensitivity
+
+        if sensitivity is None and self.config.origin("sensitivity").layer is not Layer.DEFAULT:
+            sensitivity = Sensitivity(self.config.sensitivity)
+        return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
     def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
         """Return a checker of files, within the limits of the settings."""

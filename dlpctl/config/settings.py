@@ -23,7 +23,7 @@ from dlpctl.config.setting_types import (
     integer,
     number,
 )
-from dlpctl.types import Destination
+from dlpctl.types import Destination, Sensitivity
 
 VARIABLES = "DLPCTL_"
 
@@ -95,6 +95,7 @@ class Config(NamedTuple):
     patterns: tuple[Path, ...] = ()
     types: tuple[str, ...] = ()
     min_score: float = 0.5
+    sensitivity: str = "balanced"
     destination: Destination = Destination.AI_TOOL
     policy: str = "default"
     operator: str | None = None
@@ -137,6 +138,11 @@ _ALL = (
     Setting("patterns", PATHS, "Additional pattern files."),
     Setting("types", NAMES, "The categories, types or patterns that 'scan' and hooks look for."),
     Setting("min_score", number(0, 1), "The lowest score of a finding in 'scan' and hooks."),
+    Setting(
+        "sensitivity",
+        choice(*Sensitivity),
+        "How sure a finding must be: high takes possible ones too, low only likely ones.",
+    ),
     Setting("destination", DESTINATION, "The default destination."),
     Setting(
         "policy",

@@ -19,7 +19,7 @@ from dlpctl.policy.rules import (
 )
 from dlpctl.policy.selectors import is_known, known_names, normal
 from dlpctl.regex import lazy
-from dlpctl.types import Action, Category, Destination
+from dlpctl.types import Action, Category, Destination, Sensitivity
 
 _POLICY_KEYS = [
     "name",
@@ -28,6 +28,7 @@ _POLICY_KEYS = [
     "tags",
     "rules",
     "minScore",
+    "sensitivity",
     "defaultAction",
     "customPatterns",
 ]
@@ -68,6 +69,11 @@ def read_policy(
     patterns = _custom_patterns(table)
     known = with_custom(known_types, patterns) if known_types else None
     min_score = table.score("minScore")
+    if "sensitivity" in table:
+        sensitivity = table.member("sensitivity", Sensitivity, "a sensitivity")
+        if min_score is not None:
+            table.fail("sensitivity", "is given by minScore already")
+        min_score = sensitivity.min_score
     fields = PolicyFields(
         name=name,
         rules=_Rules(known).read(table),

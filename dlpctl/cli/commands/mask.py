@@ -50,7 +50,7 @@ def mask(
     documents.refuse_unwritable(output, force=content.force)
     session = Session.begin(content.patterns)
     operator = content.operator or ("token" if vault else None)
-    checker = session.checker(content.destination, content.policy, operator)
+    checker = session.checker(content.destination, content.policy, operator, content.sensitivity)
     store = session.vault(vault, create=True) if vault else None
     counts: Counter[str] = Counter()
     name = file or inputs.STDIN

@@ -16,7 +16,7 @@ from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
 from dlpctl.detect.automaton.cache import Cache
-from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
@@ -27,7 +27,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
 """Entries of each kind that stay in the cache."""
-_FORMAT = 10
+_FORMAT = 11
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""
@@ -142,7 +142,7 @@ def _record(fields: dict[str, Any]) -> Record:
 
 def pattern_of(fields: dict[str, Any]) -> Pattern:
     """Return the pattern whose fields `fields_of` gave, before or after they went through JSON."""
-    context = fields["context"]
+    context, possible = fields["context"], fields["possible"]
     return Pattern(
         **fields
         | {
@@ -152,6 +152,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
             "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
             if context
             else None,
+            "possible": Possible(possible[0], tuple(possible[1])) if possible else None,
         }
     )
 

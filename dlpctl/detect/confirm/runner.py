@@ -9,6 +9,7 @@ from dlpctl.detect import validators
 from dlpctl.detect.confirm.context import ContextScorer
 from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
+from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
@@ -39,6 +40,8 @@ class Runner:
         "_checks",
         "_index",
         "_known_matcher",
+        "_may_be",
+        "_possible",
         "_prefilter",
         "_record",
         "_scorer",
@@ -59,15 +62,20 @@ class Runner:
         self._record = record
         self._prefilter = (
             ValuePrefilter(pattern.regex, record.known, record.width, record.ahead, record.told)
-            if record.known
+            if record.known and not pattern.token
             else None
         )
-        self._known_matcher: Matcher | None = None
+        self._known_matcher: Matcher | TokenMatcher | None = None
         self._checks = pattern.validators
         self._beyond = (
             record.width if pattern.trigger else 0
         )  # a trigger may end before the match does
         self._accepts = [check.accepts for check in checks]
+        possible = pattern.possible
+        self._possible = possible.score if possible else -1.0
+        self._may_be = [
+            validators.find(name).accepts for name in (possible.validators if possible else ())
+        ]
         self.proven = any(check.proves for check in checks)
         self._scorer = ContextScorer(pattern)
         self.label_score = self._scorer.label_score
@@ -84,8 +92,10 @@ class Runner:
         """Return the candidates among the hits; `progress` holds the place to resume from and takes
         the end of each match.
         """
+        also_possible = self._possible >= min_score
         if (
             progress is None
+            and not also_possible
             and self._prefilter is not None
             and not self._may_find(data, ends, self._prefilter)
         ):
@@ -97,6 +107,8 @@ class Runner:
             if progress is not None:
                 progress.append(end)
             if accepts and not _all_accept(accepts, data[start:end].decode()):
+                if also_possible and self._is_possible(data, start, end):
+                    found.append(_new(Candidate, (start, end, self._possible, False, index)))
                 continue
             if plain_score is None:
                 score = judge(data, start, end)
@@ -104,6 +116,12 @@ class Runner:
                     continue
             found.append(_new(Candidate, (start, end, score, proven, index)))
         return found
+
+    def _is_possible(self, data: bytes, start: int, end: int) -> bool:
+        """Return whether a refused value has its label, and what is still asked of it."""
+        return self._scorer.score(data, start, end) > self._possible and _all_accept(
+            self._may_be, data[start:end].decode()
+        )
 
     def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
         """Return whether some value would be accepted, so that the complete regex decides on all
@@ -116,11 +134,13 @@ class Runner:
         return False
 
     @property
-    def _matcher(self) -> Matcher:
+    def _matcher(self) -> Matcher | TokenMatcher:
         if self._known_matcher is None:
             record = self._record
-            self._known_matcher = Matcher(
-                record.pattern, record.width, record.bounded, record.ahead
+            self._known_matcher = (
+                TokenMatcher(record.pattern)
+                if record.pattern.token
+                else Matcher(record.pattern, record.width, record.bounded, record.ahead)
             )
         return self._known_matcher
 

@@ -1,5 +1,5 @@
-"""The texts that are derived from a text: its encoded runs decoded, its lines joined, and its
-tables' cells after their headers.
+"""The texts that are derived from a text: its encoded runs decoded, its escapes removed, its lines
+joined, and its tables' cells after their headers.
 
 One pass of an automaton tells where either starts; text in which nothing does costs no more than
 that.
@@ -11,6 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
+from dlpctl.detect.derived.escaped import CLOSE, MARKS, EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
@@ -18,7 +19,7 @@ from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.linear import Find, compile_regex, finders
 
 Spans = list[tuple[int, int]]
-_EITHER = f"{RUN_STARTS}|{HEADER}"
+_ANY = f"{RUN_STARTS}|{HEADER}|{MARKS}"
 _LINE_END = ord("\n")
 
 
@@ -29,12 +30,14 @@ def derived_texts(
 
     `table` is the one whose rows the text starts with, and `words` name sensitive columns.
     """
-    runs, headers = _openings(data)
+    runs, headers, marks = _openings(data)
     texts: list[DerivedText] = []
+    if marks:
+        texts.append(EscapedText(data, marks))
     if runs and (decoded := DecodedText.of(data, runs)):
         texts.append(decoded)
         # Text that was encoded twice.
-        deeper, _ = _openings(decoded.data)
+        deeper, _, _ = _openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
     texts += joined_texts(data)
@@ -45,17 +48,18 @@ def derived_texts(
     return texts
 
 
-def _openings(data: bytes) -> tuple[Spans, Spans]:
-    """Return the spans of runs and of headers, which may start within each other."""
-    search, _ = _regex(_EITHER)
+def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
+    """Return the spans of runs, of headers and of marks, which may start within each other."""
+    search, _ = _regex(_ANY)
     runs: Spans = []
     headers: Spans = []
+    marks: Spans = []
     size = len(data)
-    after_run = after_header = place = 0
+    after_run = after_header = after_mark = place = 0
     while True:
         start = search(data, place, size)[0][0]
         if start < 0:
-            return runs, headers
+            return runs, headers, marks
         run = _regex(RUN)[1](data, start, size)[0]
         if run[0] >= 0:
             runs.append(run)
@@ -66,6 +70,11 @@ def _openings(data: bytes) -> tuple[Spans, Spans]:
             if header[0] >= 0:
                 headers.append(header)
                 after_header = header[1]
+        if start >= after_mark:
+            mark = _regex(MARKS)[1](data, start, size)[0]
+            if mark[0] >= 0:
+                marks.append(mark)
+                after_mark = mark[1] + CLOSE
         place = max(start + 1, after_run)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,10 @@ def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
             raise PatternError(
                 f"{source}: {key} is not a known key{did_you_mean(key, ['pattern', 'fragments'])}"
             )
-    fragments = content.get("fragments", {})
-    if not isinstance(fragments, dict) or not all(
-        isinstance(value, str) for value in fragments.values()
-    ):
+    table = content.get("fragments", {})
+    if not isinstance(table, dict):
         raise PatternError(f"{source}: fragments is not a table of texts")
+    fragments = {name: _fragment(value, source) for name, value in table.items()}
     tables = content.get("pattern", [])
     if (
         not isinstance(tables, Sequence)
@@ -82,3 +82,15 @@ def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
     ):
         raise PatternError(f"{source}: pattern is not a list of tables; write [[pattern]]")
     return [parse_pattern(table, source, index, fragments) for index, table in enumerate(tables)]
+
+
+def _fragment(value: object, source: str) -> str:
+    """Return the regex of a fragment: itself, or any of a list of words, case ignored, in which a
+    hyphen is any joint, or none.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        written = (r"[ _.-]?".join(map(re.escape, word.split("-"))) for word in value)
+        return f"(?i:{'|'.join(written)})"
+    raise PatternError(f"{source}: fragments is not a table of texts")

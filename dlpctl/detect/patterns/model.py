@@ -24,6 +24,13 @@ class Context(NamedTuple):
     after: int = AFTER
 
 
+class Possible(NamedTuple):
+    """The score of a value that `validators` refuse, if its label is there and these accept it."""
+
+    score: float
+    validators: tuple[str, ...] = ()
+
+
 class Pattern(NamedTuple):
     id: str
     type: str
@@ -34,11 +41,14 @@ class Pattern(NamedTuple):
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     context: Context | None = None
+    possible: Possible | None = None
     width: int | None = None
     trigger: str | None = None
     """A simpler regex that every match contains a match of, for the first pass."""
     gated: bool = False
     """True if every match contains one of the marks in `gates`, around which it is searched."""
+    token: bool = False
+    """True if the trigger matches within the value, which is a token of 16 characters or more."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
-from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern
+from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.types import Category
@@ -29,6 +29,7 @@ def parse_pattern(
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
+    possible = reader.table("possible")
     examples = reader.table("examples")
     pattern = Pattern(
         id=identifier,
@@ -40,16 +41,18 @@ def parse_pattern(
         validators=reader.strings("validators", _known_validator),
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
+        possible=_possible(possible) if possible else None,
         width=reader.integer("width", 1, WIDEST) if "width" in table else None,
         trigger=_trigger(reader, fragments) if "trigger" in table else None,
         gated=reader.boolean("gated"),
+        token=reader.boolean("token"),
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
         skip=examples.strings("skip") if examples else (),
         source=source,
     )
-    for each in (reader, context, examples):
+    for each in (reader, context, possible, examples):
         if each:
             each.refuse_unknown_keys()
     return pattern
@@ -66,6 +69,12 @@ def _context(reader: _Reader) -> Context:
         against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
         before=reader.integer("before", 0, 1000, default=BEFORE),
         after=reader.integer("after", 0, 1000, default=AFTER),
+    )
+
+
+def _possible(reader: _Reader) -> Possible:
+    return Possible(
+        reader.number("score", 0.0, 1.0), reader.strings("validators", _known_validator)
     )
 
 
@@ -226,14 +235,17 @@ KEYS = {
         "validators",
         "keywords",
         "context",
+        "possible",
         "width",
         "trigger",
         "gated",
+        "token",
         "region",
         "references",
         "examples",
     ),
     "context.": ("words", "score", "against", "against_score", "before", "after"),
+    "possible.": ("score", "validators"),
     "examples.": ("match", "skip"),
 }
 """The keys of each table, by the prefix of its keys in errors."""

@@ -10,6 +10,7 @@ from dlpctl.detect.validators.registry import validator
 JUDGED = {
     "token": judge.token,
     "mixed_token": judge.mixed_token,
+    "mixed_tail": judge.mixed_tail,
     "tail": judge.tail,
     "uuid": judge.uuid,
     "secret_or_uuid": judge.secret_or_uuid,
@@ -17,6 +18,8 @@ JUDGED = {
     "password": literals.password,
     "unquoted_password": literals.unquoted_password,
     "secret": literals.secret,
+    "plain_password": literals.plain_password,
+    "possible_password": literals.possible_password,
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "mixed_password": literals.mixed_password,

@@ -29,7 +29,7 @@ _COVERED = 0.4
 _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
 _DIGIT, _JOINT, _OTHER = 52, 53, 54  # classes of characters after the letters
-_PROGRAM_WORDS = read_words("program")
+PROGRAM_WORDS = read_words("program")
 
 
 def _character_class(code: int) -> int:
@@ -99,13 +99,13 @@ def wordiness(value: str) -> float:
     return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(kinds)
 
 
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def is_made_of_words(value: str) -> bool:
     """Return whether words of programs cover much of the value, by case, digits and joints."""
     value = value[:JUDGED]
-    covered = sum([len(part) for part in _PART.findall(value) if part.lower() in _PROGRAM_WORDS])
+    covered = sum([len(part) for part in PART.findall(value) if part.lower() in PROGRAM_WORDS])
     return covered >= _COVERED * len(value)
 
 
@@ -223,8 +223,15 @@ def mixed_token(value: str) -> bool:
     )
 
 
+def mixed_tail(value: str) -> bool:
+    """A token whose last part has upper case, lower case and digits, after any prefix."""
+    return mixed_token(re.split("[_-]", value)[-1]) and tail(value)
+
+
 def secret_or_uuid(value: str) -> bool:
     """A generated value or UUID, where the name tells that it is a key."""
+    if len(value) <= 16 and _HEX.fullmatch(value):
+        return False  # the id of a key or of a trace
     return uuid(value) if is_uuid(value) else token(value)
 
 

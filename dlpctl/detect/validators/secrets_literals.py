@@ -35,6 +35,8 @@ _TALKS_ABOUT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
+_LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd"})
+_SHORTEST_WORD = 5
 _NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = re.compile(
     r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
@@ -74,9 +76,7 @@ def password(value: str) -> bool:
         return False
     if _NAME.fullmatch(value):
         return (
-            len(value) >= 8
-            and judge.wordiness(value) < judge.WORDY - 0.25
-            and not judge.is_patterned(value)
+            len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
         )
     if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
         return False
@@ -101,7 +101,35 @@ def unquoted_password(value: str) -> bool:
         return False
     if "pass" in value.lower() and re.fullmatch(r"[A-Za-z_]+\d?", value):
         return False
-    return password(value) and not _NAME_WITH_DIGIT.fullmatch(value)
+    if _NAME.fullmatch(value):
+        return judge.is_random(value)
+    return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
+
+
+def plain_password(value: str) -> bool:
+    """A password without quotes where a configuration has its values: also one word."""
+    return unquoted_password(value) or (
+        value[0:1].isalnum() and (value.islower() or value.isupper()) and password(value)
+    )
+
+
+def possible_password(value: str) -> bool:
+    """A placeholder, a weak password, or one that may also be a name in a program."""
+    return (
+        4 <= len(value) <= _LONGEST
+        and value.lower() not in _WORDS
+        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
+        and not _is_name(value)
+        and len(set(value)) > 2
+    )
+
+
+def _is_name(value: str) -> bool:
+    """Return whether a value is made of words that programs use: a variable, a type, a label."""
+    parts = [part.lower() for part in judge.PART.findall(value)]
+    return not _LABELS.isdisjoint(parts) or all(
+        part in judge.PROGRAM_WORDS or part in _WORDS or len(part) < 3 for part in parts
+    )
 
 
 def secret(value: str) -> bool:
