@@ -111,6 +111,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
         | {
             "validators": tuple(fields["validators"]),
             "keywords": tuple(fields["keywords"]),
+            "labels": tuple(fields["labels"]),
             "category": Category(fields["category"]),
             "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
             if context

@@ -57,8 +57,8 @@ class HeaderWords:
 
 def _label_words(pattern: Pattern) -> Iterable[str]:
     context = pattern.context.words if pattern.context else ()
-    prefix = _ESCAPED.sub(" ", prefix_of(pattern.regex))
-    return (*context, *pattern.keywords, *_LABEL_WORD.findall(prefix))
+    prefix = "" if pattern.labels else _ESCAPED.sub(" ", prefix_of(pattern.regex))
+    return (*context, *pattern.keywords, *pattern.labels, *_LABEL_WORD.findall(prefix))
 
 
 @cache

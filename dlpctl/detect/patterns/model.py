@@ -31,6 +31,8 @@ class Pattern(NamedTuple):
     score: float
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What its regex has as `{{labels}}`."""
     context: Context | None = None
     width: int | None = None
     trigger: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
+from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
@@ -31,6 +32,12 @@ def parse_pattern(
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
     examples = reader.table("examples")
+    labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
+    labelled = bool(labels or short_labels)
+    label_trigger = ""
+    if labelled:
+        before, label_trigger = label_regexes(labels, short_labels)
+        fragments = {**fragments, "labels": before}
     pattern = Pattern(
         id=identifier,
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
@@ -41,8 +48,15 @@ def parse_pattern(
         validators=reader.strings("validators", _known_validator),
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
-        width=reader.integer("width", 1, WIDEST) if "width" in table else None,
-        trigger=_trigger(reader, fragments) if "trigger" in table else None,
+        labels=(*labels, *short_labels),
+        width=(
+            reader.integer("width", 1, WIDEST)
+            if "width" in table
+            else LABELLED_WIDTH
+            if labelled
+            else None
+        ),
+        trigger=_trigger(reader, fragments) if "trigger" in table else label_trigger or None,
         gated=reader.boolean("gated"),
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
@@ -227,6 +241,8 @@ KEYS = {
         "validators",
         "keywords",
         "context",
+        "labels",
+        "short_labels",
         "width",
         "trigger",
         "gated",
