@@ -24,7 +24,8 @@ from dlpctl.detect import validators
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.measure.recall import CARRIERS
 
-_TRIES = 4000
+_TRIES = 9000
+_SEPARATORS = " -./"
 _DATES = {
     "yyyymmdd": r"(19[5-9]\d|200\d)(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])",
     "ymd": r"[5-9]\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])",
@@ -87,25 +88,32 @@ def written(shape: str, chance: random.Random) -> str:
     """Return a random text that the regex matches."""
     for name, regex in _DATES.items():
         shape = shape.replace(name, regex)
-    return _written(grammar.parse(shape), chance)
+    return _written(grammar.parse(shape), chance, chance.random())
 
 
-def _written(parts: object, chance: random.Random) -> str:
+def _written(parts: object, chance: random.Random, style: float) -> str:
+    """Return a random text; its style decides on all separators alike."""
     text = ""
     for kind, value in parts:  # type: ignore[attr-defined]
         name = str(kind)
         if name == "LITERAL":
             text += chr(value)
         elif name == "IN":
-            text += chance.choice(_members(value))
-        elif name == "SUBPATTERN":
-            text += _written(value[-1], chance)
-        elif name == "BRANCH":
-            text += _written(chance.choice(value[1]), chance)
-        elif name == "MAX_REPEAT":
-            text += "".join(
-                _written(value[2], chance) for _ in range(chance.randint(value[0], value[1]))
+            members = _members(value)
+            text += (
+                chance.choice(members)
+                if members.strip(_SEPARATORS)
+                else members[int(style * 7 % 1 * len(members))]
             )
+        elif name == "SUBPATTERN":
+            text += _written(value[-1], chance, style)
+        elif name == "BRANCH":
+            text += _written(chance.choice(value[1]), chance, style)
+        elif name == "MAX_REPEAT":
+            least, most, part = value
+            example = _written(part, chance, style)
+            times = chance.randint(least, most) if example.strip(_SEPARATORS) else int(style * 2)
+            text += "".join(_written(part, chance, style) for _ in range(times))
         else:
             raise ValueError(name)
     return text

@@ -23,28 +23,35 @@ _LATIN = r"0-9A-Za-z\x{C0}-\x{24F}\x{1E00}-\x{1EFF}"
 _LEFT = rf"(?:^|[^{_LATIN}])"
 _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 
-# An ending of the label: a plural, a case, or the word for number.
-_ENDING = r"(?:(?i:nummern?|number|nr|no|num)|[a-z\x{DF}-\x{17F}]{1,4}|'s)?(?:[A-Z][a-z]+){0,3}"
+# An ending of the label: a plural or the word for number, and a case of a long label.
+_NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
+_CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
+_CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 _MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’_]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
 _NEXT_LINE = r"\r?\n(?:[\t >|*\-]{0,24}\r?\n)?[\t >|*\-\"'(]{0,24}"
 _ANSWER = r"\?[^\n0-9]{0,24}\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]{0,60}?"
-_GAP = rf"{_ENDING}(?:{_MARK}{_ON_LINE}*?)?(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
+_GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, since an exact one takes five times as long to compile.
 _REACH = r"[^0-9\n]*\n{0,2}[^0-9\n]*[0-9]"
-_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-']?"
+_GLUED = frozenset(("id", "nr", "no"))
+_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]{0,2}"
 # A short label may be anything's, so that its value is right after it.
 _NEAR = (
-    r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
+    r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
     r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)?"
     rf"(?:(?:[\s:=#|\"'(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
 )
-_NEAR_OTHER = r"(?:[^0-9\n]{0,40}?[^0-9A-Za-z\n])?"
+_NEAR_OTHER = (
+    rf"(?:[^0-9\n]{{0,40}}?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
+)
 _NEAR_MARK = r"[ -/:-@\[-`{-~\n]"
 _SHORT = 4
 """The most letters of a label that may be a part of other words."""
 
 
+_LONG = 7
+"""The fewest letters of a label that may have the ending of a case."""
 LABELLED_WIDTH = 160
 """The longest match in bytes from a label to the end of its value."""
 
@@ -56,13 +63,18 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
     latin = _shortest(label for label in labels if _is_latin(label))
     other = _shortest(label for label in (*labels, *short) if not _is_latin(label))
     near = [label for label in short if _is_latin(label)]
-    groups = [(_LEFT, latin, _GAP), (_LEFT, near, _NEAR), (_LEFT_OTHER, other, _NEAR_OTHER)]
+    groups = [
+        (_LEFT, [label for label in latin if len(label) >= _LONG], f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
+        (_LEFT, [label for label in latin if len(label) < _LONG], f"{_NUMBER}?{_GAP}"),
+        (_LEFT, near, _NEAR),
+        (_LEFT_OTHER, other, _NEAR_OTHER),
+    ]
     before = [f"{left}{_alternatives(words)}{gap}" for left, words, gap in groups if words]
     plain = [label for label in (*latin, *other) if len(label) > _SHORT]
     bounded = [label for label in (*latin, *other) if len(label) <= _SHORT and _is_latin(label)]
     bounded_other = [label for label in other if len(label) <= _SHORT]
     sought = [
-        f"{left}{_alternatives(words)}{right}".replace(_JOINT, _LOOSE_JOINT) + _REACH
+        _loosened(f"{left}{_alternatives(words)}{right}") + _REACH
         for left, words, right in (
             ("", [*plain, *bounded_other], ""),
             (r"(?:\b|_)", bounded, ""),
@@ -71,6 +83,10 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
         if words
     ]
     return f"(?:{'|'.join(before)})", "|".join(sought)
+
+
+def _loosened(regex: str) -> str:
+    return regex.replace(_JOINT, _LOOSE_JOINT).replace(_JOINT.replace("0", "1"), _LOOSE_JOINT)
 
 
 def _shortest(labels: Iterable[str]) -> list[str]:
@@ -96,12 +112,18 @@ def _label(label: str) -> str:
     regex = ""
     for number, word in enumerate(words):
         elided = word[1:2] == "'" and word[0].lower() in "dl"
-        joint = _JOINT if number else ""
+        joint = _joint(words[number - 1], word) if number else ""
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
             word = word[2:]
         regex += joint + _word(word)
     return regex
+
+
+def _joint(left: str, right: str) -> str:
+    """Return the regex between two words, which may be written as one unless one is very short."""
+    short = any(len(word) < 3 and word.lower() not in _GLUED for word in (left, right))
+    return _JOINT.replace("0", "1") if short else _JOINT
 
 
 def _word(word: str) -> str:
