@@ -34,8 +34,13 @@ _ANSWER = r"\?[^\n0-9]{0,24}\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, since an exact one takes five times as long to compile.
 _REACH = r"[^0-9\n]*\n{0,2}[^0-9\n]*[0-9]"
-_GLUED = frozenset(("id", "nr", "no"))
-_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]{0,2}"
+_RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
+_GENERIC = frozenset(
+    "number numero nummer nomor identification registration account insurance identity personal"
+    " national social security service company reference document health driver policy номер"
+    " código codice license licence государственный регистрационный".split()
+)
+_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
 # A short label may be anything's, so that its value is right after it.
 _NEAR = (
     r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
@@ -60,41 +65,53 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
     """Return the regex of what precedes a value, from a label on, and a looser trigger with the
     first digit that follows.
     """
-    latin = _shortest(label for label in labels if _is_latin(label))
-    other = _shortest(label for label in (*labels, *short) if not _is_latin(label))
+    latin = [label for label in labels if _is_latin(label)]
+    other = [label for label in (*labels, *short) if not _is_latin(label)]
     near = [label for label in short if _is_latin(label)]
-    groups = [
-        (_LEFT, [label for label in latin if len(label) >= _LONG], f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
-        (_LEFT, [label for label in latin if len(label) < _LONG], f"{_NUMBER}?{_GAP}"),
-        (_LEFT, near, _NEAR),
-        (_LEFT_OTHER, other, _NEAR_OTHER),
+    long = [label for label in latin if len(label) >= _LONG]
+    brief = [label for label in latin if len(label) < _LONG]
+    before = [
+        f"{left}{_alternatives(_shortest(words, '^{} '))}{gap}"
+        for left, words, gap in (
+            (_LEFT, long, f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
+            (_LEFT, brief, f"{_NUMBER}?{_GAP}"),
+            (_LEFT, near, _NEAR),
+            (_LEFT_OTHER, other, _NEAR_OTHER),
+        )
+        if words
     ]
-    before = [f"{left}{_alternatives(words)}{gap}" for left, words, gap in groups if words]
-    plain = [label for label in (*latin, *other) if len(label) > _SHORT]
-    bounded = [label for label in (*latin, *other) if len(label) <= _SHORT and _is_latin(label)]
-    bounded_other = [label for label in other if len(label) <= _SHORT]
+    telling = [_telling(label) for label in latin]
+    other = [_telling(label) for label in other]
     sought = [
-        _loosened(f"{left}{_alternatives(words)}{right}") + _REACH
-        for left, words, right in (
-            ("", [*plain, *bounded_other], ""),
-            (r"(?:\b|_)", bounded, ""),
-            (r"(?:\b|_)", near, _NEAR_MARK),
+        f"{left}{_alternatives(_shortest(words, form))}{right}{_REACH}".replace(
+            _JOINT, _LOOSE_JOINT
+        ).replace(_JOINT.replace("0", "1"), _LOOSE_JOINT)
+        for left, words, form, right in (
+            ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
+            (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),
+            (r"(?:\b|_)", near, " {} ", _NEAR_MARK),
         )
         if words
     ]
     return f"(?:{'|'.join(before)})", "|".join(sought)
 
 
-def _loosened(regex: str) -> str:
-    return regex.replace(_JOINT, _LOOSE_JOINT).replace(_JOINT.replace("0", "1"), _LOOSE_JOINT)
+def _telling(label: str) -> str:
+    """Return a part of the label that is all letters of ASCII, for an automaton that compiles
+    quickly, or else the label.
+    """
+    runs = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
+    return max(runs, key=len) if runs else label
 
 
-def _shortest(labels: Iterable[str]) -> list[str]:
-    """Return the labels that hold no other one, after which theirs would be matched as well."""
-    spaced = {" ".join(_JOINTS.split(label.lower().strip(" ."))): label for label in labels}
+def _shortest(labels: Iterable[str], form: str) -> list[str]:
+    """Return the labels that hold no other one, in their forms: what follows the shorter one
+    follows the longer one as well.
+    """
+    spaced = {_JOINTS.sub(" ", label.lower().strip(" .")): label for label in labels}
     kept: dict[str, str] = {}
     for words in sorted(spaced, key=len):
-        if not any(f" {known} " in f" {words} " for known in kept):
+        if not any(f"{form.format(known)}" in form.format(words) for known in kept):
             kept[words] = spaced[words]
     return list(kept.values())
 
@@ -117,13 +134,14 @@ def _label(label: str) -> str:
             regex += f"(?:{joint}{_word(word[0])})?"
             word = word[2:]
         regex += joint + _word(word)
+    if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
+        return f"(?-i:{regex.upper()})"  # in lower case, it is a variable's name
     return regex
 
 
 def _joint(left: str, right: str) -> str:
-    """Return the regex between two words, which may be written as one unless one is very short."""
-    short = any(len(word) < 3 and word.lower() not in _GLUED for word in (left, right))
-    return _JOINT.replace("0", "1") if short else _JOINT
+    """Return the regex between two words, which may be written as one unless one is a letter."""
+    return _JOINT.replace("0", "1") if min(len(left), len(right)) == 1 else _JOINT
 
 
 def _word(word: str) -> str:
