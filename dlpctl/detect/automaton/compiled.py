@@ -12,10 +12,12 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
+from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
@@ -28,7 +30,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
 """Entries of each kind that stay in the cache."""
-_FORMAT = 10
+_FORMAT = 11
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""
@@ -142,12 +144,16 @@ def pack(patterns: Sequence[Pattern]) -> Block:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
         # Where a hit tells the start of the value, only a validator tells more; elsewhere, the
         # shape after a word does.
-        known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
+        telling = pattern.validators if told >= 0 else _WORD.search(prefix)
+        known = len(prefix) if telling and not pattern.labels else 0
         found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
-    anchors = compile_anchors() if patterns and all(pattern.gated for pattern in patterns) else b""
+    anchors = b""
+    if patterns and all(pattern.gated for pattern in patterns):
+        needed = (NUMBERS if pattern.labels else ANCHORS for pattern in patterns)
+        anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
     head = _HEAD.pack(len(ends), widest, reach, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
@@ -187,8 +193,9 @@ def from_files(
     """Return the patterns of files, from the cache where it has them; `on_compile` is called before
     anything is compiled, and `beside` meanwhile if that is the library.
 
-    A set for each category of the library, and one for those that are gated: in one database,
-    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
+    A set for each category of the library, and two for those that are gated, without and with
+    labels: in one database, numbers of all types compile three times as slowly as apart, and are
+    scanned no faster. Further
     files are a set of their own, so that a change there does not compile the library again.
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
@@ -201,13 +208,15 @@ def from_files(
             [pattern for pattern in everywhere if pattern.category is category]
             for category in Category
         ]
-        gated = [pattern for pattern in own if pattern.gated]
-        return [*((*of_category, gated) if library else ()), *([further] if files else ())]
+        gated = [pattern for pattern in own if pattern.gated and not pattern.labels]
+        labelled = [pattern for pattern in own if pattern.gated and pattern.labels]
+        sets = (*of_category, gated, labelled) if library else ()
+        return [*sets, *([further] if files else ())]
 
     further = [_state(files)] if files else []
     state = _state(library)
     return _cached(
-        [*(f"{name} {state}" for name in (*Category, "gated") if library), *further],
+        [*(f"{name} {state}" for name in (*Category, "gated", "labelled") if library), *further],
         load,
         cache,
         on_compile,

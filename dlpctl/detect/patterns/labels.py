@@ -13,10 +13,18 @@ from collections.abc import Iterable, Sequence
 _JOINTS = re.compile(r"[\s._/-]+")
 _ELISION = re.compile(r"\b([dlDL])['’]")
 _FORMS = {
-    "ß": "(?:ß|ss)", "ø": "[øo]", "ł": "[łl]", "đ": "[đd]", "ı": "[ıİi]", "æ": "(?:æ|ae)",
-    "ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "'": "['’]?",
+    "ß": "(?:ß|ss)",
+    "ø": "[øo]",
+    "ł": "[łl]",
+    "đ": "[đd]",
+    "ı": "[ıİi]",
+    "æ": "(?:æ|ae)",
+    "ä": "(?:ä|ae?)",
+    "ö": "(?:ö|oe?)",
+    "ü": "(?:ü|ue?)",
+    "'": "['’]?",
 }
-"""How letters are written that another one, or two, may replace."""
+"""Regexes of letters that another one, or two, may replace."""
 _DECOMPOSED = re.compile("[\u00c0-\u052f\u1e00-\u1fff]")
 _OTHER_CASED = r"\x{370}-\x{52F}"
 _LATIN = r"0-9A-Za-z\x{C0}-\x{24F}\x{1E00}-\x{1EFF}"
@@ -29,17 +37,21 @@ _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 _MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’_]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
-_NEXT_LINE = r"\r?\n(?:[\t >|*\-]{0,24}\r?\n)?[\t >|*\-\"'(]{0,24}"
-_ANSWER = r"\?[^\n0-9]{0,24}\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]{0,60}?"
+_NEXT_LINE = r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
+_ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, since an exact one takes five times as long to compile.
-_REACH = r"[^0-9\n]*\n{0,2}[^0-9\n]*[0-9]"
+_REACH = r"[^0-9\n]*\n?[^0-9\n]*\n?[^0-9\n]*[0-9]"
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _GENERIC = frozenset(
-    "number numero nummer nomor identification registration account insurance identity personal"
-    " national social security service company reference document health driver policy номер"
-    " código codice license licence государственный регистрационный".split()
+    re.findall(
+        r"\w+",
+        "number numero nummer nomor identification registration account insurance identity "
+        "personal national social security service company reference document health driver policy código "
+        "codice license licence номер государственный регистрационный",
+    )
 )
+_APART = r"[ _.\-/'’]{1,2}"
 _JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
 # A short label may be anything's, so that its value is right after it.
 _NEAR = (
@@ -47,9 +59,7 @@ _NEAR = (
     r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)?"
     rf"(?:(?:[\s:=#|\"'(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
 )
-_NEAR_OTHER = (
-    rf"(?:[^0-9\n]{{0,40}}?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-)
+_NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
 _NEAR_MARK = r"[ -/:-@\[-`{-~\n]"
 _SHORT = 4
 """The most letters of a label that may be a part of other words."""
@@ -85,7 +95,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
     sought = [
         f"{left}{_alternatives(_shortest(words, form))}{right}{_REACH}".replace(
             _JOINT, _LOOSE_JOINT
-        ).replace(_JOINT.replace("0", "1"), _LOOSE_JOINT)
+        ).replace(_APART, _LOOSE_JOINT)
         for left, words, form, right in (
             ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
             (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),
@@ -111,7 +121,8 @@ def _shortest(labels: Iterable[str], form: str) -> list[str]:
     spaced = {_JOINTS.sub(" ", label.lower().strip(" .")): label for label in labels}
     kept: dict[str, str] = {}
     for words in sorted(spaced, key=len):
-        if not any(f"{form.format(known)}" in form.format(words) for known in kept):
+        has_digit = any(map(str.isdigit, words))  # which does not follow a label before its value
+        if has_digit or not any(form.format(known) in form.format(words) for known in kept):
             kept[words] = spaced[words]
     return list(kept.values())
 
@@ -126,22 +137,19 @@ def _alternatives(labels: Iterable[str]) -> str:
 
 def _label(label: str) -> str:
     words = _JOINTS.split(_ELISION.sub(r" \1'", label).strip(" ."))
+    apart = _is_latin(label) and (
+        min(map(len, words)) == 1 or sum(map(len, words)) <= _SHORT
+    )  # `sa id` is not `said`
     regex = ""
     for number, word in enumerate(words):
         elided = word[1:2] == "'" and word[0].lower() in "dl"
-        joint = _joint(words[number - 1], word) if number else ""
+        joint = (_APART if apart else _JOINT) if number else ""
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
-            word = word[2:]
-        regex += joint + _word(word)
+        regex += joint + _word(word[2:] if elided else word)
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
-        return f"(?-i:{regex.upper()})"  # in lower case, it is a variable's name
+        return f"(?-i:{label})"  # in lower case, it is a variable's name
     return regex
-
-
-def _joint(left: str, right: str) -> str:
-    """Return the regex between two words, which may be written as one unless one is a letter."""
-    return _JOINT.replace("0", "1") if min(len(left), len(right)) == 1 else _JOINT
 
 
 def _word(word: str) -> str:

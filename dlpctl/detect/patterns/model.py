@@ -32,7 +32,7 @@ class Pattern(NamedTuple):
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    """What its regex has as `{{labels}}`."""
+    """The words that `{{labels}}` in its regex stands for."""
     context: Context | None = None
     width: int | None = None
     trigger: str | None = None
