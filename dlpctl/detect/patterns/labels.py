@@ -46,9 +46,9 @@ _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _GENERIC = frozenset(
     re.findall(
         r"\w+",
-        "number numero nummer nomor identification registration account insurance identity "
-        "personal national social security service company reference document health driver policy código "
-        "codice license licence номер государственный регистрационный",
+        "number numero nummer nomor identification registration account insurance identity"
+        " personal national social security service company reference document health driver"
+        " policy código codice license licence номер государственный регистрационный",
     )
 )
 _APART = r"[ _.\-/'’]{1,2}"
