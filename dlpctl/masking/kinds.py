@@ -41,6 +41,8 @@ _BY_WORDS = (
     ("SEED PHRASE", Kind.HIDDEN),
     ("MNEMONIC", Kind.HIDDEN),
     ("PIN", Kind.HIDDEN),
+    ("ONE TIME CODE", Kind.HIDDEN),
+    ("ACCESS CODE", Kind.HIDDEN),
     ("CREDIT CARD", Kind.CARD),
     ("DEBIT CARD", Kind.CARD),
     ("PAYMENT CARD", Kind.CARD),

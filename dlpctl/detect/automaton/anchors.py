@@ -18,6 +18,13 @@ ANCHORS = (
     r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
     "[1-9A-HJ-NP-Za-km-z]{26}",
 )
+NUMBERS = (
+    r"[0-9][ ./-]?[0-9][ ./-]?[0-9][ ./-]?[0-9]",
+    "[0-9][A-Za-z]{1,4}[0-9]",
+    "[A-Z][ -]?[0-9]{2}",
+    "[0-9]{2}[ -]?[A-Z]",
+)
+"""Anchors of patterns with labels, whose values are numbers, few of which are in source code."""
 _APART = b"\n"
 
 

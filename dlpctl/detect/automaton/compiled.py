@@ -12,9 +12,11 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
+from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
@@ -148,6 +150,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
         | {
             "validators": tuple(fields["validators"]),
             "keywords": tuple(fields["keywords"]),
+            "labels": tuple(fields["labels"]),
             "category": Category(fields["category"]),
             "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
             if context
@@ -179,12 +182,16 @@ def pack(patterns: Sequence[Pattern]) -> Block:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
         # Where a hit tells the start of the value, only a validator tells more; elsewhere, the
         # shape after a word does.
-        known = len(prefix) if (pattern.validators if told >= 0 else _WORD.search(prefix)) else 0
+        telling = pattern.validators if told >= 0 else _WORD.search(prefix)
+        known = len(prefix) if telling and not pattern.labels else 0
         found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
-    anchors = compile_anchors() if patterns and all(pattern.gated for pattern in patterns) else b""
+    anchors = b""
+    if patterns and all(pattern.gated for pattern in patterns):
+        needed = (NUMBERS if pattern.labels else ANCHORS for pattern in patterns)
+        anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
     head = _HEAD.pack(len(ends), widest, reach, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.anchors import ANCHORS
 from dlpctl.detect.linear import plainly
 from dlpctl.detect.patterns.model import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
@@ -61,11 +60,11 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     return serialized
 
 
-def compile_anchors() -> bytes:
-    """Return the serialized database of the anchors."""
+def compile_anchors(anchors: Sequence[str]) -> bytes:
+    """Return the serialized database of anchors."""
     import hyperscan
 
-    serialized: bytes = hyperscan.dumpb(_compiled(ANCHORS))
+    serialized: bytes = hyperscan.dumpb(_compiled(anchors))
     return serialized
 
 

@@ -26,15 +26,16 @@ def from_files(
     """Return the patterns of files, from the cache where it has them; those of the library are
     compiled on demand. `on_compile` is called before a complete set is compiled for the first time.
 
-    A set for each category of the library, and one for those that are gated: in one database,
-    numbers of all types compile three times as slowly as apart, and are scanned no faster. Further
-    files are a set of their own, so that a change there does not compile the library again.
+    A set for each category of the library, and two for those that are gated, without and with
+    labels: in one database, numbers of all types compile three times as slowly as apart, and are
+    scanned no faster. Further files are a set of their own, so that a change there does not compile
+    the library again.
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
 
     further = [_state(files)] if files else []
     state = _state(library)
-    names = (*Category, "gated") if library else ()
+    names = (*Category, "gated", "labelled") if library else ()
     keys = [key_of(each) for each in (*(f"{name} {state}" for name in names), *further)]
     kept = [kept_set(key, cache) if cache else None for key in keys]
     if None not in kept:
@@ -60,7 +61,9 @@ def from_files(
 
 
 def _set_name(pattern: Pattern) -> str:
-    return "gated" if pattern.gated else pattern.category
+    if pattern.gated:
+        return "labelled" if pattern.labels else "gated"
+    return pattern.category
 
 
 def _once(function: Callable[[], None] | None) -> Callable[[], None]:

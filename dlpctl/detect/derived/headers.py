@@ -57,8 +57,8 @@ class HeaderWords:
 
 def _label_words(pattern: Pattern) -> Iterable[str]:
     context = pattern.context.words if pattern.context else ()
-    prefix = _ESCAPED.sub(" ", prefix_of(pattern.regex))
-    return (*context, *pattern.keywords, *_LABEL_WORD.findall(prefix))
+    prefix = "" if pattern.labels else _ESCAPED.sub(" ", prefix_of(pattern.regex))
+    return (*context, *pattern.keywords, *pattern.labels, *_LABEL_WORD.findall(prefix))
 
 
 @cache
@@ -68,4 +68,4 @@ def _library_search() -> Find:
     listed = Path(dlpctl_patterns.__path__[0], "column_words.txt").read_text(encoding="utf-8")
     words = "|".join(re.escape(word) for word in listed.partition("\n")[2].split())
     regex = rf"(?i)(?:^|[^{_LETTER}])(?:{words})|(?:{words})(?:$|[^{_LETTER}])"
-    return finders(compile_regex(regex, "column_words.txt"))[0]
+    return finders(compile_regex(regex, "column_words.txt", megabytes=32))[0]

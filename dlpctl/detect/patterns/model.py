@@ -40,6 +40,8 @@ class Pattern(NamedTuple):
     score: float
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """The words that `{{labels}}` in its regex stands for."""
     context: Context | None = None
     possible: Possible | None = None
     width: int | None = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
+from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
 from dlpctl.errors import PatternError, did_you_mean
@@ -31,6 +32,12 @@ def parse_pattern(
     context = reader.table("context")
     possible = reader.table("possible")
     examples = reader.table("examples")
+    labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
+    labelled = bool(labels or short_labels)
+    label_trigger = ""
+    if labelled:
+        before, label_trigger = label_regexes(labels, short_labels)
+        fragments = {**fragments, "labels": before}
     pattern = Pattern(
         id=identifier,
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
@@ -42,8 +49,15 @@ def parse_pattern(
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
         possible=_possible(possible) if possible else None,
-        width=reader.integer("width", 1, WIDEST) if "width" in table else None,
-        trigger=_trigger(reader, fragments) if "trigger" in table else None,
+        labels=(*labels, *short_labels),
+        width=(
+            reader.integer("width", 1, WIDEST)
+            if "width" in table
+            else LABELLED_WIDTH
+            if labelled
+            else None
+        ),
+        trigger=_trigger(reader, fragments) if "trigger" in table else label_trigger or None,
         gated=reader.boolean("gated"),
         token=reader.boolean("token"),
         region=reader.text("region") if "region" in table else None,
@@ -236,6 +250,8 @@ KEYS = {
         "keywords",
         "context",
         "possible",
+        "labels",
+        "short_labels",
         "width",
         "trigger",
         "gated",

@@ -82,7 +82,7 @@ def varied_digits(value: str) -> bool:
 def plate(value: str) -> bool:
     """A vehicle's plate: four to ten letters and digits with a digit among them."""
     bare = compact(value)
-    return alphanumeric(bare) and 4 <= len(bare) <= 10 and any(char.isdigit() for char in bare)
+    return bare.isalnum() and 4 <= len(bare) <= 10 and any(char.isdigit() for char in bare)
 
 
 @validator("degrees")

@@ -1,0 +1,168 @@
+"""Labels: the words that texts write before a value, as a regex of all the ways to write them.
+
+A label is written once, in plain words: `carte d'identité` also matches `CARTE D’IDENTITE`,
+`carte_identite` and `carteIdentité`, and a label in capitals, such as `DNI`, matches `D.N.I.` too.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+_JOINTS = re.compile(r"[\s._/-]+")
+_ELISION = re.compile(r"\b([dlDL])['’]")
+_FORMS = {
+    "ß": "(?:ß|ss)",
+    "ø": "[øo]",
+    "ł": "[łl]",
+    "đ": "[đd]",
+    "ı": "[ıİi]",
+    "æ": "(?:æ|ae)",
+    "ä": "(?:ä|ae?)",
+    "ö": "(?:ö|oe?)",
+    "ü": "(?:ü|ue?)",
+    "'": "['’]?",
+}
+"""Regexes of letters that another one, or two, may replace."""
+_DECOMPOSED = re.compile("[\u00c0-\u052f\u1e00-\u1fff]")
+_OTHER_CASED = r"\x{370}-\x{52F}"
+_LATIN = r"0-9A-Za-z\x{C0}-\x{24F}\x{1E00}-\x{1EFF}"
+_LEFT = rf"(?:^|[^{_LATIN}])"
+_LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
+
+# An ending of the label: a plural or the word for number, and a case of a long label.
+_NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
+_CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
+_CAMEL = r"(?:[A-Z][a-z]+){0,3}"
+_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’_]"
+_ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
+_NEXT_LINE = r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
+_ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
+_GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
+# Triggers are looser, since an exact one takes five times as long to compile.
+_REACH = r"[^0-9\n]*\n?[^0-9\n]*\n?[^0-9\n]*[0-9]"
+_RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
+_GENERIC = frozenset(
+    re.findall(
+        r"\w+",
+        "number numero nummer nomor identification registration account insurance identity"
+        " personal national social security service company reference document health driver"
+        " policy código codice license licence номер государственный регистрационный",
+    )
+)
+_APART = r"[ _.\-/'’]{1,2}"
+_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
+# A short label may be anything's, so that its value is right after it.
+_NEAR = (
+    r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
+    r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)?"
+    rf"(?:(?:[\s:=#|\"'(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
+)
+_NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
+_NEAR_MARK = r"[ -/:-@\[-`{-~\n]"
+_SHORT = 4
+"""The most letters of a label that may be a part of other words."""
+
+
+_LONG = 7
+"""The fewest letters of a label that may have the ending of a case."""
+LABELLED_WIDTH = 160
+"""The longest match in bytes from a label to the end of its value."""
+
+
+def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str]:
+    """Return the regex of what precedes a value, from a label on, and a looser trigger with the
+    first digit that follows.
+    """
+    latin = [label for label in labels if _is_latin(label)]
+    other = [label for label in (*labels, *short) if not _is_latin(label)]
+    near = [label for label in short if _is_latin(label)]
+    long = [label for label in latin if len(label) >= _LONG]
+    brief = [label for label in latin if len(label) < _LONG]
+    before = [
+        f"{left}{_alternatives(_shortest(words, '^{} '))}{gap}"
+        for left, words, gap in (
+            (_LEFT, long, f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
+            (_LEFT, brief, f"{_NUMBER}?{_GAP}"),
+            (_LEFT, near, _NEAR),
+            (_LEFT_OTHER, other, _NEAR_OTHER),
+        )
+        if words
+    ]
+    telling = [_telling(label) for label in latin]
+    other = [_telling(label) for label in other]
+    sought = [
+        f"{left}{_alternatives(_shortest(words, form))}{right}{_REACH}".replace(
+            _JOINT, _LOOSE_JOINT
+        ).replace(_APART, _LOOSE_JOINT)
+        for left, words, form, right in (
+            ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
+            (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),
+            (r"(?:\b|_)", near, " {} ", _NEAR_MARK),
+        )
+        if words
+    ]
+    return f"(?:{'|'.join(before)})", "|".join(sought)
+
+
+def _telling(label: str) -> str:
+    """Return a part of the label that is all letters of ASCII, for an automaton that compiles
+    quickly, or else the label.
+    """
+    runs = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
+    return max(runs, key=len) if runs else label
+
+
+def _shortest(labels: Iterable[str], form: str) -> list[str]:
+    """Return the labels that hold no other one, in their forms: what follows the shorter one
+    follows the longer one as well.
+    """
+    spaced = {_JOINTS.sub(" ", label.lower().strip(" .")): label for label in labels}
+    kept: dict[str, str] = {}
+    for words in sorted(spaced, key=len):
+        has_digit = any(map(str.isdigit, words))  # which does not follow a label before its value
+        if has_digit or not any(form.format(known) in form.format(words) for known in kept):
+            kept[words] = spaced[words]
+    return list(kept.values())
+
+
+def _is_latin(label: str) -> bool:
+    return all(char <= "\u024f" or "\u1e00" <= char <= "\u1eff" for char in label)
+
+
+def _alternatives(labels: Iterable[str]) -> str:
+    return f"(?i:{'|'.join(sorted({_label(label) for label in labels}))})"
+
+
+def _label(label: str) -> str:
+    words = _JOINTS.split(_ELISION.sub(r" \1'", label).strip(" ."))
+    apart = _is_latin(label) and (
+        min(map(len, words)) == 1 or sum(map(len, words)) <= _SHORT
+    )  # `sa id` is not `said`
+    regex = ""
+    for number, word in enumerate(words):
+        elided = word[1:2] == "'" and word[0].lower() in "dl"
+        joint = (_APART if apart else _JOINT) if number else ""
+        if elided:
+            regex += f"(?:{joint}{_word(word[0])})?"
+        regex += joint + _word(word[2:] if elided else word)
+    if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
+        return f"(?-i:{label})"  # in lower case, it is a variable's name
+    return regex
+
+
+def _word(word: str) -> str:
+    parts = [_letter(char) for char in word.lower()]
+    spelled = len(word) > 1 and word.isupper() and word.isalpha()
+    return (r"\.?" if spelled else "").join(parts)
+
+
+def _letter(char: str) -> str:
+    """Return the regex of a letter, with its accent or without."""
+    if char in _FORMS:
+        return _FORMS[char]
+    if char.isascii() or not _DECOMPOSED.match(char):
+        return re.escape(char)
+    bare = unicodedata.normalize("NFKD", char)[0]
+    return f"[{char}{bare}]" if bare != char else char
