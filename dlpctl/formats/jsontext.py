@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
 # every quote on.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
-_TOKEN = lazy(
+_ANY_TOKEN = (
     rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
-    r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++",
-    re.DOTALL | re.MULTILINE,
+    r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++"
 )
+_TOKEN = lazy(_ANY_TOKEN, re.DOTALL | re.MULTILINE)
+_TOKENS = lazy(rf"(?:{_ANY_TOKEN})*+", re.DOTALL | re.MULTILINE)
 _BRACKET = lazy(rf"{_STRING}|([][{{}}])", re.DOTALL)
 _ESCAPE = lazy(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
@@ -44,12 +45,7 @@ class Json(TextFormat):
 
     def check(self, source: str, limits: Limits) -> None:
         nesting((found[1] for found in _BRACKET.finditer(source) if found[1]), limits, "JSON")
-        covered = 0
-        for found in _TOKEN.finditer(source):
-            if found.start() != covered:
-                break
-            covered = found.end()
-        if covered != len(source) or not source.strip():
+        if not source.strip() or not _TOKENS.fullmatch(source):
             raise NotThisFormatError("the file is not JSON")
 
     def resolve(self, source: str) -> Iterable[Resolved]:

@@ -30,11 +30,11 @@ class Excerpt(NamedTuple):
 class Excerpts:
     """The lines of findings in one text."""
 
-    def __init__(self, places: TextPlaces, shown: Callable[[Finding], str | None]) -> None:
+    def __init__(self, located: TextPlaces, shown: Callable[[Finding], str | None]) -> None:
         """`shown` returns a finding's masked value."""
-        self._text = places.text
-        self._findings = places.findings
-        self._starts, self._ends = places.starts, places.ends
+        self._text = located.text
+        self._findings = located.findings
+        self._starts, self._ends = located.starts, located.ends
         self._shown = shown
 
     def of(self, finding: Finding) -> Excerpt:

@@ -110,8 +110,9 @@ def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
     ]
     os.chdir("../..")
     FILE.rename("known")
-    assert len(found_in(dlpctl("scan", ".", "--format", "json"))) == 3
-    assert len(found_in(dlpctl("scan", ".", "--format", "json", "--baseline", "known"))) == 1
+    others = ("scan", ".", "--exclude", "known", "--format", "json")
+    assert len(found_in(dlpctl(*others))) == 3
+    assert len(found_in(dlpctl(*others, "--baseline", "known"))) == 1
     Path("known").write_text(
         re.sub("expires=[0-9-]+", "expires=2020-01-01", Path("known").read_text())
     )

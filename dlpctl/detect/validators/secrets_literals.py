@@ -35,7 +35,7 @@ _TALKS_ABOUT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
-_LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd"})
+_LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "authentication"})
 _SHORTEST_WORD = 5
 _NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = re.compile(
