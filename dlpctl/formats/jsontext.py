@@ -25,7 +25,8 @@ _ANY_TOKEN = (
     r"|(?P<bare>[-+\w.$]++)|[][{}:,\s\x1e\ufeff]++"
 )
 _TOKEN = lazy(_ANY_TOKEN, re.DOTALL | re.MULTILINE)
-_TOKENS = lazy(rf"(?:{_ANY_TOKEN})*+", re.DOTALL | re.MULTILINE)
+_WITHOUT_GROUPS = re.sub(r"\?P<\w+>", "?:", _ANY_TOKEN)  # Python 3.11 fails on groups in `*+`
+_TOKENS = lazy(rf"(?:{_WITHOUT_GROUPS})*+", re.DOTALL | re.MULTILINE)
 _BRACKET = lazy(rf"{_STRING}|([][{{}}])", re.DOTALL)
 _ESCAPE = lazy(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
