@@ -39,7 +39,7 @@ def summary() -> dict[str, object]:
 
 
 def test_a_reader_that_leaves_takes_no_report_with_it():
-    with start("src", "--report", "json=report.json") as process:
+    with start("src", "--all", "--report", "json=report.json") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
@@ -50,7 +50,7 @@ def test_a_reader_that_leaves_takes_no_report_with_it():
 
 
 def test_a_reader_that_leaves_ends_a_scan_without_other_reports():
-    with start("src") as process:
+    with start("src", "--all") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
