@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect.automaton.first_pass import reach_of
 from dlpctl.detect.derived.columns import Columns
-from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import encode, valid_utf8
 from dlpctl.detect.entities import taggers
 from dlpctl.detect.entities.known import Header, Known
@@ -152,7 +151,7 @@ class _Search:
         self._data = data
         self._min_score = min_score
         self._in_characters = in_characters
-        derived = derived_texts(data, None, detector._header_words)
+        derived = detector.derived(data)
         self._columns = next((one for one in derived if isinstance(one, Columns)), None)
         self._texts = [
             _Text(data, None),

@@ -18,7 +18,7 @@ from dlpctl.detect.patterns.library import builtin_files, unique
 from dlpctl.detect.resolve import Candidate, merged, resolve
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
-from dlpctl.types import Finding
+from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dlpctl.detect.derived.tables import OpenTable
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern
-    from dlpctl.types import Category
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
@@ -72,6 +71,7 @@ class Detector:
         self._use_as_headers(sets if patterns is not None else sets[-1:] if files else [])
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None
+        self._joins_lines = True
         self._of_selected = self._of_others = frozenset[int]()
 
     def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
@@ -108,8 +108,11 @@ class Detector:
     def _narrowed(self, is_wanted: Callable[[int, Pattern], bool]) -> Detector:
         narrowed = self._copy()
         numbered = enumerate(self.known, start=-len(self._tagged))
-        narrowed._select(
-            frozenset(index for index, pattern in numbered if is_wanted(index, pattern))
+        wanted = {index: pattern for index, pattern in numbered if is_wanted(index, pattern)}
+        narrowed._select(frozenset(wanted))
+        # Only numbers and addresses go on after a line end.
+        narrowed._joins_lines = any(
+            pattern.category is not Category.SECRETS for pattern in wanted.values()
         )
         return narrowed
 
@@ -139,6 +142,7 @@ class Detector:
         wider._runners = dict(
             self._runners
         )  # another extension has other patterns under the same numbers
+        wider._joins_lines = True
         if self._selected is not None:
             wider._select(self._selected | set(range(len(self.first_pass), len(wider.first_pass))))
         return wider
@@ -257,13 +261,17 @@ class Detector:
         whether asked for or not. `table` is the one whose rows the text starts with.
         """
         found = self._in_text(data, min_score, progress, tagged)
-        for text in derived_texts(data, table, self._header_words):
+        for text in self.derived(data, table):
             text.settle(found, self._label_score)
             held = () if self._selected is None else list(text.holders())
             for one in self._in_text(text.data, min_score, None, held, text):
                 if place := text.original_span(one.start, one.end):
                     found.append(_new(Candidate, (*place, *one[2:])))
         return found
+
+    def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
+        """Return the texts that are derived from a text, and searched as well."""
+        return derived_texts(data, table, self._header_words, joins_lines=self._joins_lines)
 
     def _in_text(
         self,

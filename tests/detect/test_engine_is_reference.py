@@ -46,7 +46,7 @@ scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
 def text_as_it_is() -> Iterator[None]:
     """The definition is of the text itself, not of what is derived from it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "derived_texts", lambda *_: [])
+        patch.setattr(engine, "derived_texts", lambda *_, **__: [])
         yield
 
 

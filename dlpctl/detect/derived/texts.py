@@ -24,7 +24,11 @@ _LINE_END = ord("\n")
 
 
 def derived_texts(
-    data: bytes, table: OpenTable | None = None, words: HeaderWords | None = None
+    data: bytes,
+    table: OpenTable | None = None,
+    words: HeaderWords | None = None,
+    *,
+    joins_lines: bool = True,
 ) -> list[DerivedText]:
     """Return what is derived from a text in UTF-8.
 
@@ -40,7 +44,8 @@ def derived_texts(
         deeper, _, _ = _openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
-    texts += joined_texts(data)
+    if joins_lines:
+        texts += joined_texts(data)
     if (headers or table is not None) and (
         columns := Columns.of(data, headers, table, words or HeaderWords())
     ):
