@@ -48,7 +48,7 @@ class RequestContext:
     def __init__(self, request_id: str, client: str = "") -> None:
         self.request_id = request_id
         self.client = _address(client)
-        """The address of the client; behind a trusted proxy, the one that the proxy reports."""
+        """The address of the client, which a trusted proxy reports."""
         self.began = time.perf_counter()
         self.status = 0
         self.route: str | None = None

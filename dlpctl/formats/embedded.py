@@ -96,7 +96,7 @@ def _declared(source: str) -> Iterator[EmbeddedFile]:
 
 def _by_start(source: str) -> Iterator[EmbeddedFile]:
     for start, suffix in _STARTS.items():
-        # A character of base64 stands for six bits, whatever follows those.
+        # A character of base64 encodes six bits, whatever follows it.
         in_base64 = _to_base64(start)[: len(start) * 8 // 6]
         hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
         encodings = [

@@ -49,7 +49,7 @@ class Kind(NamedTuple):
     make: Callable[[Values], bytes]
     read: Reader
     may_block: bool = False
-    """Whether nothing reads the format completely, so that blocking it is right."""
+    """Nothing reads the format completely, so that blocking it is right."""
 
 
 class Values:

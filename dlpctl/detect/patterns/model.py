@@ -41,7 +41,7 @@ class Pattern(NamedTuple):
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    """The words that `{{labels}}` in its regex stands for."""
+    """The words that replace `{{labels}}` in its regex."""
     context: Context | None = None
     possible: Possible | None = None
     width: int | None = None
