@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from waitress.channel import HTTPChannel
 
 from dlpctl_daemon.connections import UNKNOWN_PEER
-from dlpctl_daemon.deadlines import Progress, Stage, Watch
+from dlpctl_daemon.deadlines import Pace, Progress, Stage, Watch
 from dlpctl_daemon.parsing import Request
 from dlpctl_daemon.tasks import ErrorTask, Refusal, Task
 
@@ -50,6 +50,9 @@ class Channel(HTTPChannel):
         """Bytes that may still be discarded."""
         self._served = 0
         self._sent = 0
+        self._pace = Pace()
+        self.rests = False
+        """The client sends so little at a time that it is left alone for a while."""
         self._watch = Watch()
         super().__init__(_Waker(server, self), sock, address, adjustments, **named)
         server.connections.add(self)
@@ -115,9 +118,18 @@ class Channel(HTTPChannel):
         self.server.log_refusal(self, request, status)
 
     def received(self, data: bytes) -> bool:
+        starts = self.request is None
         taken = bool(super().received(data))
         request = self.request
-        if request is not None and request.needs_admission and not request.is_asked:
+        if request is None:
+            return taken
+        now = time.monotonic()
+        if starts:
+            self._pace = Pace(now)
+        elif seconds := self._pace.rest(len(data), now):
+            self.rests = True
+            self.server.wake_after(self, seconds)
+        if request.needs_admission and not request.is_asked:
             request.is_asked = True
             self.server.ask(self, request)
         return taken
@@ -139,7 +151,7 @@ class Channel(HTTPChannel):
         """Return true also during a request, so that its end need not wake the loop."""
         if self._lingering is not None:
             return True
-        if len(self.requests) > 1 or self.is_closing:
+        if len(self.requests) > 1 or self.is_closing or self.rests:
             return False
         return self.request is None or not self.request.needs_admission
 

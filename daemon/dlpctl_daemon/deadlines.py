@@ -38,6 +38,25 @@ _LIMITS = {
 }
 
 
+_DRIP_BYTES = 256
+_LEAST_REST_SECONDS = 0.01
+
+
+class Pace(NamedTuple):
+    """How a client sends a request."""
+
+    since: float = 0.0
+
+    def rest(self, received: int, now: float) -> float:
+        """Return the seconds to read no more after a small piece: as many as the client has taken.
+
+        A thousand clients that send a byte a second would otherwise take a thousand turns of the
+        loop a second.
+        """
+        taken = now - self.since
+        return taken if received < _DRIP_BYTES and taken >= _LEAST_REST_SECONDS else 0.0
+
+
 class Progress(NamedTuple):
     """A stage of a connection, and how far it is."""
 

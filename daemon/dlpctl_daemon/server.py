@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import heapq
 import os
 import socket
 import threading
@@ -64,6 +65,8 @@ class Server:
         self._thread = threading.get_ident()
         self._refused: deque[Channel | Admission] = deque()
         self._swept_at = 0.0
+        self._resting: list[tuple[float, int, Channel]] = []
+        """A heap of connections that are read again at a time."""
         self._look_again: float | None = None
         rules = {each.name: each for each in lane_rules(settings.threads, settings.inspectors)}
         self._workers = Workers(rules.pop(SMALL_TEXTS), service.log.failure)
@@ -123,6 +126,10 @@ class Server:
         self._loop.mark(channel)
         self._inner.pull_trigger()
 
+    def wake_after(self, channel: Channel, seconds: float) -> None:
+        """Let a connection rest. Call it in the loop's thread."""
+        heapq.heappush(self._resting, (time.monotonic() + seconds, id(channel), channel))
+
     def log_refusal(self, channel: Channel, request: Request, status: int) -> None:
         context = RequestContext(os.urandom(8).hex())
         context.status, context.queued = status, channel.queued
@@ -137,8 +144,14 @@ class Server:
     def _turn(self, seconds: float) -> None:
         if self._look_again is not None:
             seconds = min(seconds, self._look_again)
+        if self._resting:
+            seconds = max(0.0, min(seconds, self._resting[0][0] - time.monotonic()))
         self._loop.turn(seconds)
         now = time.monotonic()
+        while self._resting and self._resting[0][0] <= now:
+            rested = heapq.heappop(self._resting)[2]
+            rested.rests = False
+            self._loop.mark(rested)
         if now - self._swept_at >= _SWEEP_SECONDS:
             self._swept_at = now
             self._sweep(now)

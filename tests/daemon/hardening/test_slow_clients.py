@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
 from dlpctl_daemon.connections import Connections
-from dlpctl_daemon.deadlines import Progress, Stage, Watch
+from dlpctl_daemon.deadlines import Pace, Progress, Stage, Watch
 
 _DRIPPING = 1_100
 
@@ -82,6 +83,30 @@ def test_what_takes_too_long_to_arrive_is_refused(service, connect, sent, stage)
     connection = connect(sent)
     assert b" 408 Request Timeout\r\n" in _read_until_closed(connection), stage
     assert '"status": 408' in service.log.read_text("utf-8")
+
+
+def test_a_request_that_comes_in_single_bytes_is_answered(victim, connect):
+    connection = connect(b"")
+    for byte in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":
+        connection.sendall(bytes([byte]))
+        time.sleep(0.002)
+    assert _read_until_closed(connection).startswith(b"HTTP/1.1 200 ")
+
+
+class TestPace:
+    """How often a client is read, with a clock that the test moves."""
+
+    def test_a_client_that_drips_is_read_ever_less_often(self):
+        pace, now, read = Pace(100.0), 100.0, []
+        while now < 164:
+            now += 1
+            read.append(now - 100)
+            now += pace.rest(1, now)
+        assert read == [1, 3, 7, 15, 31, 63]
+
+    @pytest.mark.parametrize(("received", "after"), [(10, 0.001), (65_536, 5.0), (1_400, 0.5)])
+    def test_one_that_sends_at_a_usual_pace_is_read_at_once(self, received, after):
+        assert Pace(100.0).rest(received, 100.0 + after) == 0
 
 
 class TestWatch:
