@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from dlpctl.detect.engine import Detector
 from dlpctl.errors import InputError
-from dlpctl.files.checking import FileChecker
+from dlpctl.files.checking import FileChecker, OnUninspected
+from dlpctl.files.report import FileReport
+from dlpctl.formats.interface import Limits
 from dlpctl.newfiles import write_whole
+from dlpctl.policy.model import Policy
 from dlpctl.preflight import checker_for
 from dlpctl.regular import read_regular
 from dlpctl.types import Destination
-
-if TYPE_CHECKING:
-    from dlpctl.detect.engine import Detector
-    from dlpctl.files.checking import OnUninspected
-    from dlpctl.files.report import FileReport
-    from dlpctl.formats.interface import Limits
-    from dlpctl.policy.model import Policy
 
 
 def check_file(

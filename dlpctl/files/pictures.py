@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from dlpctl.formats.worker import Method
+from dlpctl.formats.worker import Method, Worker
 
 
 def before_and_after(

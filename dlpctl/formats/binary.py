@@ -10,8 +10,8 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import (
@@ -25,9 +25,6 @@ from dlpctl.formats.interface import (
     View,
 )
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _STRINGS = {
     "utf-8": lazy(

@@ -8,15 +8,11 @@ import base64
 import binascii
 import quopri
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _FOLD = r"\r?\n[ \t]"
 _LINE = lazy(

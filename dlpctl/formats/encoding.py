@@ -10,14 +10,12 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

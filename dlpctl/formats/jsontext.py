@@ -6,16 +6,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
 # every quote on.

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from dlpctl.formats.encoding import Edit
 from dlpctl.formats.jsontext import within_quotes
 from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _ASSIGNMENT = lazy(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import binascii
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Shorter values stand in any text by chance; finding them again is what detection is for.
 _SHORTEST = 5

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, edited, renamed
 from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _CELLS_APART = "\n\n"
 _MAGIC = b"PAR1"

@@ -7,16 +7,12 @@ not inspected.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _PLAIN = r"[^()\\]|\\."
 _TOKEN = lazy(

@@ -13,9 +13,11 @@ import heapq
 import re
 from array import array
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats import interface
 from dlpctl.formats.embedded import embedded_files
 from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice
 from dlpctl.formats.interface import (
@@ -29,11 +31,6 @@ from dlpctl.formats.interface import (
     View,
 )
 from dlpctl.formats.locators import Escapes, Lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from dlpctl.formats import interface
 
 
 class Resolved(NamedTuple):

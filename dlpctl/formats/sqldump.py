@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.source import Readable, TextFormat, Token, spliced
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
 # every quote on.

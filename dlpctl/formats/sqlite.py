@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32

@@ -6,14 +6,11 @@ from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
 from dlpctl.formats.interface import Child, Document, Edit, Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _BLOCK = 512
 _WRITTEN_ANEW = {"path", "linkpath", "size", "uname", "gname", "uid", "gid"}

@@ -4,23 +4,19 @@ and as bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Self
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files, HitsOf, Node, is_in_process
-from dlpctl.formats.interface import described
+from dlpctl.formats.interface import Document, Limits, Uninspected, described
 from dlpctl.formats.needles import Needles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
-
-    from dlpctl.formats.interface import Document, Limits, Uninspected
-    from dlpctl.formats.spans import Hit
-    from dlpctl.formats.worker import Method
+from dlpctl.formats.spans import Hit
+from dlpctl.formats.worker import Method
 
 _UNREADABLE = "it cannot be read again"
 

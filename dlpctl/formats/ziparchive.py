@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import zipfiles
@@ -20,9 +20,6 @@ from dlpctl.formats.archive import (
     unique,
 )
 from dlpctl.formats.interface import Child, Document, Edit, Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what

@@ -5,16 +5,12 @@ hold.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dlpctl.masking import surrogate_vocabulary
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _LABEL_BEGINS = ("[", "<")

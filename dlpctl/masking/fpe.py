@@ -4,13 +4,10 @@ alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dlpctl.regex import lazy
 from dlpctl.values import derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DIGIT = lazy(r"[0-9]")
 _OTHER_LETTER_OR_DIGIT = lazy(r"[^\W_0-9]")

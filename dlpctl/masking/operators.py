@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from dlpctl.errors import MaskingError
 from dlpctl.masking.partial import partial
 from dlpctl.masking.tokens import TokenStore, token_type
+from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dlpctl.types import Category
 
 _HASH_DIGITS = 12
 _MOST_REMEMBERED = 1 << 16

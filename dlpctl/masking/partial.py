@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from string import ascii_letters, digits
 
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.masking.surrogate_vocabulary import TITLES
 from dlpctl.regex import lazy
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-from string import ascii_letters, digits
 
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64

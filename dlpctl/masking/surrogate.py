@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import hmac
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dlpctl.masking import surrogate_vocabulary
 from dlpctl.masking.kinds import Kind, kind_of
 from dlpctl.regex import lazy
+from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dlpctl.types import Category
 
 _WORD = lazy(r"[^\W\d_]+")
 _ALNUM = lazy(r"[^\W_]", re.ASCII)

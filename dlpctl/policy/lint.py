@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.policy.decide import Candidate, Decider, loosens
 from dlpctl.policy.loading import with_custom
@@ -12,9 +13,6 @@ from dlpctl.policy.model import Policy
 from dlpctl.policy.rules import EVERYTHING, Catalogue, Exemption, Rule
 from dlpctl.policy.selectors import Reach, is_known, reach
 from dlpctl.types import Action, Category, Destination
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SOON = timedelta(days=14)
 # Values of unrelated shapes: a pattern that matches all of them matches everything.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from dlpctl.policy.rules import EVERYTHING, Catalogue
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Reach(IntEnum):

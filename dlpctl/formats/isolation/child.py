@@ -14,16 +14,13 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in
+from dlpctl.formats.interface import Document
 from dlpctl.formats.isolation import messages
 from dlpctl.processes import confinement
 from dlpctl.processes.parent import Parent
-
-if TYPE_CHECKING:
-    from dlpctl.formats.interface import Document
 
 _KEPT_SHARE = 32
 """The part of its memory in which the process keeps documents that it may be asked to mask."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Child, Document, Edit, Limits, Segment, Uninspected
 from dlpctl.formats.office import second
-from dlpctl.formats.office.package import opened, rewritten
+from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
     Builder,
     Collector,
@@ -23,12 +25,6 @@ from dlpctl.formats.office.reading import (
     ViewPlan,
     edits_by_layer,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from dlpctl.formats.encoding import Edit as TextEdit
-    from dlpctl.formats.office.package import Package
 
 ARCHIVE, NAMES = "archive", "names of parts"
 # A file was within its limits when it was read; to mask it, it is read again.

@@ -5,16 +5,13 @@ cuts the file.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import reading, source
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Budget
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _END = re.compile(rb"startxref[\r\n \t]+[0-9]+[\r\n \t]+%%EOF[\r\n]*")
 _MOST = 32

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from dlpctl.detect.patterns.rotation import Rotation
 from dlpctl.scan.reports import (
     BaseReport,
     Setting,
@@ -23,9 +23,6 @@ from dlpctl.scan.reports import (
 )
 from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import Result, Summary
-
-if TYPE_CHECKING:
-    from dlpctl.detect.patterns.rotation import Rotation
 
 _FOLDER = Path(__file__).parent
 _LEVELS = ("error", "warning", "note")
