@@ -5,13 +5,13 @@ Nothing here belongs to one format; a new format builds on it and changes none o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import Child, Children, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.regex import lazy
 
 _CHUNK = 1 << 20
@@ -161,6 +161,6 @@ def as_file_name(name: str) -> str:
     return name.replace("\n", " ").replace("\0", "")
 
 
-def kept(children: Mapping[str, bytes | None], key: str, data: bytes) -> bytes | None:
+def kept(children: Children, key: str, data: bytes) -> bytes | None:
     """The new contents of a member, or its old ones; None where it goes."""
     return children.get(key, data) if key in children else data

@@ -10,14 +10,15 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import (
     BINARY,
+    Children,
     Document,
-    Edit,
+    Edits,
     Limits,
     Piece,
     Segment,
@@ -138,13 +139,7 @@ class Binary:
     def why_not_inspected(self, data: bytes) -> str:
         return reason(data)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         del document
         if edits or children:
             raise CannotMaskError(

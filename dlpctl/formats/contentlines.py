@@ -9,9 +9,10 @@ import binascii
 import quopri
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+from dlpctl.formats.encoding import Edit, spliced
+from dlpctl.formats.source import Resolved, TextFormat, Token
 from dlpctl.regex import lazy
 
 _FOLD = r"\r?\n[ \t]"
@@ -89,12 +90,11 @@ class ContentLines(TextFormat):
     def write(self, writing: str, token: str, edits: Sequence[Edit]) -> str:
         if writing == "base64":
             return base64.b64encode("".join(edit.replacement for edit in edits).encode()).decode()
-        written = [edit._replace(replacement=_on_one_line(writing, edit)) for edit in edits]
-        return spliced(token, written)
+        return spliced(token, edits, partial(_on_one_line, writing))
 
 
-def _on_one_line(writing: str, edit: Edit) -> str:
-    line = " ".join(edit.replacement.splitlines())
+def _on_one_line(writing: str, text: str) -> str:
+    line = " ".join(text.splitlines())
     return quopri.encodestring(line.encode()).decode() if writing == "quoted" else line
 
 

@@ -11,16 +11,9 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
-from dlpctl.formats.source import (
-    Parts,
-    Readable,
-    TextFormat,
-    Token,
-    line_cuts,
-    spliced,
-)
+from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,18 +66,7 @@ class Delimited(TextFormat):
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if token.startswith('"') and token.endswith('"') and len(token) > 1:
-            last = len(token) - 1
-            return spliced(
-                token,
-                [
-                    Edit(
-                        min(max(start, 1), last),
-                        max(min(end, last), 1),
-                        replacement.replace('"', '""'),
-                    )
-                    for start, end, replacement in edits
-                ],
-            )
+            return spliced(token, edits, lambda text: text.replace('"', '""'), margin=1)
         written = spliced(token, edits)
         if any(char in written for char in (kind, '"', "\n", "\r")):
             return '"' + written.replace('"', '""') + '"'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,12 +62,13 @@ class Edit(NamedTuple):
     replacement: str
 
     def within(self, first: int, last: int) -> Edit:
-        """The edit without what it would change before one place and behind another: the quotes
-        around a value.
-        """
+        """Return the edit of no more than a range: a value without the quotes around it."""
         return Edit(
             min(max(self.start, first), last), max(min(self.end, last), first), self.replacement
         )
+
+    def moved(self, by: int) -> Edit:
+        return Edit(self.start + by, self.end + by, self.replacement)
 
 
 class _Run(NamedTuple):
@@ -148,7 +149,7 @@ def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
     """
     text, runs = decoded.text, decoded.runs
     if any(run.codec in _SHIFTING for run in runs):
-        return _splice_text(text, edits).encode(runs[0].codec, "replace")
+        return spliced(text, edits).encode(runs[0].codec, "replace")
     output: list[bytes] = []
     written = 0
     run_index = 0
@@ -175,14 +176,36 @@ def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
     return b"".join(output)
 
 
-def _splice_text(text: str, edits: Iterable[Edit]) -> str:
-    output: list[str] = []
-    written = 0
+def spliced(
+    text: str,
+    edits: Iterable[Edit],
+    write: Callable[[str], str] = str,
+    margin: int | None = None,
+) -> str:
+    """Return a text with edits made that are in order and do not overlap.
+
+    `write` spells their replacements. A `margin` is kept of the text, at both of its ends.
+    """
+    parts: list[str] = []
+    read = 0
     for edit in edits:
-        output += (text[written : edit.start], edit.replacement)
-        written = edit.end
-    output.append(text[written:])
-    return "".join(output)
+        start, end, replacement = (
+            edit if margin is None else edit.within(margin, len(text) - margin)
+        )
+        parts += (text[read:start], write(replacement))
+        read = end
+    parts.append(text[read:])
+    return "".join(parts)
+
+
+def on_one_line(text: str) -> str:
+    """Return a replacement for where a line end would end the value."""
+    return text.replace("\n", " ")
+
+
+def character(code: int) -> str:
+    """Return a character; half of one is none that text could hold."""
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
 
 
 def _strict(data: bytes, codec: str) -> str | None:

@@ -7,18 +7,18 @@ takes what was found and gives the copy.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from types import TracebackType
 from typing import Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
 from dlpctl.formats.interface import (
     BINARY,
+    Children,
     Document,
-    Edit,
+    Edits,
     Format,
     Limits,
     NotThisFormatError,
@@ -96,12 +96,7 @@ class Files:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -224,9 +219,7 @@ class Files:
                 f"{node.where}: {error.message}" if node.where else error.message
             ) from error
 
-    def _mask(
-        self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]
-    ) -> bytes:
+    def _mask(self, node: Node, edits: Edits, children: Children) -> bytes:
         chosen = format_named(node.document.format)
         if _in_process(chosen):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))

@@ -18,8 +18,10 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import jpeg, ocr
 from dlpctl.formats.interface import (
     Child,
+    Children,
     Document,
     Edit,
+    Edits,
     Limits,
     Piece,
     Segment,
@@ -30,7 +32,7 @@ from dlpctl.formats.ocrpasses import UNREAD, look, look_sparsely
 from dlpctl.formats.ocrviews import add_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from PIL.Image import Image
 
@@ -100,13 +102,7 @@ class Picture:
             document.children += _pictures_within(data)
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         from PIL import ImageDraw
 
         del children  # they are in the metadata, of which a copy keeps none

@@ -28,6 +28,11 @@ class NotThisFormatError(FormatError):
     """The file is not of the format after all: it should be read as the next one that claims it."""
 
 
+def too_deep(what: str, limits: Limits) -> FormatError:
+    """Return the error for a file that nests deeper than the limit."""
+    return FormatError(f"{what} nests deeper than {limits.nesting} levels: raise limits.nesting")
+
+
 class Segment(NamedTuple):
     """A text as it stands at one place of a file."""
 
@@ -95,6 +100,11 @@ class Child(NamedTuple):
     """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked
     is then dropped.
     """
+
+
+Edits = Sequence[Edit]
+Children = Mapping[str, bytes | None]
+"""New contents of files within a file by their keys; None drops one."""
 
 
 class ViewColumns(NamedTuple):
@@ -261,13 +271,7 @@ class Format(Protocol):
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         """Read the file; raises `FormatError` where it cannot be read with certainty."""
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         """A copy with the edits made and the children replaced (None drops one); raises
         `CannotMaskError`.
         """

@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import edits_by_segment, name_views
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.encoding import on_one_line, spliced
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+)
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
 from dlpctl.formats.recognition import HEAD
-from dlpctl.formats.source import Readable, spliced
+from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from email.message import EmailMessage
 
 _START = lazy(rb"(?:From |[A-Za-z][A-Za-z0-9-]*+:)")
@@ -74,13 +84,7 @@ class Mail:
         views += name_views([one if _is_name(one) else _NO_NAME for one in segments])
         return Document(self.name, segments, views, [], children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         changes: list[tuple[int, int, bytes]] = []
         texts: dict[Field, dict[str, list[TextEdit]]] = {}
         for segment, wanted in edits_by_segment(edits).items():
@@ -188,15 +192,7 @@ def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> by
     if any(piece.meaning for piece in resolved):
         ending = "\r\n" if source.endswith("\r\n") else "\n" if source.endswith("\n") else ""
         return (written(spliced(text.rstrip("\r\n"), edits), ending or "\n") + ending).encode()
-    moved = [
-        TextEdit(
-            readable.source_start(start),
-            readable.source_end(end),
-            " ".join(replacement.split("\n")),
-        )
-        for start, end, replacement in edits
-    ]
-    return spliced(source, moved).encode()
+    return spliced(source, readable.source_edits(edits), on_one_line).encode()
 
 
 def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:

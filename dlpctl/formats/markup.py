@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit
-from dlpctl.formats.interface import Limits, Piece, Segment, View
-from dlpctl.formats.source import (
-    Readable,
-    Resolved,
-    TextFormat,
-    Token,
-    blanked,
-    outermost,
-    spliced,
-)
+from dlpctl.formats.encoding import Decoded, Edit, spliced
+from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -163,16 +156,9 @@ class Markup(TextFormat):
             )
         if kind == "attribute":
             quote = token[0] if token[0] in "\"'" else ""
-            low, high = (1, len(token) - 1) if quote else (0, len(token))
-            inner = [
-                edit.within(low, high)._replace(replacement=html.escape(edit.replacement))
-                for edit in edits
-            ]
-            written = spliced(token, inner)
+            written = spliced(token, edits, html.escape, margin=len(quote))
             return written if quote or not re.search(r"[\s=<>`]", written) else f'"{written}"'
-        return spliced(
-            token, [edit._replace(replacement=_fitting(kind, edit.replacement)) for edit in edits]
-        )
+        return spliced(token, edits, partial(_fitting, kind))
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Text that goes on across tags, without the tags."""
@@ -256,9 +242,7 @@ class Xml(Markup):
             if kind == "tag" and source[end - 2] != "/":
                 depth += -1 if source[start + 1] == "/" else 1
                 if depth > limits.nesting:
-                    raise FormatError(
-                        f"the XML nests deeper than {limits.nesting} levels: raise limits.nesting"
-                    )
+                    raise too_deep("the XML", limits)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):

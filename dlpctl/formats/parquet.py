@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, edited, renamed
-from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Units
 
 _CELLS_APART = "\n\n"
@@ -63,13 +63,7 @@ class Parquet(BinaryFormat):
             document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import pyarrow
         import pyarrow.parquet
 

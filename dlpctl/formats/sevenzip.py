@@ -18,11 +18,9 @@ from dlpctl.formats.archive import (
     renamed,
     unique,
 )
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from py7zr import SevenZipFile
 
 
@@ -41,13 +39,7 @@ class SevenZip(BinaryFormat):
                 children.append(Child(str(index), name, contents))
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import py7zr
 
         with _opened(data, None) as archive:

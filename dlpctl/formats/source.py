@@ -13,22 +13,24 @@ import heapq
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import interface
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.embedded import embedded_files
-from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice
+from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced
 from dlpctl.formats.interface import (
     Child,
+    Children,
     Document,
+    Edits,
     Limits,
     NotThisFormatError,
     Piece,
     Segment,
     Uninspected,
     View,
+    too_deep,
 )
 from dlpctl.formats.locators import Escapes, Lines
 
@@ -117,6 +119,13 @@ class Readable:
             return self._source_ends[index]
         return self._source_ends[index] + within - self._lengths[index]
 
+    def source_edits(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return edits of the readable text as edits of the source."""
+        return [
+            Edit(self.source_start(start), self.source_end(end), replacement)
+            for start, end, replacement in edits
+        ]
+
     def offset_of(self, position: int) -> int:
         """The offset in the readable text of a position in the source."""
         index = bisect_right(self._source_starts, position) - 1
@@ -187,30 +196,18 @@ class TextFormat:
             )
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[interface.Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         decoded = self.decoded(data)
         readable = document.segments[0].anchor
         if not isinstance(readable, Readable):
             raise CannotMaskError("this is not what was read from the file: read it again")
-        raw = [
-            Edit(readable.source_start(start), readable.source_end(end), replacement)
-            for segment, start, end, replacement in sorted(edits)
-            if segment == 0
-        ]
+        raw = readable.source_edits(Edit(*each[1:]) for each in sorted(edits) if not each.segment)
         fitted = list(self.fit(decoded.text, _disjoint(raw)))
         masked = splice(data, decoded, fitted)
         self.check_masked(decoded, masked)
         return self._with_files(masked, document, children) if children else masked
 
-    def _with_files(
-        self, masked: bytes, document: Document, children: Mapping[str, bytes | None]
-    ) -> bytes:
+    def _with_files(self, masked: bytes, document: Document, children: Children) -> bytes:
         """Return a copy with the files within it replaced; they keep their order."""
         decoded = self.decoded(masked)
         files = embedded_files(decoded.text)
@@ -292,26 +289,13 @@ def line_cuts(source: str, size: int) -> list[int]:
     return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
 
 
-def spliced(text: str, edits: Sequence[Edit]) -> str:
-    """A text with edits made that are in order and do not overlap."""
-    parts: list[str] = []
-    read = 0
-    for start, end, replacement in edits:
-        parts += (text[read:start], replacement)
-        read = end
-    parts.append(text[read:])
-    return "".join(parts)
-
-
 def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
     """Refuse brackets that nest deeper than the limit."""
     depth = 0
     for bracket in brackets:
         depth += 1 if bracket in "{[(" else -1
         if depth > limits.nesting:
-            raise FormatError(
-                f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting"
-            )
+            raise too_deep(f"the {what}", limits)
 
 
 def blanked(start: int, end: int) -> Resolved:

@@ -8,9 +8,9 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Piece, Segment, View
-from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+from dlpctl.formats.source import Readable, TextFormat, Token
 from dlpctl.regex import lazy
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
@@ -29,6 +29,9 @@ _COPY = lazy(
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _CELLS_APART = "\n\n"
+_STATEMENT_WORDS = frozenset(
+    ["create", "insert", "replace", "into", "table", "if", "not", "exists", "ignore"]
+)
 _NO_COLUMNS = {"primary", "unique", "key", "constraint", "foreign", "check", "index", "fulltext"}
 
 
@@ -60,20 +63,10 @@ class SqlDump(TextFormat):
             doubled = {"'": "''", '"': '""', "`": "``", "]": " "}
             return spliced(
                 token,
-                [
-                    Edit(
-                        min(max(start, first), last),
-                        max(min(end, last), first),
-                        replacement.replace("\\", "/").replace(token[-1], doubled[token[-1]]),
-                    )
-                    for start, end, replacement in edits
-                ],
+                [edit.within(first, last) for edit in edits],
+                lambda text: text.replace("\\", "/").replace(token[-1], doubled[token[-1]]),
             )
-        flat = [
-            edit._replace(replacement=edit.replacement.translate({9: " ", 10: " ", 92: "/"}))
-            for edit in edits
-        ]
-        return spliced(token, flat)
+        return spliced(token, edits, lambda text: text.translate({9: " ", 10: " ", 92: "/"}))
 
 
 def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, int]]:
@@ -104,17 +97,7 @@ def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, 
             if depth == 0:
                 statement.append(lower)
                 in_values = lower in {"values", "value"} and statement[0] in {"insert", "replace"}
-                if lower not in {
-                    "create",
-                    "insert",
-                    "replace",
-                    "into",
-                    "table",
-                    "if",
-                    "not",
-                    "exists",
-                    "ignore",
-                }:
+                if lower not in _STATEMENT_WORDS:
                     table = table if in_values else lower
             elif depth == 1 and statement[:1] == ["create"]:
                 if not names:

@@ -9,14 +9,23 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+)
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
@@ -71,13 +80,7 @@ class Sqlite(BinaryFormat):
         document.views.append(View("schema and deleted rows", parts, document.segments))
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         with _opened(data) as database:
             tables = _tables(database)
             triggers = database.execute(

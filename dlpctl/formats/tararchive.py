@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping, Sequence
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 _BLOCK = 512
 _WRITTEN_ANEW = {"path", "linkpath", "size", "uname", "gname", "uid", "gid"}
@@ -69,13 +68,7 @@ class Tar(BinaryFormat):
             children.append(Child("end", f"bytes after {end}", data[end:], spare=True))
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = {key: as_file_name(text) for key, text in renamed(document, edits).items()}
         output = io.BytesIO()
         with (

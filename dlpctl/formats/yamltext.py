@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit, decode
-from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View
+from dlpctl.formats.encoding import Decoded, Edit, character, decode, on_one_line, spliced
+from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View, too_deep
 from dlpctl.formats.jsontext import within_quotes
-from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token
 from dlpctl.regex import lazy
 
 _ESCAPE = lazy(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n[ \t]*+)|(.))")
@@ -36,9 +36,7 @@ class Yaml(TextFormat):
                 kind in {"MappingEnd", "SequenceEnd"}
             )
             if depth > limits.nesting:
-                raise FormatError(
-                    f"the YAML nests deeper than {limits.nesting} levels: raise limits.nesting"
-                )
+                raise too_deep("the YAML", limits)
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         if "\\" not in source:
@@ -76,34 +74,22 @@ class Yaml(TextFormat):
         # What is masked is no number any more, whatever its tag said.
         properties = _TYPE.sub("", token[:at])
         value = token[at:]
-        moved = [
-            Edit(max(start - at, 0), max(end - at, 0), replacement)
-            for start, end, replacement in edits
-        ]
+        moved = [edit.moved(-at).within(0, len(value)) for edit in edits]
         return properties + self._write_value(kind, value, moved)
 
     def _write_value(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if kind == '"':
             return within_quotes(token, edits)
-        one_line = [
-            edit._replace(replacement=" ".join(edit.replacement.split("\n"))) for edit in edits
-        ]
         if kind == "'":
-            quoted = [
-                edit.within(1, len(token) - 1)._replace(
-                    replacement=edit.replacement.replace("'", "''")
-                )
-                for edit in one_line
-            ]
-            return spliced(token, quoted)
-        written = spliced(token, one_line)
+            return spliced(
+                token, edits, lambda text: on_one_line(text).replace("'", "''"), margin=1
+            )
+        written = spliced(token, edits, on_one_line)
         if kind != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
             return written
-        if "\n" in written or "\t" in written:
+        if "\n" in written or "\t" in written or written.isprintable():
             return "'" + written.replace("'", "''") + "'"
-        return (
-            "'" + written.replace("'", "''") + "'" if written.isprintable() else json.dumps(written)
-        )
+        return json.dumps(written)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)
@@ -163,8 +149,7 @@ def _meaning(found: re.Match[str]) -> str:
     byte, unit, wide, line, short = found.groups()
     code = byte or unit or wide
     if code is not None:
-        number = int(code, 16)
-        return "\ufffd" if number > 0x10FFFF or 0xD800 <= number < 0xE000 else chr(number)
+        return character(int(code, 16))
     return "" if line is not None else _SHORT.get(short, short)
 
 

@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import zipfiles
@@ -19,7 +19,7 @@ from dlpctl.formats.archive import (
     renamed,
     unique,
 )
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what
@@ -71,13 +71,7 @@ class Zip(BinaryFormat):
             children += zipfiles.gaps(data, archive, "entries")
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = renamed(document, edits)
         output = io.BytesIO()
         taken: set[str] = set()

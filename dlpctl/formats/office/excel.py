@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Limits, Segment
 from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
@@ -29,7 +30,6 @@ from dlpctl.formats.office.strings import STRINGS, Strings
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
 from dlpctl.formats.office.zipped import READ_BEFORE
-from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
 _FORMULAS = {

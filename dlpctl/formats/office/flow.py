@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from dlpctl.errors import FormatError
-from dlpctl.formats.interface import Limits
+from dlpctl.formats.encoding import character
+from dlpctl.formats.interface import Limits, too_deep
 from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
@@ -23,7 +23,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
-from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
+from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
 from dlpctl.regex import lazy
 
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
@@ -146,10 +146,7 @@ class Flow:
             return
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
-            raise FormatError(
-                f"{self._place} nests deeper than {self._limits.nesting} levels: raise "
-                "limits.nesting"
-            )
+            raise too_deep(self._place, self._limits)
         if name in self._grouping:
             group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
             fields = Group(cell=group.cell)

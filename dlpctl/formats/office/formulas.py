@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.regex import lazy
 
 _TOKEN = lazy(
@@ -66,26 +65,17 @@ def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
 def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str | None:
     kind, text, at = token.lastgroup, token[0], token.start()
     if kind == "literal":
-        within = [
-            Edit(max(start - at, 1), min(end - at, len(text) - 1), replacement.replace('"', '""'))
-            for start, end, replacement in edits
-            if max(start - at, 1) < len(text)
-        ]
-        return spliced(text, within)
+        moved = (edit.moved(-at) for edit in edits)
+        return spliced(text, moved, lambda new: new.replace('"', '""'), margin=1)
     if kind in {"quoted", "sheet"}:
         name = text[1:-1].replace("''", "'") if kind == "quoted" else text
         new = ":".join(renames.sheets.get(one, one) for one in name.split(":"))
         if new == name and edits:
             # The sheet of another file: nothing here is called so.
-            within = [
-                Edit(
-                    max(start - at, 0),
-                    min(end - at, len(text)),
-                    replacement.translate(_ILLEGAL).replace("'", ""),
-                )
-                for start, end, replacement in edits
-            ]
-            new = spliced(text, within).strip("'")
+            moved = (edit.moved(-at) for edit in edits)
+            new = spliced(
+                text, moved, lambda name: name.translate(_ILLEGAL).replace("'", ""), margin=0
+            ).strip("'")
         return text if new == name else _quoted(new)
     if kind == "columns" and renames.columns:
         nested = "[" in text[1:]

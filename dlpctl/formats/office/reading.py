@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.locators import Cells, Units
-from dlpctl.formats.source import spliced
 
 
 class Leaf(NamedTuple):

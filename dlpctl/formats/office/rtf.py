@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
+from dlpctl.formats.encoding import character, spliced
+from dlpctl.formats.interface import Children, Document, Edits, Limits, Uninspected, too_deep
 from dlpctl.formats.office.content import words
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
-from dlpctl.formats.office.xmltext import character
 from dlpctl.formats.recognition import HEAD
-from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
 _TOKEN = lazy(
@@ -78,13 +77,7 @@ class RichText:
         collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         del children
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
@@ -138,10 +131,7 @@ class _Reader:
             elif found["brace"] == "{":
                 stack.append(replace(state))
                 if len(stack) > self._limits.nesting:
-                    raise FormatError(
-                        f"groups nest deeper than {self._limits.nesting} levels: raise "
-                        "limits.nesting"
-                    )
+                    raise too_deep("a group", self._limits)
                 opened, ignorable, skipped = True, False, 0
                 bare_word = False
                 continue

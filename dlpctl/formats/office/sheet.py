@@ -13,12 +13,12 @@ from operator import ne
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, character
 from dlpctl.formats.locators import Cells, letters_of
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Reading, Spot, ViewPlan, portions
-from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
+from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
 from dlpctl.regex import lazy
 
 CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"

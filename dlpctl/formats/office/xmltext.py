@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, character, spliced
 from dlpctl.formats.markup import is_well_formed
-from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
 # `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on
@@ -112,11 +111,6 @@ def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
 
 def local(name: str) -> str:
     return name.rpartition(":")[2]
-
-
-def character(code: int) -> str:
-    """A character; half of one is none that text could hold."""
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
 
 
 def _meaning(found: re.Match[str]) -> str:

@@ -13,7 +13,15 @@ from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Segment, Uninspected
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Segment,
+    Uninspected,
+)
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
@@ -113,13 +121,7 @@ class ZippedDocument(ABC, Generic[P]):
                 reason = "vector picture: only its strings were searched"
                 document.uninspected.append(Uninspected(part, reason))
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         parts = opened(data, READ_BEFORE).parts
         wanted = edits_by_layer(document.segments, edits)
         if wanted.pop((NAMES, NAMES), None):

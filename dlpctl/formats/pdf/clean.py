@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Edit
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import Children, Edit
 from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,
@@ -29,7 +30,6 @@ from dlpctl.formats.pdf.objects import (
 from dlpctl.formats.pdf.strings import TRAILER
 from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
-from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
     import pikepdf
@@ -148,7 +148,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
             visit(item, False)
 
 
-def replace_children(pdf: pikepdf.Pdf, children: Mapping[str, bytes | None]) -> None:
+def replace_children(pdf: pikepdf.Pdf, children: Children) -> None:
     """New contents for embedded files; None takes the file out."""
     from pikepdf import Dictionary, String
 

@@ -5,12 +5,12 @@ earlier revision.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import Edit, Segment
+from dlpctl.formats.interface import Children, Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
 from dlpctl.formats.pdf.locate import Locator
@@ -65,7 +65,7 @@ class Masking:
         data: bytes,
         document: PdfDocument,
         edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
+        children: Children,
     ) -> None:
         self._data = data
         self._document = document

@@ -11,8 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import Edit, spliced
 
 _PART = re.compile(
     r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>"
