@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 GRAM = 8
-"""Bytes of the shortest string that can be looked for: what the first look at the data compares."""
+"""Bytes of the shortest string that can be looked for, which are compared first."""
 _GRAM = struct.Struct("=Q")
 
 

@@ -1,6 +1,4 @@
-"""Check a file and mask it: what is found in it decides, and a masked copy is given out only once
-it was read again.
-"""
+"""Check a file and mask it; a masked copy is given out only once it was read again."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
 OnUninspected = Literal["block", "warn"]
 _ROUNDS = 4
-"""How often what the masked copy still shows is masked again, as for texts."""
+"""The most times that what the masked copy still shows is masked again, as for texts."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
 
@@ -74,9 +72,7 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Find, decide, and mask where that is the decision. What cannot be read or cleaned with
-        certainty is blocked.
-        """
+        """Find, decide, and mask if that is the decision; what is uncertain is blocked."""
         return self._examine(data, name, password, masker, stage, everything=False)
 
     def mask(
@@ -88,9 +84,7 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Replace all that the policy masks or blocks; raises `StillExposedError` where there is no
-        clean copy.
-        """
+        """Mask all that the policy masks or blocks; raise `StillExposedError` if that fails."""
         report = self._examine(data, name, password, masker, stage, everything=True)
         if report.masked is None:
             reason = report.summary.partition(": ")[2]
@@ -215,7 +209,7 @@ class FileChecker:
 
 
 class _FileMasking:
-    """What is known of one file: what every view of it shows, and what must not stay."""
+    """The findings in every view of one file, and the values that must not stay."""
 
     def __init__(self, checker: Checker, masker: Masker) -> None:
         self._checker = checker
@@ -248,9 +242,7 @@ class _FileMasking:
         self._hits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
-        """The decision on all that was found; with `everything`, what would be blocked is masked
-        too.
-        """
+        """Decide on all findings; with `everything`, blocked ones are masked too."""
         placed = place_all(node, self._see)
         self.names.know(placed)
         self.value_list = ValueList(placed, self.names.shown([one.place for one in placed]))
@@ -269,9 +261,7 @@ class _FileMasking:
         self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], value_list)
 
     def hits_of(self, document: Document) -> list[Hit]:
-        """What must not stay: all that was found and wherever it stands again; in a copy, all that
-        is found there.
-        """
+        """Return what must not stay: findings and repeated values, in a copy only findings."""
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
@@ -302,7 +292,7 @@ class _FileMasking:
 
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
-        # The document is kept, so that no other can come to stand under its id.
+        # The document is kept, so that no other can get its id.
         self._known.append(document)
         self._seen[id(document)] = _by_view(seen)
         return seen

@@ -49,9 +49,7 @@ def mask_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
 ) -> FileReport:
-    """Write a copy with everything replaced that the policy masks or blocks; raises
-    `StillExposedError` where there is none.
-    """
+    """Write a copy without what the policy masks or blocks, or raise `StillExposedError`."""
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
     report = checking.mask(_read(Path(file)), Path(file).name, password)

@@ -47,9 +47,7 @@ def decodings(data: bytes) -> list[str]:
 
 
 class Allowance:
-    """Counts what an archive expands to, and ends it at the limits: sizes in headers are only
-    claims.
-    """
+    """Counts what an archive expands to: sizes in headers are only claims."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

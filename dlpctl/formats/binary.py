@@ -87,7 +87,7 @@ _PYTHON_MAGIC_END = b"\r\n"
 _PACKED = "compressed or encrypted data of unknown format"
 _SEARCHED = "only its strings were searched, for secrets"
 UNKNOWN = f"binary file of unknown format: {_SEARCHED}"
-"""Why such a file counts as not inspected."""
+"""The reason for which such a file counts as not inspected."""
 _SAMPLE = 1 << 16
 _RANDOM = 7.2
 
@@ -163,9 +163,7 @@ def has_strings(data: bytes) -> bool:
 
 
 def reason(data: bytes) -> str:
-    """Return why a file of no format that is read counts as not inspected; empty where it is
-    blank.
-    """
+    """Return why a file that no format reads is not inspected; empty for a blank one."""
     if not data.strip(b"\0"):
         return ""
     kind = _kind(data)

@@ -170,9 +170,7 @@ def _zstd() -> list[Compressed]:
 
 
 class _Frames:
-    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker
-    takes no maximum.
-    """
+    """A Zstandard frame with the interface of the others; its unpacker takes no maximum."""
 
     def __init__(self, unpacker: ZstdDecompressionObj) -> None:
         self._unpacker = unpacker

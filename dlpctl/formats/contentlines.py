@@ -1,6 +1,4 @@
-"""vCard, iCalendar and LDIF: folded lines of a name and a value, some in base64 or
-quoted-printable.
-"""
+"""vCard, iCalendar and LDIF: folded lines of a name and a value, which may be encoded."""
 
 from __future__ import annotations
 

@@ -30,12 +30,10 @@ from dlpctl.formats.worker import Method, Worker
 
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
-"""What a file that begins so will most likely be read by, in a process that starts while the
-formats are asked.
-"""
+"""The likely reader of a file by its start; it is loaded while the formats are asked."""
 _T = TypeVar("_T")
 HitsOf = Callable[[Document], Iterable[Hit]]
-"""What must not stay in a document."""
+"""The function that finds what must not stay in a document."""
 
 
 @dataclass(slots=True)
@@ -44,11 +42,9 @@ class Node:
 
     name: str
     trail: str
-    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold
-    values: detect in them before showing.
-    """
+    """The way to it, for people: `mail.zip > cv.docx`. Names may hold values."""
     where: str
-    """The same by number, which errors use: `file 2 (.zip) > file 1 (.docx)`."""
+    """The way by numbers, which errors show: `file 2 (.zip) > file 1 (.docx)`."""
     data: bytes
     document: Document
     children: list[Node] = field(default_factory=list)
@@ -68,11 +64,11 @@ class Node:
         yield from self.others
 
     def place(self, document: Document, segment: int, offset: int) -> str:
-        """Where a character stands, from the outermost file inwards."""
+        """Return the place of a character, from the outermost file inwards."""
         return " > ".join(part for part in (self.trail, document.place_of(segment, offset)) if part)
 
     def uninspected(self) -> Iterator[Uninspected]:
-        """What nobody looked at, in this file and all within it."""
+        """Yield the parts that were not inspected, in this file and all within it."""
         for part in self.document.uninspected:
             yield Uninspected(" > ".join(filter(None, (self.trail, part.place))), part.reason)
         named = {part.place for part in self.document.uninspected}
@@ -82,9 +78,7 @@ class Node:
 
 
 class Files:
-    """Reads and masks files, each within its limits; formats with native parsers run in a worker
-    process.
-    """
+    """Reads and masks files; formats with native parsers run in a worker process."""
 
     def __init__(self, limits: Limits | None = None, method: Method = "spawn") -> None:
         self.limits = limits or Limits()
@@ -103,9 +97,7 @@ class Files:
         self._worker.close()
 
     def open(self, data: bytes, name: str, password: str | None = None) -> Node:
-        """Read a file and all files within it; raises `FormatError` for what cannot be read with
-        certainty.
-        """
+        """Read a file and all files within it; raise `FormatError` for what is uncertain."""
         self.begin()
         for head, home in _LIKELY.items():
             if data.startswith(head):
@@ -229,10 +221,7 @@ class Files:
 
 
 def _goes_on(document: Document, data: bytes, name: str) -> bool:
-    """Return whether a file should be read in a second way, too.
-
-    Its name says something else than its contents, or text precedes the file proper.
-    """
+    """Return whether to read a file in another way too: for its name or its preamble."""
     chosen = format_named(document.format)
     has_preamble = getattr(chosen, "has_preamble", None)
     if has_preamble is not None and has_preamble(data):

@@ -1,6 +1,4 @@
-"""Pictures: words by OCR, painted over in the pixels, and metadata, of which a masked copy keeps
-none.
-"""
+"""Pictures: words by OCR, painted over in the pixels; a masked copy keeps no metadata."""
 
 from __future__ import annotations
 
@@ -142,9 +140,7 @@ class Picture:
 
 
 def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
-    """Return what to paint over on each frame: words, and the room between two that follow each
-    other, in which OCR may have missed a digit.
-    """
+    """Return what to paint over on each frame: words, and the room between neighbours."""
     edited = {edit.segment for edit in edits}
     words: set[_Word] = set()
     chosen: set[_Word] = set()
@@ -188,9 +184,7 @@ def _grown(corners: Corners) -> list[Point]:
 
 
 def _shade(picture: Image, corners: Corners) -> str:
-    """Return a color for a box, close to the one around it: OCR takes a black bar on white paper
-    for words.
-    """
+    """Return a color for a box like the one around it: OCR reads a black bar as words."""
     if picture.mode in {"1", "CMYK"}:
         return "black"
     from PIL import ImageStat
@@ -268,9 +262,7 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
-    """Give each frame that may hold words in shades of gray; one with an alpha channel also as
-    programs show it that ignore it.
-    """
+    """Yield each frame that may hold words in gray, and its layers without the alpha channel."""
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
             continue
@@ -284,10 +276,7 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
-    """Give what is seen on each frame; None where nothing reads it.
-
-    A frame that repeats another one, as many of an animation do, is read once.
-    """
+    """Yield what OCR sees on each frame, None without OCR; a repeated frame is read once."""
     known: dict[bytes, Seen] = {}
     until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
     for number, picture in _shown(image, limits):

@@ -1,4 +1,4 @@
-"""What a file format gives the rest of dlpctl, and what it takes back.
+"""The interface between file formats and the rest of dlpctl.
 
 A format reads a file into *segments*: texts, each at one place of the file. Detectors run on
 *views*: sequences of pieces of segments, so that a value is found although the file splits it over
@@ -34,19 +34,15 @@ def too_deep(what: str, limits: Limits) -> FormatError:
 
 
 class Segment(NamedTuple):
-    """A text as it stands at one place of a file."""
+    """A text at one place of a file."""
 
     text: str
     place: str
-    """Where it stands, for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
+    """The place for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
-    """What the format needs to find the place again, private to the format: it never leaves the
-    process that read the file.
-    """
+    """The format's own way back to the place; it never leaves the process that read the file."""
     context: str = ""
-    """Words that label the text without being part of it: a column header, a JSON key, a form
-    field's name.
-    """
+    """Words that label the text: a column header, a JSON key, a form field's name."""
 
 
 class Piece(NamedTuple):
@@ -58,7 +54,7 @@ class Piece(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Characters of one segment and what stands there instead."""
+    """Characters of one segment and their replacement."""
 
     segment: int
     start: int
@@ -67,14 +63,14 @@ class Edit(NamedTuple):
 
 
 class Uninspected(NamedTuple):
-    """A part of the file that no detector could look at."""
+    """A part of the file that was not inspected."""
 
     place: str
     reason: str
 
 
 def described(uninspected: Iterable[Uninspected]) -> str:
-    """Parts that nobody looked at, for people: `2 pages not inspected: pictures, no OCR`."""
+    """Return uninspected parts for people: `2 pages not inspected: pictures, no OCR`."""
     reasons: dict[str, set[str]] = {}
     for place, reason in uninspected:
         reasons.setdefault(reason, set()).add(place)
@@ -97,9 +93,7 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked
-    is then dropped.
-    """
+    """Whether the parent is complete without it: dropped if it cannot be masked."""
 
 
 Edits = Sequence[Edit]
@@ -119,11 +113,7 @@ class ViewColumns(NamedTuple):
 
 
 class View:
-    """A text for detectors, joined from pieces of segments and from separators that stand in no
-    segment.
-
-    Pieces are kept as plain numbers: a table of a million cells has a million of them.
-    """
+    """A text for detectors: pieces of segments, as plain numbers, and separators between them."""
 
     __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "repeats", "text")
 
@@ -140,9 +130,7 @@ class View:
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
         self.repeats = repeats
-        """Whether all of it stands in another view too, and is here for its label: what is known to
-        be a value is looked for there alone.
-        """
+        """Whether another view shows all of it; this one is for its label alone."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")
@@ -207,12 +195,7 @@ class View:
 
 
 class Locator(Protocol):
-    """What a segment's anchor may offer when a place depends on the offset, such as a line in a
-    long text.
-
-    An anchor of a format that runs in a worker process offers `locator()` too, which gives the same
-    as plain data (`locators`), or None where the place of the segment is the place of all of it.
-    """
+    """An anchor whose place depends on the offset; a worker sends `locator()`, plain data."""
 
     def place_at(self, offset: int) -> str:
         """The place of the character at `offset` of the segment's text."""
@@ -228,12 +211,10 @@ class Document:
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What people should know, one sentence each: `The file is signed; masking breaks the
-    signature.`
-    """
+    """Sentences for people: `The file is signed; masking breaks the signature.`"""
 
     def place_of(self, segment: int, offset: int = 0) -> str:
-        """Where the character at `offset` of a segment stands, for people."""
+        """Return the place of the character at `offset` of a segment, for people."""
         anchor = self.segments[segment].anchor
         # `isinstance` with a protocol takes a hundred times as long, and a table has a hundred
         # thousand places.
@@ -264,19 +245,13 @@ class Format(Protocol):
     """With the dot, in lower case."""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Whether a file that begins with `head` is of this format; `head` is the whole file where
-        that is at hand.
-        """
+        """Return whether a file is of this format, by its head or all of it."""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         """Read the file; raises `FormatError` where it cannot be read with certainty."""
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        """A copy with the edits made and the children replaced (None drops one); raises
-        `CannotMaskError`.
-        """
+        """Return a copy with edits and children replaced; raise `CannotMaskError`."""
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """All text of the file by a second, independent way: what the verifier searches for values
-        that should be gone.
-        """
+        """Return all text of the file, read in a second, independent way."""

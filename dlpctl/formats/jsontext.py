@@ -1,6 +1,4 @@
-"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers, through their
-escapes.
-"""
+"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers."""
 
 from __future__ import annotations
 
@@ -95,7 +93,7 @@ def _meaning(found: re.Match[str]) -> str:
 
 
 def _parses(head: bytes) -> bool:
-    """Whether a file of another name is JSON, or JSON Lines."""
+    """Return whether a file of another name is JSON, or JSON Lines."""
     start = head[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith((b"{", b"[")):
         return False

@@ -175,9 +175,7 @@ def _source(data: bytes, item: Field) -> str:
 
 
 def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> bytes:
-    """A header field with the edits of its texts made: by offset where it is written plainly, else
-    written anew.
-    """
+    """Return a header field with edits made: by offset, or written anew if it is encoded."""
     source = _source(data, item)
     if item.continued:
         text, name = (one.text for one in _segments(data, item, ""))
@@ -196,9 +194,7 @@ def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> by
 
 
 def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
-    """The field with a boundary that the mail holds nowhere yet, and that boundary; the old one
-    held a value.
-    """
+    """Return a field with a new boundary, and that boundary; the old one held a value."""
     mark = next(
         mark
         for number in itertools.count(item.start)

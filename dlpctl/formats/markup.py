@@ -176,9 +176,7 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
-        """Runs of text that read as one: in HTML between block elements, in XML where text and
-        elements are mixed or runs follow each other. A line end or space of an element is a text.
-        """
+        """Yield runs of text that read as one: between blocks of HTML, across elements of XML."""
         group: list[tuple[int, int] | str] = []
         signs, are_runs = "", True
         for kind, start, end in self._parts(source):

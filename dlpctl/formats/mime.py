@@ -1,6 +1,4 @@
-"""Cuts a mail into header fields and parts by byte offsets, so that what is not edited keeps its
-bytes.
-"""
+"""Cuts a mail into header fields and parts by byte offsets, so that the rest keeps its bytes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What all formats share that are text underneath: read escapes away, write edits back where they
-came from.
+"""The base of formats that are text underneath: escapes are resolved, and edits carried back.
 
 Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That
 costs little memory however many values the file holds, and detectors see a key before its value. An
@@ -44,7 +43,7 @@ class Resolved(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A range of the source in which an edit may stand, and what it is."""
+    """A range of the source that edits may change, and its kind."""
 
     start: int
     end: int
@@ -101,7 +100,7 @@ class Readable:
         return not self._starts
 
     def source_start(self, offset: int) -> int:
-        """Where in the source the character at `offset` begins."""
+        """Return where in the source the character at `offset` starts."""
         # Most texts have no escapes, and a table asks for a hundred thousand places.
         return self._escapes.source_start(offset) if self._starts else offset
 
@@ -110,7 +109,7 @@ class Readable:
         return Escapes(self._starts, self._lengths, self._source_starts, self._source_ends)
 
     def source_end(self, offset: int) -> int:
-        """Where in the source the character before `offset` ends."""
+        """Return where in the source the character before `offset` ends."""
         index = bisect_right(self._starts, offset - 1) - 1
         if index < 0:
             return offset
@@ -143,9 +142,7 @@ class Readable:
         return f"line {self._line(self.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """The column, from 1, of a value at an offset; 0 where the source does not hold it as it
-        is.
-        """
+        """Return the column of a value, from 1; 0 if the source spells it in another way."""
         start = self.source_start(offset)
         if not self._source.startswith(value, start):
             return 0
@@ -245,12 +242,12 @@ class TextFormat:
         return ()
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Views beyond the text as it stands."""
+        """Return views beyond the plain text."""
         del source, readable, segments
         return ()
 
     def tokens(self, source: str) -> Iterable[Token] | None:
-        """Where edits may stand, in order; None for anywhere."""
+        """Return what edits may change, in order; None for anything."""
         del source
         return None
 
@@ -263,9 +260,7 @@ class TextFormat:
         """Raise `CannotMaskError` where the result is not well-formed although the source was."""
 
     def parts(self, source: str, size: int) -> Parts | None:
-        """Parts of a source that can be masked one by one, of about so many characters; None where
-        edits depend on what is around.
-        """
+        """Return parts that can be masked one by one; None if edits depend on what is around."""
         del source, size
         return None
 
@@ -327,16 +322,14 @@ def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
-    """For each token that an edit touches, the parts of edits within it; the replacement goes to
-    the first token touched.
-    """
+    """Yield the edits within each token; the first token touched gets the replacement."""
     at = 0
     placed = [False] * len(edits)
     for token in tokens:
         while at < len(edits) and edits[at].end <= token.start:
             if not placed[at]:
                 raise CannotMaskError(
-                    "a value stands in the syntax of the file, where nothing can replace it"
+                    "a value is in the syntax of the file, where nothing can replace it"
                 )
             at += 1
         if at == len(edits):
@@ -357,6 +350,4 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
         if portions:
             yield token, portions
     if not all(placed[at:]):
-        raise CannotMaskError(
-            "a value stands in the syntax of the file, where nothing can replace it"
-        )
+        raise CannotMaskError("a value is in the syntax of the file, where nothing can replace it")

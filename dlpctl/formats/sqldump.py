@@ -1,6 +1,4 @@
-"""SQL dumps: literals and comments of any dialect; the columns that a statement names label its
-values.
-"""
+"""SQL dumps: literals and comments of any dialect; the named columns label their values."""
 
 from __future__ import annotations
 

@@ -140,9 +140,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _tables(database: sqlite3.Connection) -> list[_Table]:
-    """Every table that holds rows of its own; a full-text index is read through its table, not
-    through its parts.
-    """
+    """Return the tables with rows of their own; a full-text index has one for its parts."""
     tables: list[_Table] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
@@ -261,9 +259,7 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> 
 
 
 def _leftovers(data: bytes) -> Iterator[str]:
-    """Strings in free pages and in the unused parts of pages: rows that were deleted and not
-    overwritten.
-    """
+    """Yield strings in free pages and unused parts of pages: rows that were deleted."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     if size < 512:

@@ -1,6 +1,4 @@
-"""TAR: members, names, links, owners and extended headers. Nothing is ever written to a path that
-the archive names.
-"""
+"""TAR: members, names, links, owners and extended headers; nothing is written to a path."""
 
 from __future__ import annotations
 
@@ -112,9 +110,7 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """Return the bytes that a sparse member has in the archive; the rest of it is zeros that
-    somebody claims.
-    """
+    """Return the stored bytes of a sparse member; the rest of it are claimed zeros."""
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)
 

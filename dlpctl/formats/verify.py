@@ -1,6 +1,4 @@
-"""Proves that a masked file is clean: everything is read again, in a fresh process, by two readers,
-and as bytes.
-"""
+"""Proves that a masked file is clean: it is read again, by two readers and as bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ _UNREADABLE = "it cannot be read again"
 
 
 class Leak(NamedTuple):
-    """Where something remained, and how that showed. The value is not part of it."""
+    """A place at which something remained, and what showed it, without the value."""
 
     place: str
     shown_by: str
@@ -29,7 +27,7 @@ class Leak(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at, and what was found."""
+    """What was inspected, and what was found."""
 
     values: int
     files: int
@@ -42,7 +40,7 @@ class Verification:
 
     @property
     def unreadable(self) -> bool:
-        """Whether it is not known what remained."""
+        """Whether it is unknown what remained."""
         return any(leak.shown_by.startswith(_UNREADABLE) for leak in self.leaks)
 
     def summary(self) -> str:
@@ -54,16 +52,10 @@ class Verification:
 
 
 class Verifier:
-    """Looks into one masked file.
-
-    A command that has the machine to itself lets both readers work at the same time, each in a
-    process of its own. A server has other requests for its other processors.
-    """
+    """Inspects one masked file; for a command, both readers work at the same time."""
 
     def __init__(self, kind: str, limits: Limits | None = None, method: Method = "spawn") -> None:
-        """`kind` is the format that the file was read as before it was masked: what reads it again
-        starts at once.
-        """
+        """`kind` is the format of the original: its reader starts at once."""
         self._kind = kind
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
@@ -125,7 +117,7 @@ class Verifier:
 
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
-        """What begins a look of the second reader and gives what waits for its end."""
+        """Yield what starts the second reader and returns what waits for its result."""
         if self._second is self._first or is_in_process(self._kind):
             # A thread would keep the detection from forking.
             yield partial
@@ -152,7 +144,7 @@ def verify(
     method: Method = "spawn",
     password: str | None = None,
 ) -> Verification:
-    """The same for a file of which nothing is known."""
+    """Verify a file of which nothing is known."""
     with Verifier("text", limits, method) as verifier:
         return verifier.verify(
             masked, name, values, hits_of, replacements=replacements, password=password
@@ -205,7 +197,7 @@ class Written:
         self._lengths = sorted(set(map(len, self._texts)))
 
     def is_within(self, text: str, start: int, end: int) -> bool:
-        """Whether these characters of a text are a replacement, in whole or in part."""
+        """Return whether these characters are a replacement, in whole or in part."""
         return text[start:end] in self._texts or any(
             text[at : at + length] in self._texts
             for length in self._lengths

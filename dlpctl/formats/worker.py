@@ -47,9 +47,7 @@ _PRELOADED = (
 
 
 class Worker:
-    """A process that reads, masks and reads again; it is started when first needed and again after
-    it died.
-    """
+    """A process that reads, masks and reads again, started when it is needed."""
 
     def __init__(self, limits: Limits, method: Method = "spawn") -> None:
         self._limits = limits
@@ -120,9 +118,7 @@ class Worker:
         return self._call(messages.AskSandbox(self._limits), messages.Texts, seconds).texts
 
     def start(self, modules: Sequence[str] = ()) -> None:
-        """Start the process before there is anything to do, so that it has imported these modules
-        by then.
-        """
+        """Start the process early, so that it has imported these modules when it is needed."""
         if self._child is not None:
             return
         # Removing comes first: a signal may arrive at any point between making a folder and

@@ -103,9 +103,7 @@ class Zip(BinaryFormat):
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """Every member by the local headers alone, as a reader does that repairs damaged
-        archives.
-        """
+        """Return every member by the local headers alone, as repairing readers do."""
         texts = [data.decode("latin-1")]
         allowance = Allowance(limits)
         at = data.find(b"PK\x03\x04")

@@ -101,9 +101,7 @@ def _gap(data: bytes, start: int, end: int, noun: str, *, is_first: bool) -> Ite
 
 
 def _is_descriptor(between: bytes) -> bool:
-    """Return whether bytes after an entry are its checksum and sizes, which a program that writes a
-    stream puts there, and no text of the same length.
-    """
+    """Return whether bytes are an entry's checksum and sizes, and no text of that length."""
     written = between.removeprefix(_DESCRIPTOR)
     return len(written) in _DESCRIPTOR_SIZES and _WORD.search(written) is None
 

@@ -1,6 +1,4 @@
-"""Whether a value that was found is one of ours: masked already, or a stand-in that nobody can
-hold.
-"""
+"""Tell whether a found value is masked already, or a surrogate that nobody can hold."""
 
 from __future__ import annotations
 
@@ -25,15 +23,11 @@ _URL_HOST = lazy(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECAS
 _USERNAME = lazy(r"([a-z]+)[0-9]{2}")
 _PLACE = lazy(r"-48\.\d+\D+-123\.\d+")
 _MOST_KEPT = 6
-"""Letters and digits that `partial` leaves of an identifier, with the country code of a phone
-number.
-"""
+"""Letters and digits that `partial` leaves of an identifier, with a country code."""
 
 
 def is_already_masked(type_name: str, category: Category, value: str) -> bool:
-    """Such a value is no leak. One value in 10,000 is reserved by chance, a published test value
-    never.
-    """
+    """Return whether a value is no leak; by chance this holds for one in 10,000."""
     if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
         return True
     kind = kind_of(type_name, category)

@@ -51,10 +51,7 @@ def mask_text(
 def replacements(
     text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> list[Replacement]:
-    """What replaces what, from the start of the text to its end, nothing overlapping.
-
-    What an operator would leave of a value gives way to `redact` where it is one of the `forbidden`.
-    """
+    """Return disjoint replacements in order; one that holds a `forbidden` value is redacted."""
     spans = resolve(masked)
     if any(span.operator == "token" for span in spans):
         masker.tokens.avoid(_between(text, spans))

@@ -1,4 +1,4 @@
-"""What sort of value a detection type stands for, which decides its shape when it is masked."""
+"""The shapes of values by detection type, which decide how they are masked."""
 
 from __future__ import annotations
 

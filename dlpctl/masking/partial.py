@@ -42,7 +42,7 @@ def partial(type_name: str, category: Category, value: str) -> str:
 
 
 def sample(type_name: str, category: Category, value: str) -> str | None:
-    """What a report shows of a value; None where even a part of it tells too much."""
+    """Return a value as a report shows it; None where even a part of it tells too much."""
     kind = kind_of(type_name, category)
     if category is Category.PHI or kind is Kind.HIDDEN:
         return None
@@ -88,7 +88,7 @@ def _phone(value: str) -> str:
 
 
 def _country_code(value: str) -> str:
-    """What a number begins with, up to the end of its country code; nothing without a plus sign."""
+    """Return the start of a number with a plus sign, up to the end of its country code."""
     code = re.match(r"\+\s?(\d{1,3})", value)
     if not code:
         return ""

@@ -1,5 +1,4 @@
-"""Realistic stand-ins: the same value under the same key always becomes the same value that nobody
-can hold.
+"""Realistic surrogates: under one key a value always becomes the same one that nobody can hold.
 
 The shape stays (case, separators, length), so that forms still validate and prose still reads.
 Secrets, conditions, short numbers and dates without a full year have no safe stand-in; they are
@@ -53,7 +52,7 @@ class Surrogates:
         }
 
     def stand_in(self, type_name: str, category: Category, value: str) -> str | None:
-        """What stands for the value; None where nothing safely can."""
+        """Return the surrogate of a value; None where none is safe."""
         kind = kind_of(type_name, category)
         maker = self._makers.get(kind)
         if maker is None:
@@ -239,9 +238,7 @@ def _mac(value: str, number: int) -> str | None:
 
 
 def _date(value: str, number: int) -> str | None:
-    """Day and month up to 12 are a date in every order; the year is one in which nobody alive was
-    born.
-    """
+    """Return a date in a year in which nobody alive was born, with a day up to 12."""
     year = _YEAR.search(value)
     words = _WORD.findall(value)
     if not year or len(words) > 2:

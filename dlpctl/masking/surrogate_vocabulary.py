@@ -1,5 +1,4 @@
-"""What the makers of stand-ins and their recognition share: invented words, unusable ranges, a
-public mark.
+"""Data that makes and recognizes surrogates: invented words, unusable ranges, a public mark.
 
 Test values that are published (`4242 4242 4242 4242`, `john@example.com`) are deliberately not
 among these: people try a scanner with them, and it must find them. Everything here can be told from

@@ -82,9 +82,7 @@ def _make_key_file(path: Path) -> None:
 
 
 class Vault(TokenStore):
-    """A token store in a file. Give out tokens inside `transaction()`: when it ends, they are on
-    disk.
-    """
+    """A token store in a file; after a `transaction()` its tokens are on disk."""
 
     def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
         """Open a vault; where there is none yet, `create` says that one may be begun."""

@@ -98,9 +98,7 @@ class _Shadows:
 
 
 def _shadows(one: Candidate, other: Candidate) -> bool:
-    """Return whether `one` acts on all that `other` acts on, as strictly; of equals the earlier
-    does.
-    """
+    """Return whether `one` acts on all that `other` acts on, as strictly or earlier."""
     if one.counted or one.excepted or one.threshold > other.threshold:
         return False
     if one.verdict.action is not other.verdict.action:

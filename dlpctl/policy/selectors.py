@@ -20,9 +20,7 @@ class Reach(IntEnum):
 
 
 def normal(selector: str) -> str:
-    """Return a selector in normal form: patterns (with hyphens) in lower case, others in upper
-    case.
-    """
+    """Return a selector in normal form: patterns in lower case, others in upper case."""
     return selector.lower() if "-" in selector else selector.upper()
 
 

@@ -55,9 +55,7 @@ class Entry(NamedTuple):
     """The last day on which it counts."""
     reason: str
     path: str = ""
-    """A glob that the file must match, relative to the folder of the exceptions; empty for every
-    file.
-    """
+    """A glob for files, relative to the folder of the exceptions; empty for every file."""
     destination: str = ""
 
     def line(self) -> str:
@@ -76,9 +74,7 @@ class Entry(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """A file of exceptions. Fingerprints are made with the keys; the first is for new
-    exceptions.
-    """
+    """A file of exceptions; the first of its keys makes the fingerprints of new ones."""
 
     file: Path
     salts: tuple[bytes, ...]

@@ -79,9 +79,7 @@ class InOrder:
             child.end(at_once=kind is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
-        """Yield each batch with the outcome of its task. One batch runs here: a worker costs
-        more.
-        """
+        """Yield each batch with the outcome of its task; a single batch runs in this process."""
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
             with closing(self._make_work()) as work:

@@ -56,9 +56,7 @@ class Blob(NamedTuple):
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raise `InputError` without git, or for a folder that is in no repository that git
-        reads.
-        """
+        """Raise `InputError` without git, or for a folder in no repository that git reads."""
         if shutil.which("git") is None:
             raise InputError(
                 "git is not installed, or not found on PATH; folders can be scanned without it"
@@ -228,9 +226,7 @@ class Contents:
             process.communicate()
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
-        """Yield size and stream of each blob, all of which must be read; None if git cannot read
-        it.
-        """
+        """Yield size and stream of each blob, which must be read; None if git cannot read it."""
         waiting = list(names)
         while waiting:
             stream = self._ask(waiting)

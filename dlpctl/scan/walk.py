@@ -1,6 +1,4 @@
-"""Select the files of a tree, in the order of their names, with a reason for each that is
-skipped.
-"""
+"""Select the files of a tree by name, with a reason for each that is skipped."""
 
 from __future__ import annotations
 
@@ -26,13 +24,11 @@ class File(NamedTuple):
     """The path in results."""
     size: int
     stream: bool = False
-    """Whether it is stdin, which has no size."""
+    """True for stdin, which has no size."""
 
 
 class Selection:
-    """The wanted files of a tree. Globs are those of `.gitignore`, relative to the walked
-    folder.
-    """
+    """The wanted files of a tree, by globs of `.gitignore` relative to its folder."""
 
     def __init__(
         self,
@@ -65,9 +61,7 @@ class Selection:
         return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
 
     def why_not_blob(self, path: str) -> Why | None:
-        """Return the reason to skip a path of git, whose folders were not walked and size is
-        unknown.
-        """
+        """Return the reason to skip a path of git; its folders were not walked."""
         if self._exclude and self._exclude.covers(path):
             return Why.EXCLUDED
         return self.why_not_file(path, path, 0)
@@ -124,9 +118,7 @@ class _Walk:
     def folder(
         self, path: str, inside: str, layers: Sequence[_Outer | _Layer]
     ) -> Iterator[File | Skip]:
-        """Yield the entries of a folder; `inside` is its path in the tree, with a slash at its
-        end.
-        """
+        """Yield the entries of a folder; `inside` is its path in the tree, with a last slash."""
         stack = [self._entries(path, inside, tuple(layers))]
         while stack:
             for entry in stack[-1]:

@@ -125,9 +125,7 @@ def _answer(parent: Parent[messages.Request], reader: Reader, request: messages.
 
 
 def _write_bytecode(package: str) -> None:
-    """Compile a package that is imported for the first time on this machine: within the sandbox,
-    nothing can write its bytecode, and each process would have to compile it again.
-    """
+    """Compile a package before the sandbox, in which nothing can write its bytecode."""
     found = importlib.util.find_spec(package)
     tag = f".{sys.implementation.cache_tag}."
     for folder in (found and found.submodule_search_locations) or ():

@@ -1,6 +1,4 @@
-"""Excel workbooks: cells with their headers, formulas with their results, and names that are
-referred to.
-"""
+"""Excel workbooks: cells with their headers, formulas with their results, names with references."""
 
 from __future__ import annotations
 
@@ -198,7 +196,7 @@ class Excel(OpenXml):
 
 
 class _Masking:
-    """The edits of one workbook: what is said twice in it is changed twice."""
+    """The edits of one workbook, in which a value may be written twice."""
 
     def __init__(
         self,
@@ -249,9 +247,7 @@ class _Masking:
         return self._found
 
     def _withdraw_claims(self) -> None:
-        """Caches of pivot tables no longer say that a field holds nothing but numbers where a text
-        is now.
-        """
+        """Remove the claims of pivot caches that a field holds nothing but numbers."""
         if not any(_PIVOT_CACHE.match(part) for part in self._found):
             return
         for part in self._parts:
@@ -290,7 +286,7 @@ class _Masking:
         names: set[str] = set()
         for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
             for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
-                # One name may be told by several elements; the first one found speaks for all.
+                # One name may be told by several elements; the first one found counts.
                 if leaf.text in self._book.names:
                     self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
                 elif leaf.kind == "definedName@name":

@@ -52,9 +52,7 @@ _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
-    """Return whether a part of styles has no text and no attribute that tells more than styles do:
-    most have none, and some are large.
-    """
+    """Return whether a part of styles has neither text nor telling attributes."""
     if _BETWEEN_TAGS.search(source):
         return False
     values = {double or single for double, single in set(_QUOTED.findall(source))}
@@ -257,9 +255,7 @@ class Flow:
 
 
 def _character(name: str, tag: str) -> str:
-    """Return the character that an element shows; fonts of symbols have theirs in the private use
-    area.
-    """
+    """Return the character that an element shows; symbol fonts use the private area."""
     if name in HYPHENS:
         return HYPHENS[name]
     code = _CHARACTER.search(tag)
@@ -273,7 +269,7 @@ def _repeated(found: re.Match[str]) -> int:
 
 
 def joined(groups: list[Group], *, labelled: bool) -> Reading:
-    """The groups as one text, and the ways to look at it."""
+    """Return the groups as one text, and the views of it."""
     builder = Builder(TEXT)
     builder.reading.unit = "text" if labelled else "paragraph"
     spans: list[list[tuple[int, int, int]]] = []

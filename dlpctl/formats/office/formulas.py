@@ -39,9 +39,7 @@ class Renames:
 
 
 def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
-    """The formula with edits made and names followed; None where an edit touches what is neither
-    literal nor name.
-    """
+    """Return a formula with edits made and names followed; None for edits of anything else."""
     parts: list[str] = []
     read = 0
     left = list(edits)

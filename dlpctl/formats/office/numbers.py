@@ -21,9 +21,7 @@ _WHOLE = 1e18
 
 
 def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
-    """For each style of cells that shows numbers in a way of its own: what it makes of a stored
-    number.
-    """
+    """Return how each style of cells shows a stored number, if not as it is."""
     codes = {
         one.get("numFmtId", ""): one.get("formatCode", "") for one, _, _ in tags(styles, "numFmt")
     }
@@ -105,9 +103,7 @@ def _date(from_1904: bool) -> Shown:
 
 
 def _digits(section: str) -> Callable[[str], str] | None:
-    """A section that is digits with literals between them, such as `000-00-0000`; None for any
-    other.
-    """
+    """Return a section of digits and literals, such as `000-00-0000`; None for others."""
     template: list[tuple[str, bool]] = []
     for quoted, escaped, char in _LITERAL.findall(section):
         if char in {"0", "#"}:

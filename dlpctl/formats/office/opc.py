@@ -1,6 +1,4 @@
-"""Office Open XML: what Word, Excel and PowerPoint files share. They are read and masked part by
-part.
-"""
+"""Office Open XML: Word, Excel and PowerPoint files, read and masked part by part."""
 
 from __future__ import annotations
 
@@ -176,9 +174,7 @@ def label_of(part: str) -> str:
 
 
 def _family(data: bytes) -> str | None:
-    """The format that the content types speak of, empty for another; None where only a part of the
-    file is at hand.
-    """
+    """Return the format of the content types, empty for another; None for a part of a file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(CONTENT_TYPES) as stream:
             found = _MAIN_TYPE.search(stream.read(_HEAD))

@@ -137,9 +137,7 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
-    """Cells in which something changes become texts: their tags repeat what they show as a number,
-    a date or a formula.
-    """
+    """Make changed cells texts: their tags repeat a number, a date or a formula."""
     starts = sorted(edit.start for edit in edits)
     opening: list[re.Match[str]] = []
     for found in TOKEN.finditer(source):

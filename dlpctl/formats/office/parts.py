@@ -1,6 +1,4 @@
-"""The plan of an Office Open XML package: what each part is, which refer to which, and which a
-masked copy drops.
-"""
+"""The plan of an Office Open XML package: types and relations of its parts."""
 
 from __future__ import annotations
 
@@ -97,9 +95,7 @@ class PackagePlan:
         )
 
     def dropped(self) -> set[str]:
-        """Parts that no masked copy has: pictures of the first page, and signatures, which are void
-        then.
-        """
+        """Return pictures of the first page and signatures, which no masked copy has."""
         thumbnails = {one.target for one in self.relations if one.type.endswith(_THUMBNAIL)}
         shown = {one.target for one in self.relations if not one.type.endswith(_THUMBNAIL)}
         signatures = {name for name in self._parts if name.startswith(_SIGNATURES)}

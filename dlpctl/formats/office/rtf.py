@@ -180,9 +180,7 @@ class _Reader:
     def _character(
         self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
-        """Add what a token shows; gives how many characters are still to be skipped, which only
-        replace others.
-        """
+        """Add what a token shows; return how many stand-in characters are still to be skipped."""
         start, end = found.span()
         if kind == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode

@@ -31,7 +31,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Cell(NamedTuple):
-    """A cell that is looked at again: what it holds as the source spells it."""
+    """A cell that is read again, as the source spells it."""
 
     start: int
     type: str
@@ -72,9 +72,7 @@ class Shows:
 
 @dataclass(frozen=True, slots=True)
 class CellSpot(Spot):
-    """The anchor of cells. All that masking needs to know of them is here, so that it reads none
-    but those that change.
-    """
+    """The anchor of cells, with all that masking needs to read only those that change."""
 
     apart: int = 1
     """The number of characters between the texts of two cells."""
@@ -144,9 +142,7 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string
-    that they show.
-    """
+    """Return the texts of all cells, and their formulas; mark the shared strings in `used`."""
     # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
     add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
@@ -196,10 +192,7 @@ def read(
 def layers_of(
     part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
 ) -> Iterator[tuple[Reading, CellSpot]]:
-    """The cells of a sheet in all ways in which they are searched, each with its anchor.
-
-    `headers` has the row of each column's header, where that is known.
-    """
+    """Yield the readings of a sheet's cells; `headers` has the known row of each header."""
     # Where a row ends and the next starts.
     ends = [
         *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
@@ -246,7 +239,7 @@ def _layer(
 
 
 def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
-    """The cells below each header, so that it speaks for them and for no others."""
+    """Yield the cells below each header, which labels no others."""
     texts, rows, positions = shows.texts, shows.rows, shows.positions
     by_column: defaultdict[int, list[int]] = defaultdict(list)
     for index, column in enumerate(shows.columns):
@@ -285,9 +278,7 @@ def header_row(shows: Shows) -> int:
 
 
 def decoded(raw: str) -> str:
-    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot
-    hold.
-    """
+    """Return a text of a cell without the escapes of XML and of spreadsheets."""
     text = unescaped(raw)
     return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 
@@ -326,9 +317,7 @@ def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
 
 @cache
 def _cell_pattern(prefix: str) -> re.Pattern[str]:
-    """Cells and rows. First comes what most cells are: one plain value, and no more attributes than
-    place, style and type.
-    """
+    """Return the pattern of cells and rows; a plain value is tried first."""
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
@@ -370,11 +359,7 @@ def cell_edits(
     new_formulas: Mapping[int, str | None],
     with_formula: Iterable[int],
 ) -> Iterator[Edit]:
-    """Edits that give cells new texts or formulas, all by their positions in the source.
-
-    A cell with a new text loses its formula, which would make the old one again; so do the cells
-    that share the formula.
-    """
+    """Yield edits of cells' texts and formulas; a new text ends a formula, also a shared one."""
     void: set[str] = set()
     formulas = [cell_at(source, split_at, position) for position in with_formula]
     for cell in formulas:

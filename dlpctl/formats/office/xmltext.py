@@ -49,18 +49,14 @@ class XmlSource(NamedTuple):
     bom: bytes
 
     def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """The part with edits made. Whether it is still well-formed shows when the copy is read
-        again.
-        """
+        """Return the part with edits made; reading the copy shows whether it is well-formed."""
         return self.bom + spliced(self.text, sorted(edits)).encode(
             self.encoding, "xmlcharrefreplace"
         )
 
 
 def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
-    """A part as characters. A document type is refused where `doctype` is false: it could declare
-    what the text means.
-    """
+    """Return a part as characters; without `doctype` a document type is refused."""
     bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
     if not encoding:
         declared = _DECLARED.match(data[:256])
@@ -101,9 +97,7 @@ def escaped(text: str) -> str:
 
 
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The attributes of a tag: local name, and the range of the value in the source, without its
-    quotes.
-    """
+    """Yield the attributes of a tag: local name, start and end of the value."""
     for found in ATTRIBUTE.finditer(raw):
         kind = "double" if found["double"] is not None else "single"
         yield found["name"], at + found.start(kind), at + found.end(kind)

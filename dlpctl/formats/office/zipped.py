@@ -84,9 +84,7 @@ class ZippedDocument(ABC, Generic[P]):
         segments: Sequence[Segment],
         gone: set[str],
     ) -> dict[str, bytes | None]:
-        """Return the parts that the edits change, and None for those that the copy lacks: the
-        parts that are `gone`, and those that no masked copy has.
-        """
+        """Return the changed parts, and None for those that are `gone` or in no masked copy."""
 
     @abstractmethod
     def is_unread(self, part: str) -> bool:

@@ -1,6 +1,4 @@
-"""PDF: read by pdfium and by a walk of the content streams, masked by removing glyphs, read again
-by pypdf.
-"""
+"""PDF: read by pdfium and by its content streams, masked by glyph, read again by pypdf."""
 
 from __future__ import annotations
 

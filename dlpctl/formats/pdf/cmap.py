@@ -93,9 +93,7 @@ def _text(raw: bytes) -> str:
 
 
 def parse(data: bytes, base: CMap | None = None) -> CMap:
-    """A CMap from its PostScript; `base` is the one it builds on, when the PDF names that outside
-    the stream.
-    """
+    """Return a CMap from its PostScript; `base` is the one that the PDF says it builds on."""
     cmap = CMap()
     used = _USE.search(data)
     if base is None and used is not None and used[1] not in (b"Identity-H", b"Identity-V"):

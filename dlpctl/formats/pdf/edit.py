@@ -1,6 +1,4 @@
-"""Writes content streams anew, byte for byte but for the glyphs that go and the boxes that mark
-where they were.
-"""
+"""Writes content streams anew, byte for byte but for removed glyphs and their boxes."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def rewritten(
     marks: Iterable[Mark],
     dropped: Iterable[tuple[int, int]] = (),
 ) -> bytes:
-    """The stream without these glyphs (by start of the operator), without the words of these
-    marks.
-    """
+    """Return the stream without these glyphs, by start of the operator, and marks' words."""
     changes: dict[int, tuple[int, bytes]] = {start: (end, b" ") for start, end in dropped}
     for show in shows:
         if show.start in glyphs and show.start not in changes:

@@ -1,4 +1,4 @@
-"""Reads a PDF: every text it holds, drawn or not, and what could not be looked at."""
+"""Reads a PDF: every text it holds, drawn or not, and what could not be inspected."""
 
 from __future__ import annotations
 

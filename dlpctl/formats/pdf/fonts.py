@@ -1,6 +1,4 @@
-"""Fonts as far as masking needs them: how strings split into codes, how far each code moves the
-pen, what text it shows.
-"""
+"""Fonts as far as masking needs them: the codes of strings, their advances and texts."""
 
 from __future__ import annotations
 
@@ -71,7 +69,7 @@ class Font:
         self._glyphs: dict[bytes, Glyph] = {}
         self._measures: dict[bytes, Measure] = {}
         self.trouble = ""
-        """Why the advances of this font cannot be relied on."""
+        """The reason for which the advances of this font are uncertain."""
         self._names_tell = False
         """True if viewers choose glyphs by their names."""
         self.contradictions: set[bytes] = set()

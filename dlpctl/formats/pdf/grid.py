@@ -1,4 +1,4 @@
-"""Boxes and points of a page by where they are, so that neighbours are found without a look at all.
+"""An index of boxes and points of a page by place, so that few are compared.
 
 Extraction and masking share this index; it decides nothing on its own.
 """

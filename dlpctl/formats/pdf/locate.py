@@ -141,11 +141,7 @@ class Locator:
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
     def _replaced(self, index: int) -> set[int]:
-        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that
-        mark below its box.
-
-        Words longer than their glyphs lie at the first one's origin, all on top of each other.
-        """
+        """Return all glyphs of the marks below a character of their `/ActualText`."""
         box, origin = self._found.reader.box(index), self._found.reader.origin(index)
         glyphs = self._alignment.glyphs
         return {
@@ -201,9 +197,7 @@ class Locator:
     def remove(
         self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
     ) -> None:
-        """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
-        characters for exact boxes.
-        """
+        """Add glyphs to a removal, with a place for each line; `ink` gets exact boxes."""
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
         chosen |= self._twins(chosen)
@@ -324,9 +318,7 @@ class Locator:
     def _widened(
         self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
     ) -> tuple[float, float]:
-        """A box as wide as its value would tell short values apart: it grows in steps into the free
-        room of its line.
-        """
+        """Widen a box in steps into the free room: its width would tell short values apart."""
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]

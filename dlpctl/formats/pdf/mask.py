@@ -1,6 +1,4 @@
-"""Writes a copy of a PDF without the values: glyphs, strings, streams and attachments, and never an
-earlier revision.
-"""
+"""Writes a copy of a PDF without the values, and never an earlier revision."""
 
 from __future__ import annotations
 
@@ -81,7 +79,7 @@ class Masking:
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
-                raise CannotMaskError(f"{segment.place}: an edit lies outside of the text")
+                raise CannotMaskError(f"{segment.place}: an edit is outside of the text")
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
@@ -224,9 +222,7 @@ class Masking:
 def _whole(
     edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]
 ) -> Iterator[tuple[Drawn, Edit]]:
-    """Edits with the pieces of a value together that only a gap parts: boxes of its pieces would
-    show how it is made up.
-    """
+    """Join the pieces of a value that only a gap parts: their boxes would tell its shape."""
     before: tuple[Drawn, Edit] | None = None
     for anchor, each in edits:
         if before is not None:

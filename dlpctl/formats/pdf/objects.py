@@ -1,4 +1,4 @@
-"""Safe looks at PDF objects: what kind one is, its number, and a stream's bytes within a budget."""
+"""Safe access to PDF objects: types, numbers, and a stream's bytes within a budget."""
 
 from __future__ import annotations
 

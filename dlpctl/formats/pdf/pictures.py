@@ -1,4 +1,4 @@
-"""Takes away the part of a picture that lies below a box: the box alone would only hide it."""
+"""Remove the part of a picture that is below a box: the box alone would only hide it."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ class Page(NamedTuple):
 
 
 def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Page) -> None:
-    """Blackens what may show the value too: a scan below invisible text, a picture drawn over text,
-    a whole page.
-    """
+    """Blacken what may show the value too: a scan below text, a picture above it, a page."""
     for picture in drawing.pictures:
         back = inverse(picture.matrix)
         if back is None:
@@ -96,9 +94,7 @@ def paint_one(
 
 
 def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
-    """In the samples themselves, so that every other pixel stays what it was; only where these are
-    whole bytes.
-    """
+    """Paint in the samples, if they are whole bytes, so that every other pixel stays."""
     import pikepdf
 
     bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))

@@ -15,9 +15,7 @@ _ROOM = 0.15
 
 @dataclass(slots=True)
 class MaskPlace:
-    """One stretch of a line that is taken away: a parallelogram on the page and the words to put
-    there.
-    """
+    """A removed stretch of a line: a parallelogram on the page and its label."""
 
     frame: Matrix
     """The first glyph's; the em is 1."""

@@ -1,6 +1,4 @@
-"""Earlier states of a file that was updated by appending: their text is still there for whoever
-cuts the file.
-"""
+"""Earlier states of a file that was updated by appending, which anybody can cut out."""
 
 from __future__ import annotations
 

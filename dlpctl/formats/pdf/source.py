@@ -1,6 +1,4 @@
-"""The file in pikepdf: opened within the limits, its canvases listed, in one order that extraction
-and masking share.
-"""
+"""The file in pikepdf: opened within the limits, its canvases in one order for all."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
 @dataclass(slots=True)
 class Canvas:
-    """Something that draws: a page, or a stream that no page's content reaches (an appearance, a
-    pattern, a glyph).
-    """
+    """Something that draws: a page, or a stream that no page's content reaches."""
 
     key: StreamKey
     place: str
@@ -56,7 +52,7 @@ class Canvas:
 
     @property
     def is_glyph(self) -> bool:
-        """It draws a character of a Type 3 font, which pages show as text."""
+        """Whether it draws a character of a Type 3 font, which pages show as text."""
         stream = self.stream
         return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
 
@@ -125,9 +121,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
 
 def normalized(pdf: pikepdf.Pdf) -> bytes:
-    """The file written anew, without encryption: what pdfium reads when it might repair damage in
-    its own way.
-    """
+    """Return the file written anew, so that pdfium need not repair damage in its own way."""
     buffer = io.BytesIO()
     pdf.save(buffer, encryption=False, fix_metadata_version=False)
     return buffer.getvalue()
@@ -193,9 +187,7 @@ def _ancestors(page: pikepdf.Object) -> Iterator[pikepdf.Object]:
 
 
 def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> list[Canvas]:
-    """Streams with text that no page's content reaches: unused forms, appearances, patterns, soft
-    masks, Type 3 glyphs.
-    """
+    """Return streams with text that no page reaches: forms, appearances, patterns, glyphs."""
     places = _annotation_places(pdf)
     form = pdf.Root.get("/AcroForm")
     shared = form.get("/DR") if is_dictionary(form) else None

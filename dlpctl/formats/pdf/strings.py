@@ -1,6 +1,4 @@
-"""Text that no page draws: every string, text stream and telling name that the file's objects
-hold.
-"""
+"""Text that no page draws: strings, text streams and telling names of the file's objects."""
 
 from __future__ import annotations
 
@@ -69,7 +67,7 @@ class Collector:
         self._deferred: list[_Visit] = []
         self.signed = False
         self.skipped: list[tuple[str, str]] = []
-        """Places and reasons of what could not be looked at."""
+        """Places and reasons of what was not inspected."""
 
     def texts(self) -> Iterator[TextAt]:
         pages = [page.obj for page in self._pdf.pages]
@@ -255,9 +253,7 @@ def _annotation(place: str) -> str:
 
 
 def _is_container(data: bytes) -> bool:
-    """Return whether a stream of unknown kind is a file of its own, such as the document that a
-    hybrid PDF was made from.
-    """
+    """Return whether a stream is a file of its own, such as the source of a hybrid PDF."""
     from dlpctl.formats.discovery import rank
     from dlpctl.formats.recognition import CATCH_ALL, HEAD, readings
 
@@ -265,9 +261,7 @@ def _is_container(data: bytes) -> bool:
 
 
 def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
-    """Streams that draw, or that hold numbers: functions, shadings, color profiles, fonts, object
-    streams.
-    """
+    """Return whether a stream draws or holds numbers: functions, color profiles, fonts."""
     if kind in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):

@@ -83,9 +83,7 @@ class Mark:
     resources: Object | None
 
     def words(self) -> str:
-        """Return the words of the mark that are inline; those in the resources are found with the
-        other strings of the file.
-        """
+        """Return the mark's inline words; those in the resources are strings of the file."""
         if not isinstance(self.properties, dict):
             return ""
         given = [self.properties.get(key) for key in MARK_WORDS]

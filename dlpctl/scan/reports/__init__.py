@@ -22,9 +22,7 @@ class Setting(NamedTuple):
     """The score from which on a finding is an error."""
     coloured: bool = False
     verbose: bool = False
-    """Whether to list everything that was skipped, not only unreadable files, and for people the
-    ids of findings.
-    """
+    """True to list everything that was skipped and, for people, ids of findings."""
     limits: str = ""
     """The limits of the search, for people; empty if it looked for everything."""
     all_findings: bool = False

@@ -1,6 +1,4 @@
-"""One HTML page that needs nothing else: a summary, and a table to filter and sort. Only its script
-may run.
-"""
+"""One HTML page that needs nothing else: a summary, and a table to filter and sort."""
 
 from __future__ import annotations
 
