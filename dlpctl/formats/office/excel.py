@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
@@ -13,7 +12,7 @@ from dlpctl.formats.interface import Limits, Segment
 from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
-from dlpctl.formats.office.numbers import Shown, shown_by_style
+from dlpctl.formats.office.layers import layers_of
 from dlpctl.formats.office.opc import (
     OpenXml,
     dialect_of,
@@ -24,7 +23,8 @@ from dlpctl.formats.office.opc import (
 )
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
-from dlpctl.formats.office.strings import STRINGS, Strings
+from dlpctl.formats.office.strings import STRINGS
+from dlpctl.formats.office.workbook import CellTable, Sheet, StringsSpot, Workbook
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import XmlSource, decoded
 from dlpctl.formats.office.zipped import READ_BEFORE
@@ -43,100 +43,6 @@ _PIVOT_CACHE = lazy(r"xl/pivotCache/pivotCache\w+\.xml")
 _CLAIM = lazy(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
 _LOCATIONS = {"hyperlink@location"}
 _SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val", "lpstr"}
-_RANGE = lazy(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
-_TELLING_PLACE = lazy(r"@|\d{5}")
-
-
-@dataclass(slots=True)
-class _Table:
-    part: str
-    row: int
-    first_column: int
-    last_column: int
-    columns: list[str]
-
-
-@dataclass(slots=True)
-class _Sheet:
-    part: str
-    label: str
-    tables: list[_Table] = field(default_factory=list)
-
-    def headers(self) -> dict[int, int]:
-        """Return the row of each column's header, by the tables of the sheet."""
-        return {
-            column: table.row
-            for table in self.tables
-            for column in range(table.first_column, table.last_column + 1)
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class StringsSpot(Spot):
-    """The anchor of strings that no cell shows."""
-
-    used: bytes = b""
-    """A byte for each string of the workbook, 1 where a cell shows it."""
-
-
-class _Workbook:
-    """The sheets, tables, styles and shared strings of a workbook."""
-
-    def __init__(self, parts: Mapping[str, bytes], plan: PackagePlan) -> None:
-        self.parts = parts
-        self.part = next(
-            (
-                one.target
-                for one in plan.relations
-                if one.source == "" and one.type.endswith("/officeDocument")
-            ),
-            "",
-        )
-        main = decoded(parts.get(self.part, b""), self.part, strict=False).text
-        self.names = [one.get("name", "") for one, _, _ in tags(main, "sheet")]
-        by_id = {one.key: one.target for one in plan.relations if one.source == self.part}
-        listed = {
-            by_id.get(one.get("id", ""), ""): one.get("name", "")
-            for one, _, _ in tags(main, "sheet")
-        }
-        from_1904 = any(
-            one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr")
-        )
-        self.sheets = {
-            part: _Sheet(part, _place(listed.get(part, ""), part), list(self._tables(part, plan)))
-            for part in parts
-            if "worksheet+xml" in plan.type_of(part)
-            or "macrosheet+xml" in plan.type_of(part).lower()
-            or (part in listed and plan.is_xml(part))
-        }
-        strings = next(iter(plan.targets(self.part, "sharedStrings")), "")
-        self.strings_part = strings if strings in parts else ""
-        styles = next(iter(plan.targets(self.part, "styles")), "")
-        self.shown: dict[str, Shown] = {}
-        if styles in parts:
-            self.shown = shown_by_style(decoded(parts[styles], styles).text, from_1904=from_1904)
-
-    def strings(self) -> Strings:
-        return Strings(
-            decoded(self.parts[self.strings_part], self.strings_part).text
-            if self.strings_part
-            else ""
-        )
-
-    def _tables(self, part: str, plan: PackagePlan) -> Iterator[_Table]:
-        for target in plan.targets(part, "table"):
-            if target not in self.parts:
-                continue
-            source = decoded(self.parts[target], target).text
-            for table, _, _ in tags(source, "table"):
-                found = _RANGE.match(table.get("ref", ""))
-                if found and table.get("headerRowCount", "1") != "0":
-                    first = sheet.number_of(found[1])
-                    columns = [
-                        sheet.decoded(one.get("name", ""))
-                        for one, _, _ in tags(source, "tableColumn")
-                    ]
-                    yield _Table(target, int(found[2]), first, first + len(columns) - 1, columns)
 
 
 class Excel(OpenXml):
@@ -145,7 +51,7 @@ class Excel(OpenXml):
     def readings(
         self, parts: Mapping[str, bytes], plan: PackagePlan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
-        book = _Workbook(parts, plan)
+        book = Workbook(parts, plan)
         strings = book.strings()
         texts = strings.texts()
         used = bytearray(len(texts))
@@ -164,13 +70,13 @@ class Excel(OpenXml):
             yield reading, StringsSpot(label, reading.layer, label, reading.places, "", bytes(used))
 
     def _sheet(
-        self, book: _Workbook, one: _Sheet, strings: Sequence[str], used: bytearray, limits: Limits
+        self, book: Workbook, one: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
         source = decoded(book.parts[one.part], one.part).text
         split = sheet.split(source)
         shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
         del source
-        yield from sheet.layers_of(one.part, one.label, shows, formula_texts, one.headers())
+        yield from layers_of(one.part, one.label, shows, formula_texts, one.headers())
         for reading in Flow(split.shell, Dialect.OFFICE, limits, one.part).readings():
             yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
 
@@ -210,7 +116,7 @@ class _Masking:
         self._plan = plan
         self._sources = sources
         self._wanted = wanted
-        self._book = _Workbook(parts, plan)
+        self._book = Workbook(parts, plan)
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
         self._cells: dict[str, dict[str, tuple[sheet.CellSpot, str]]] = {}
@@ -328,7 +234,7 @@ class _Masking:
             for column, index in spot.in_row(row).items()
         }
 
-    def _match_headers(self, one: _Sheet, table: _Table) -> None:
+    def _match_headers(self, one: Sheet, table: CellTable) -> None:
         """The names of a table's columns are the texts of its header cells, all different."""
         edits = self._wanted.get((table.part, ATTRIBUTES), ())
         readings = part_readings(table.part, self._parts[table.part], READ_BEFORE)
@@ -433,8 +339,3 @@ class _Masking:
             )
         if edits:
             self._found.setdefault(part, []).extend(edits)
-
-
-def _place(name: str, part: str) -> str:
-    """Return the label of a sheet for people: its name, unless that looks like a value."""
-    return part if not name or _TELLING_PLACE.search(name) else name

@@ -7,9 +7,9 @@ import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from dlpctl.formats.pdf.drawing import Drawing
 from dlpctl.formats.pdf.glyphs import GlyphAt, glyphs_of, separator
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char
-from dlpctl.formats.pdf.walker import Drawing
 
 _HYPHENS = frozenset("-\u00ad\u2010\u2011\u2012\u2013\u2212\x02" + LINE_HYPHEN)
 _CELL = 4.0

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dlpctl.formats.pdf.canvas import CanvasText
+    from dlpctl.formats.pdf.drawing import Show
     from dlpctl.formats.pdf.views import Parts
-    from dlpctl.formats.pdf.walker import Show
 
 _LABELLED = 2
 _LEAST_CELL = 4

@@ -11,6 +11,7 @@ from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Children, Edit
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,
@@ -28,7 +29,6 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.strings import TRAILER
-from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
 
 if TYPE_CHECKING:

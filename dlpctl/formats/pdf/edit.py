@@ -8,10 +8,10 @@ from functools import cache
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
+from dlpctl.formats.pdf.drawing import MARK_WORDS, Drawing, Mark, Show
 from dlpctl.formats.pdf.encodings import encoding, glyph_text, glyph_widths
 from dlpctl.formats.pdf.matrix import apply
 from dlpctl.formats.pdf.places import MaskPlace
-from dlpctl.formats.pdf.walker import MARK_WORDS, Drawing, Mark, Show
 
 LABEL_FONT = b"DlpctlLabel"
 

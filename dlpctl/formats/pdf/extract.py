@@ -13,6 +13,7 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
 from dlpctl.formats.pdf.cells import rows
+from dlpctl.formats.pdf.drawing import Budget, Drawing, Picture, StreamKey
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.model import (
     ContentOrder,
@@ -29,7 +30,7 @@ from dlpctl.formats.pdf.pictures import size_of
 from dlpctl.formats.pdf.seen import NO_OCR, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
-from dlpctl.formats.pdf.walker import Budget, Drawing, Picture, StreamKey, Walker
+from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
     import pikepdf

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from dlpctl.formats.pdf.drawing import WORD_GAP, Show
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
-from dlpctl.formats.pdf.walker import WORD_GAP, Show
 
 _LINE_GAP = 0.3
 """A step of this share of the font size across the line starts a new one."""

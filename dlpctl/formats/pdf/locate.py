@@ -10,12 +10,12 @@ from itertools import groupby, pairwise
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
+from dlpctl.formats.pdf.drawing import Mark
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
 from dlpctl.formats.pdf.grid import Grid
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
 from dlpctl.formats.pdf.places import MaskPlace, Removal
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Mark
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02

@@ -11,6 +11,7 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Children, Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
+from dlpctl.formats.pdf.drawing import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey
 from dlpctl.formats.pdf.locate import Locator
 from dlpctl.formats.pdf.model import (
     ContentOrder,
@@ -25,7 +26,7 @@ from dlpctl.formats.pdf.model import (
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.places import MaskPlace, Removal, place_of_word
 from dlpctl.formats.pdf.source import Canvas
-from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
+from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
     import pikepdf

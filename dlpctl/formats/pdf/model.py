@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dlpctl.formats.interface import Document, Limits
 from dlpctl.formats.ocrpasses import Corners
+from dlpctl.formats.pdf.drawing import StreamKey
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import StreamKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.pdf.drawing import Drawing
 from dlpctl.formats.pdf.matrix import apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
 from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

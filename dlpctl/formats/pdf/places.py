@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 from dlpctl.formats.ocrpasses import Corners
+from dlpctl.formats.pdf.drawing import Mark, StreamKey
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
-from dlpctl.formats.pdf.walker import Mark, StreamKey
 
 _ROOM = 0.15
 """OCR puts its boxes close around the ink."""

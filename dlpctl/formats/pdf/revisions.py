@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import reading, source
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.strings import Collector
-from dlpctl.formats.pdf.walker import Budget
 
 _END = re.compile(rb"startxref[\r\n \t]+[0-9]+[\r\n \t]+%%EOF[\r\n]*")
 _MOST = 32

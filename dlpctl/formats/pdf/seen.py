@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.interface import Limits
     from dlpctl.formats.ocrpasses import Corners, Seen, SeenWord
+    from dlpctl.formats.pdf.drawing import Picture
     from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
-    from dlpctl.formats.pdf.walker import Picture
 
 _DOTS_PER_POINT = 200 / 72
 _MOST_PIXELS = 12_000_000

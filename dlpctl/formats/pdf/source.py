@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
+from dlpctl.formats.pdf.drawing import Budget, StreamKey
 from dlpctl.formats.pdf.objects import (
     is_array,
     is_dictionary,
@@ -20,7 +21,6 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Budget, StreamKey
 
 if TYPE_CHECKING:
     import pikepdf

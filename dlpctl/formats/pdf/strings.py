@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import jpeg
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
 from dlpctl.formats.pdf.objects import (
@@ -20,7 +21,6 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
 
 if TYPE_CHECKING:
