@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
-from dlpctl.formats.interface import Limits, Segment
+from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
@@ -19,15 +19,14 @@ from dlpctl.formats.office.opc import (
     in_reading_order,
     label_of,
     part_readings,
-    source_of,
 )
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS
 from dlpctl.formats.office.workbook import CellTable, Sheet, StringsSpot, Workbook
 from dlpctl.formats.office.writing import source_edits
-from dlpctl.formats.office.xmltext import XmlSource, decoded
-from dlpctl.formats.office.zipped import READ_BEFORE
+from dlpctl.formats.office.xmltext import decoded
+from dlpctl.formats.office.zipped import READ_BEFORE, Wanted
 from dlpctl.regex import lazy
 
 _FORMULAS = {
@@ -80,43 +79,24 @@ class Excel(OpenXml):
         for reading in Flow(split.shell, Dialect.OFFICE, limits, one.part).readings():
             yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
 
-    def changes(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        sources: dict[str, XmlSource],
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-    ) -> dict[str, list[TextEdit]]:
-        return _Masking(parts, plan, sources, wanted, segments).changes()
+    def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
+        return _Masking(wanted).changes()
 
-    def voided(
-        self, parts: Mapping[str, bytes], plan: PackagePlan, changes: Mapping[str, object]
-    ) -> set[str]:
-        """The order of calculation lists cells whose formulas may be gone."""
-        if any("worksheet" in plan.type_of(part) for part in changes):
-            return {
-                one.target for one in plan.relations if one.type.endswith("/calcChain")
-            } & parts.keys()
-        return set()
+    def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
+        """Return the order of calculation, which lists cells whose formulas may be gone."""
+        if not any("worksheet" in wanted.plan.type_of(part) for part in changes):
+            return set()
+        orders = (one for one in wanted.plan.relations if one.type.endswith("/calcChain"))
+        return {one.target for one in orders} & wanted.parts.keys()
 
 
 class _Masking:
     """The edits of one workbook, in which a value may be written twice."""
 
-    def __init__(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        sources: dict[str, XmlSource],
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-    ) -> None:
-        self._parts = parts
-        self._plan = plan
-        self._sources = sources
-        self._wanted = wanted
-        self._book = Workbook(parts, plan)
+    def __init__(self, wanted: Wanted[PackagePlan]) -> None:
+        self._parts, self._plan, self._wanted = wanted.parts, wanted.plan, wanted.edits
+        self._source_of = wanted.source
+        self._book = Workbook(self._parts, self._plan)
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
         self._cells: dict[str, dict[str, tuple[sheet.CellSpot, str]]] = {}
@@ -129,7 +109,7 @@ class _Masking:
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
         self._found: dict[str, list[TextEdit]] = {}
-        for text, _, spot, _ in segments:
+        for text, _, spot, _ in wanted.segments:
             if isinstance(spot, sheet.CellSpot):
                 self._cells.setdefault(spot.part, {})[spot.layer] = spot, text
             elif isinstance(spot, StringsSpot):
@@ -169,7 +149,7 @@ class _Masking:
                     self._found[part].append(TextEdit(at, at, ' containsMixedTypes="1"'))
 
     def _source(self, part: str) -> str:
-        return source_of(self._parts, self._sources, part).text
+        return self._source_of(part).text
 
     def _layer(self, part: str, layer: str) -> tuple[sheet.CellSpot, str]:
         nothing = sheet.CellSpot(part, layer, "", array("I"), columns=array("I"))
