@@ -14,16 +14,16 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from dlpctl.errors import DlpctlError, EngineError, fault
+from dlpctl.forked import Child, read_message, write_message
 
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
-_LENGTH = 8
-_PIECE = 1 << 20
 _LARGEST = 1 << 30
 """The most bytes of a message: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
@@ -135,26 +135,16 @@ def _taken(slot: _Slot) -> tuple[Any, Any]:
     return slot.batch, outcome
 
 
-class _Child:
-    """A process that does one task at a time."""
+class _Child(Child):
+    """A worker in a process of its own."""
 
     def __init__(self, make_work: Callable[[], Work], others: Iterable[_Child]) -> None:
-        to_read, self._requests = os.pipe()
-        self._answers, to_write = os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
-            # Copies of the other children's pipes would hide the end of the parent from them.
-            for other in others:
-                other.close()
-            self.close()
-            _live(make_work, to_read, to_write)
-        os.close(to_read)
-        os.close(to_write)
+        super().__init__(partial(_live, make_work), others)
 
     def __call__(self, task: Any, /) -> Any:
         try:
-            _send(self._requests, task)
-            answer = _receive(self._answers)
+            _send(self.tasks, task)
+            answer = _receive(self.answers)
         except OSError:
             answer = None
         except (ValueError, RecursionError):
@@ -169,18 +159,6 @@ class _Child:
             case [1, str(reason)]:
                 raise EngineError(reason)
         raise EngineError(_NO_ANSWER)
-
-    def close(self) -> None:
-        os.close(self._requests)
-        os.close(self._answers)
-
-    def end(self, *, at_once: bool) -> None:
-        """End the worker: it ends by itself when its pipe is closed, unless `at_once`."""
-        if at_once:
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-        self.close()
-        os.waitpid(self._pid, 0)
 
 
 def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
@@ -204,30 +182,10 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
 
 
 def _send(pipe: int, value: Any) -> None:
-    data = json.dumps(value, default=list).encode()
-    rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
+    write_message(pipe, json.dumps(value, default=list).encode())
 
 
 def _receive(pipe: int) -> Any:
     """Return the next value; None if the other side is gone."""
-    head = _read(pipe, _LENGTH)
-    if head is None:
-        return None
-    length = int.from_bytes(head, "little")
-    if length > _LARGEST:
-        raise ValueError("the message is too large")
-    data = _read(pipe, length)
-    return None if data is None else json.loads(data)
-
-
-def _read(pipe: int, size: int) -> bytes | None:
-    parts: list[bytes] = []
-    while size:
-        part = os.read(pipe, min(size, _PIECE))
-        if not part:
-            return None
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    message = read_message(pipe, _LARGEST)
+    return None if message is None else json.loads(message)
