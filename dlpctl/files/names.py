@@ -40,8 +40,8 @@ class PlaceNames:
     def _repeats(self) -> Repeats:
         return Repeats(
             {
-                Value(one.finding.type, one.finding.category, one.value): one.finding
-                for one in self._placed
+                Value(each.finding.type, each.finding.category, each.value): each.finding
+                for each in self._placed
             }
         )
 
@@ -60,10 +60,10 @@ class PlaceNames:
         # `jane@acme.com.pdf` is no address, but for the part before the suffix.
         readings = dict.fromkeys((text, _SUFFIX.sub("\n", text)))
         found = [
-            one
+            each
             for reading in readings
-            for one in self._scan(reading)
-            if not is_already_masked(one.type, one.category, text[one.start : one.end])
+            for each in self._scan(reading)
+            if not is_already_masked(each.type, each.category, text[each.start : each.end])
         ]
         found += self._repeats.outside(text, found)
-        return mask_text(text, ((one, _OPERATOR) for one in found), Masker())
+        return mask_text(text, ((each, _OPERATOR) for each in found), Masker())

@@ -83,13 +83,13 @@ class FileReport(NamedTuple):
         return answer | {
             "findings": [
                 {
-                    "type": one.type,
-                    "category": one.category.value,
-                    "place": one.locator,
-                    "score": one.score,
-                    "pattern_id": one.pattern_id,
+                    "type": each.type,
+                    "category": each.category.value,
+                    "place": each.locator,
+                    "score": each.score,
+                    "pattern_id": each.pattern_id,
                 }
-                for one in self.report.findings
+                for each in self.report.findings
             ],
             "coverage": self.coverage.to_dict(),
             "verification": None if self.verified is None else self.verified._asdict(),

@@ -97,9 +97,9 @@ class Names:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
 
-    def add(self, key: str, text: str, place: str) -> None:
+    def add(self, key: str, text: str, location: str) -> None:
         if text:
-            self.segments.append(Segment(text, place, key))
+            self.segments.append(Segment(text, location, key))
 
     def document(self, name: str, children: Iterable[Child]) -> Document:
         parts: list[Piece | str] = []

@@ -131,8 +131,8 @@ class Binary:
                 length += len(text) + 1
             if texts:
                 segments.append(Segment("\n".join(texts), "strings", _Offsets(starts, at)))
-                whole = Piece(len(segments) - 1, 0, len(segments[-1].text))
-                views.append(View(f"strings in {encoding}", [whole], segments))
+                full = Piece(len(segments) - 1, 0, len(segments[-1].text))
+                views.append(View(f"strings in {encoding}", [full], segments))
         why = self.why_not_inspected(data)
         return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
 
@@ -166,17 +166,17 @@ def reason(data: bytes) -> str:
     """Return why a file that no format reads is not inspected; empty for a blank one."""
     if not data.strip(b"\0"):
         return ""
-    kind = _kind(data)
-    return f"{kind}: {_SEARCHED}" if kind else UNKNOWN
+    content = _content_type(data)
+    return f"{content}: {_SEARCHED}" if content else UNKNOWN
 
 
-def _kind(data: bytes) -> str:
-    for at, mark, kind in _MARKS:
+def _content_type(data: bytes) -> str:
+    for at, mark, content in _MARKS:
         if data.startswith(mark, at):
-            return kind
-    for magic, kind in _KINDS.items():
+            return content
+    for magic, content in _KINDS.items():
         if data.startswith(magic):
-            return kind
+            return content
     if data.startswith(b"MZ"):
         header = int.from_bytes(data[_PE_HEADER_AT : _PE_HEADER_AT + 4], "little")
         return "program or library (PE)" if data.startswith(b"PE\0\0", header) else "program (DOS)"

@@ -38,7 +38,8 @@ _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
 _ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
-    rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
+    rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*"""
+    rb"""|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
 )
 _SAMPLE = HEAD
 _EBCDIC = "cp037"
@@ -250,9 +251,9 @@ def _legacy(data: bytes) -> Decoded:
     foreign = [line for line in lines if not line.isascii()]
     bad = [line for line in foreign if _strict(line, "utf-8") is None]
     codec = _guess(b"".join(bad)[:_GUESSED], _declared(data))
-    whole = None if len(bad) < len(foreign) else _strict(data, codec)
-    if whole is not None:
-        return Decoded(whole, (_Run(0, 0, codec),))
+    full = None if len(bad) < len(foreign) else _strict(data, codec)
+    if full is not None:
+        return Decoded(full, (_Run(0, 0, codec),))
     return _by_line(lines, codec)
 
 

@@ -113,17 +113,17 @@ class Files:
         self._deadline = time.monotonic() + self.limits.seconds
         return self._masked(node, hits_of)
 
-    def read_again(self, kind: str, data: bytes) -> list[str]:
+    def read_again(self, format_name: str, data: bytes) -> list[str]:
         """All text of one file, without those within it, by the second reader of its format."""
-        chosen = format_named(kind)
+        chosen = format_named(format_name)
         if _in_process(chosen):
             return _direct(lambda: chosen.read_again(data, self.limits))
         return self._worker.read_again(chosen.name, data, self.limits, self._seconds())
 
-    def prepare(self, kind: str) -> None:
+    def prepare(self, format_name: str) -> None:
         """Get ready for a file of that format."""
-        if not _in_process(format_named(kind)):
-            self._worker.start([home_of(kind)])
+        if not _in_process(format_named(format_name)):
+            self._worker.start([home_of(format_name)])
 
     def begin(self) -> None:
         """Count time and contents from here."""
@@ -201,7 +201,7 @@ class Files:
         if not edits and not children:
             if any(True for other in node.others for _ in hits_of(other)):
                 raise CannotMaskError(
-                    f"{node.where or 'the file'} holds a value that only another reading of it shows"
+                    f"{node.where or 'the file'} holds a value that only another reading shows"
                 )
             return node.data
         try:
@@ -231,9 +231,9 @@ def _goes_on(document: Document, data: bytes, name: str) -> bool:
     return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
 
 
-def is_in_process(kind: str) -> bool:
+def is_in_process(format_name: str) -> bool:
     """Tell whether a format needs no worker process."""
-    return _in_process(format_named(kind))
+    return _in_process(format_named(format_name))
 
 
 def _in_process(chosen: Format) -> bool:

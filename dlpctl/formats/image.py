@@ -106,29 +106,29 @@ class Picture:
         del children  # they are in the metadata, of which a copy keeps none
         marked = _marked(document, edits)
         with _opened(data, _READ_BEFORE) as image:
-            kind = image.format or "PNG"
+            file_format = image.format or "PNG"
             orientation = _orientation(image)
-            if kind == "JPEG" and not marked:
+            if file_format == "JPEG" and not marked:
                 plain = jpeg.without_notes(data)
                 return jpeg.with_orientation(plain, orientation) if orientation else plain
             duration = image.info.get("duration")
             frames = []
             for number, frame in enumerate(_frames(image, _READ_BEFORE)):
-                painted = _paintable(frame, kind)
+                painted = _paintable(frame, file_format)
                 draw = ImageDraw.Draw(painted)
                 for corners in marked.get(number, ()):
                     draw.polygon(_grown(corners), fill=_shade(painted, corners))
                 painted.info = {}
                 frames.append(painted)
         output = io.BytesIO()
-        options = dict(_SAVE_OPTIONS.get(kind, {}))
-        if orientation and kind in _WITH_THUMBNAILS:
+        options = dict(_SAVE_OPTIONS.get(file_format, {}))
+        if orientation and file_format in _WITH_THUMBNAILS:
             options["exif"] = orientation
         if len(frames) > 1:
             options |= {"save_all": True, "append_images": frames[1:]}
             if duration is not None:
                 options["duration"] = duration
-        frames[0].save(output, kind, **options)
+        frames[0].save(output, file_format, **options)
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -290,12 +290,12 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
         yield number, seen
 
 
-def _paintable(frame: Image, kind: str) -> Image:
+def _paintable(frame: Image, file_format: str) -> Image:
     """A copy in which black can be painted; JPEG knows no transparency."""
     if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
         return frame.copy()
     return frame.convert(
-        "RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
+        "RGB" if file_format in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
     )
 
 

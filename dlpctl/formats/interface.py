@@ -75,13 +75,14 @@ def described(uninspected: Iterable[Uninspected]) -> str:
     for place, reason in uninspected:
         reasons.setdefault(reason, set()).add(place)
     return "; ".join(
-        f"{_counted_places(places)} not inspected: {reason}" for reason, places in reasons.items()
+        f"{_counted_places(locations)} not inspected: {reason}"
+        for reason, locations in reasons.items()
     )
 
 
-def _counted_places(places: set[str]) -> str:
-    noun = "page" if all(_PAGE.search(place) for place in places) else "part"
-    return f"{len(places)} {noun}{'' if len(places) == 1 else 's'}"
+def _counted_places(locations: set[str]) -> str:
+    noun = "page" if all(_PAGE.search(place) for place in locations) else "part"
+    return f"{len(locations)} {noun}{'' if len(locations) == 1 else 's'}"
 
 
 class Child(NamedTuple):
@@ -175,7 +176,7 @@ class View:
         return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:
-        """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
+        """Return characters of the view as ranges of segments, in their order."""
         found: list[Piece] = []
         if self.count == 1:  # a whole text, of which every finding is asked for
             first = self._froms[0] - self._starts[0]

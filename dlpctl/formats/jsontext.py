@@ -33,8 +33,9 @@ _WHOLE_CHECK = 8 << 20
 class Json(TextFormat):
     name = "json"
     extensions: tuple[str, ...] = (
-        ".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc", ".webmanifest", ".topojson",
-    )  # fmt: skip
+        *(".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc"),
+        *(".webmanifest", ".topojson"),
+    )
 
     def sniff(self, head: bytes, name: str) -> bool:
         return super().sniff(head, name) or _parses(head)
@@ -55,10 +56,10 @@ class Json(TextFormat):
             if found.lastgroup is not None:
                 yield Token(found.start(), found.end(), found.lastgroup)
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "bare":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
-        if kind == "comment":
+        if syntax == "comment":
             return spliced(token, edits, on_one_line)
         return within_quotes(token, edits)
 

@@ -36,13 +36,13 @@ class DotEnv(TextFormat):
             read = end
         yield Token(read, len(source), "other")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "quoted":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "quoted":
             if token[0] == '"':
                 return within_quotes(token, edits)
             return spliced(token, edits, lambda text: text.replace("'", " "))
         written = spliced(token, edits, on_one_line)
-        if kind == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
+        if syntax == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
             return "'" + written.replace("'", " ") + "'"
         return written
 

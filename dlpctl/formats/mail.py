@@ -81,7 +81,7 @@ class Mail:
                     raise FormatError(f"more than {limits.entries:,} parts: raise limits.entries")
             if parts:
                 views.append(View(f"{prefix}header", parts, segments))
-        views += name_views([one if _is_name(one) else _NO_NAME for one in segments])
+        views += name_views([each if _is_name(each) else _NO_NAME for each in segments])
         return Document(self.name, segments, views, [], children)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -178,7 +178,7 @@ def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> by
     """Return a header field with edits made: by offset, or written anew if it is encoded."""
     source = _source(data, item)
     if item.continued:
-        text, name = (one.text for one in _segments(data, item, ""))
+        text, name = (each.text for each in _segments(data, item, ""))
         plain = spliced(text, wanted.get(text, ()))
         kept = spliced(name, wanted.get(name, ())).replace('"', "'")
         attribute = "filename" if "filename" in source else "name"

@@ -59,8 +59,8 @@ class Parquet(BinaryFormat):
             document.segments.append(
                 Segment(text, f"column {index + 1}", _Column(index, starts), column)
             )
-            whole = Piece(len(document.segments) - 1, 0, len(text))
-            document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
+            full = Piece(len(document.segments) - 1, 0, len(text))
+            document.views.append(View(f"column {index + 1}", [full], document.segments, column))
         return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:

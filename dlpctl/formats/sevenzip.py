@@ -23,6 +23,8 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 if TYPE_CHECKING:
     from py7zr import SevenZipFile
 
+_BROKEN = (lzma.LZMAError, EOFError, OSError, ValueError, TypeError, IndexError)
+
 
 class SevenZip(BinaryFormat):
     name = "7z"
@@ -74,15 +76,7 @@ def _opened(data: bytes, password: str | None) -> SevenZipFile:
         return py7zr.SevenZipFile(io.BytesIO(data), "r", password=password)
     except ArchiveError as error:
         raise FormatError("the 7z archive is damaged or encrypted: give --password") from error
-    except (
-        lzma.LZMAError,
-        EOFError,
-        OSError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AssertionError,
-    ) as error:
+    except (*_BROKEN, AssertionError) as error:
         raise FormatError("the 7z archive is damaged") from error
 
 
@@ -105,15 +99,7 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
         factory = BytesIOFactory(max(largest, 1))
         try:
             archive.extractall(factory=factory)
-        except (
-            ArchiveError,
-            lzma.LZMAError,
-            EOFError,
-            OSError,
-            ValueError,
-            TypeError,
-            IndexError,
-        ) as error:
+        except (ArchiveError, *_BROKEN) as error:
             raise FormatError(
                 "the 7z archive is damaged, or the password does not open it"
             ) from error

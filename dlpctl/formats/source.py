@@ -183,8 +183,8 @@ class TextFormat:
         blanks = (blanked(each.start, each.end) for each in files)
         readable = Readable(source, outermost(blanks, self.resolve(source)))
         segments = [Segment(readable.text, "", readable)]
-        whole = View("text", [Piece(0, 0, len(readable.text))], segments)
-        document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+        full = View("text", [Piece(0, 0, len(readable.text))], segments)
+        document = Document(self.name, segments, [full, *self.views(source, readable, segments)])
         document.children = [Child(str(each.start), each.name, each.data) for each in files]
         at = binary_at(data, decoded)
         if at is not None:
@@ -279,8 +279,8 @@ class TextFormat:
 def line_cuts(source: str, size: int) -> list[int]:
     """Return places after line ends that part a source into parts of about so many characters."""
     cuts = [0]
-    while (place := source.find("\n", cuts[-1] + size) + 1) > 0:
-        cuts.append(place)
+    while (cut := source.find("\n", cuts[-1] + size) + 1) > 0:
+        cuts.append(cut)
     return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
 
 

@@ -18,8 +18,10 @@ _QUOTED = (
     r"""|\[[A-Za-z_][\w ]*+\]|\$(\w*+)\$.*?(?:\$\1\$|\Z)"""
 )
 _TOKEN = lazy(
-    rf"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)|(?P<quoted>{_QUOTED})"
-    r"|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
+    r"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))"
+    r"|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)"
+    rf"|(?P<quoted>{_QUOTED})|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)"
+    r"|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
     re.DOTALL | re.MULTILINE,
 )
 _COPY = lazy(
@@ -53,10 +55,10 @@ class SqlDump(TextFormat):
         for found in _TOKEN.finditer(source):
             yield Token(found.start(), found.end(), found.lastgroup or "other")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "number":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "number":
             return "'" + spliced(token, edits).replace("'", "''") + "'"
-        if kind == "quoted" and token[-1] in "'\"`]":
+        if syntax == "quoted" and token[-1] in "'\"`]":
             first, last = token.index(token[-1] if token[-1] != "]" else "[") + 1, len(token) - 1
             doubled = {"'": "''", '"': '""', "`": "``", "]": " "}
             return spliced(
@@ -72,24 +74,24 @@ def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, 
     tables: dict[str, list[str]] = {}
     statement: list[str] = []
     table, names, index, depth, in_values = "", list[str](), 0, 0, False
-    for start, end, kind in tokens:
+    for start, end, syntax in tokens:
         text = source[start:end] if end - start <= 200 else ""
-        if kind == "sign" and text == ";":
+        if syntax == "sign" and text == ";":
             if statement[:2] == ["create", "table"]:
                 tables[table] = names
             statement, table, names, depth, in_values = [], "", [], 0, False
-        elif kind == "sign" and text in "()":
+        elif syntax == "sign" and text in "()":
             depth += 1 if text == "(" else -1
             index = 0
-        elif kind == "sign":
+        elif syntax == "sign":
             index += 1 if depth == 1 else 0
             if statement[:1] == ["create"] and depth == 1:
                 names.append("")
         elif in_values:
             known = names or tables.get(table, [])
-            if depth == 1 and index < len(known) and kind in {"quoted", "number"}:
+            if depth == 1 and index < len(known) and syntax in {"quoted", "number"}:
                 yield known[index], start, end
-        elif kind in {"word", "quoted"}:
+        elif syntax in {"word", "quoted"}:
             word = text.strip("'\"`[]")
             lower = word.lower()
             if depth == 0:
@@ -100,7 +102,7 @@ def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, 
             elif depth == 1 and statement[:1] == ["create"]:
                 if not names:
                     names.append("")
-                if not names[-1] and (kind == "quoted" or lower not in _NO_COLUMNS):
+                if not names[-1] and (syntax == "quoted" or lower not in _NO_COLUMNS):
                     names[-1] = word
             elif depth == 1:
                 names.append(word)

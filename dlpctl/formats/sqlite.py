@@ -144,10 +144,10 @@ def _tables(database: sqlite3.Connection) -> list[_Table]:
     tables: list[_Table] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
-    for schema, name, kind, _, without_rowid, *_ in rows:
-        if schema != "main" or name.startswith("sqlite_") or kind == "view":
+    for schema, name, table_type, _, without_rowid, *_ in rows:
+        if schema != "main" or name.startswith("sqlite_") or table_type == "view":
             continue
-        if kind == "shadow":
+        if table_type == "shadow":
             shadows.add(name)
             continue
         sql = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
@@ -191,19 +191,19 @@ def _read_rows(
                 if value is None:
                     continue
                 cell = _Cell(number, column, key)
-                place = f"{table.name} row {index}, {table.columns[column]}"
+                location = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
                     if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
                         document.children.append(
                             Child(repr(cell), f"{table.columns[column]} {index}", value)
                         )
-                        document.segments.append(Segment("", place, ("blob", repr(cell), cell)))
+                        document.segments.append(Segment("", location, ("blob", repr(cell), cell)))
                     continue
                 text = str(value)
                 allowance.expanded(len(text))
                 piece = Piece(len(document.segments), 0, len(text))
-                document.segments.append(Segment(text, place, cell, table.columns[column]))
+                document.segments.append(Segment(text, location, cell, table.columns[column]))
                 rows += (piece, "\t")
                 columns[column] += (piece, _CELLS_APART)
             rows.append("\n")

@@ -44,10 +44,10 @@ class Toml(TextFormat):
         for found in _TOKEN.finditer(source):
             yield Token(found.start(), found.end(), found.lastgroup or "")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "bare":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
-        if kind == "comment":
+        if syntax == "comment":
             return spliced(token, edits, on_one_line)
 
         def escaped(text: str) -> str:
@@ -55,7 +55,7 @@ class Toml(TextFormat):
                 return on_one_line(text.replace("'", " "))
             return json.dumps(text, ensure_ascii=False)[1:-1]
 
-        return spliced(token, edits, escaped, margin=3 if kind == "multi" else 1)
+        return spliced(token, edits, escaped, margin=3 if syntax == "multi" else 1)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)

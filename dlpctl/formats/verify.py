@@ -47,20 +47,23 @@ class Verification:
         """One line for the report."""
         remain = len({leak.place for leak in self.leaks})
         within = f" in {self.files} files" if self.files > 1 else ""
-        text = f"re-read by two extractors and as bytes{within}, {remain} of {self.values} values remain"
+        remaining = f"{remain} of {self.values} values remain"
+        text = f"re-read by two extractors and as bytes{within}, {remaining}"
         return "; ".join(filter(None, (text, described(self.uninspected))))
 
 
 class Verifier:
     """Inspects one masked file; for a command, both readers work at the same time."""
 
-    def __init__(self, kind: str, limits: Limits | None = None, method: Method = "spawn") -> None:
+    def __init__(
+        self, format_name: str, limits: Limits | None = None, method: Method = "spawn"
+    ) -> None:
         """`kind` is the format of the original: its reader starts at once."""
-        self._kind = kind
+        self._kind = format_name
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
         for files in {self._first, self._second}:
-            files.prepare(kind)
+            files.prepare(format_name)
 
     def __enter__(self) -> Self:
         return self
@@ -95,13 +98,15 @@ class Verifier:
                 expected = begun(look, self._kind, "", masked)
                 node = self._first.open(masked, name, password)
                 nodes = list(node.walk())
-                looks = [begun(look, one.document.format, one.trail, one.data) for one in nodes[1:]]
+                looks = [
+                    begun(look, each.document.format, each.trail, each.data) for each in nodes[1:]
+                ]
                 if node.document.format != self._kind:
                     expected = begun(look, node.document.format, "", masked)
                 leaks = [
                     leak
-                    for one in nodes
-                    for leak in _by_first_reader(one, needles, hits_of, written)
+                    for each in nodes
+                    for leak in _by_first_reader(each, needles, hits_of, written)
                 ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
@@ -152,11 +157,11 @@ def verify(
 
 
 def _by_second_reader(
-    files: Files, needles: Needles, kind: str, trail: str, data: bytes
+    files: Files, needles: Needles, format_name: str, trail: str, data: bytes
 ) -> list[Leak]:
     leaks = (
         [Leak(trail, "the second reader")]
-        if needles.in_text("\n".join(files.read_again(kind, data)))
+        if needles.in_text("\n".join(files.read_again(format_name, data)))
         else []
     )
     return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
@@ -180,9 +185,9 @@ def _by_first_reader(
         # A segment that a view shows as it is was searched there.
         searched = {view.text for view in document.views}
         rest = [
-            (index, one.text)
-            for index, one in enumerate(document.segments)
-            if one.text not in searched
+            (index, each.text)
+            for index, each in enumerate(document.segments)
+            if each.text not in searched
         ]
         for index, text in rest if needles.in_text("\n".join(text for _, text in rest)) else ():
             if needles.in_text(text):

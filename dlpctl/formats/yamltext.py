@@ -31,9 +31,9 @@ class Yaml(TextFormat):
 
     def check(self, source: str, limits: Limits) -> None:
         depth = 0
-        for kind, _, _ in _events(source):
-            depth += (kind in {"MappingStart", "SequenceStart"}) - (
-                kind in {"MappingEnd", "SequenceEnd"}
+        for syntax, _, _ in _events(source):
+            depth += (syntax in {"MappingStart", "SequenceStart"}) - (
+                syntax in {"MappingEnd", "SequenceEnd"}
             )
             if depth > limits.nesting:
                 raise too_deep("the YAML", limits)
@@ -61,31 +61,31 @@ class Yaml(TextFormat):
 
     def tokens(self, source: str) -> Iterable[Token]:
         read = 0
-        for kind, start, end in _events(source):
-            if kind in {"plain", "'", '"', "|", ">"} and start >= read:
+        for syntax, start, end in _events(source):
+            if syntax in {"plain", "'", '"', "|", ">"} and start >= read:
                 yield from _comments(source, read, start)
-                yield Token(start, end, kind)
+                yield Token(start, end, syntax)
                 read = end
         yield from _comments(source, read, len(source))
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         own = _PROPERTIES.match(token)
         at = own.end() if own else 0
         # What is masked is no number any more, whatever its tag said.
         properties = _TYPE.sub("", token[:at])
         value = token[at:]
         moved = [edit.moved(-at).within(0, len(value)) for edit in edits]
-        return properties + self._write_value(kind, value, moved)
+        return properties + self._write_value(syntax, value, moved)
 
-    def _write_value(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == '"':
+    def _write_value(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == '"':
             return within_quotes(token, edits)
-        if kind == "'":
+        if syntax == "'":
             return spliced(
                 token, edits, lambda text: on_one_line(text).replace("'", "''"), margin=1
             )
         written = spliced(token, edits, on_one_line)
-        if kind != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
+        if syntax != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
             return written
         if "\n" in written or "\t" in written or written.isprintable():
             return "'" + written.replace("'", "''") + "'"
@@ -121,18 +121,19 @@ def _events(source: str) -> Iterator[tuple[str, int, int]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for event in yaml.parse(source, Loader=loader):
-            kind = type(event).__name__.removesuffix("Event")
+            syntax = type(event).__name__.removesuffix("Event")
             if isinstance(event, yaml.ScalarEvent):
-                kind = event.style or "plain"
+                syntax = event.style or "plain"
             if event.start_mark is not None and event.end_mark is not None:
-                yield kind, event.start_mark.index, event.end_mark.index
+                yield syntax, event.start_mark.index, event.end_mark.index
     except (yaml.YAMLError, UnicodeError) as error:
         raise NotThisFormatError("the file is not YAML") from error
 
 
 def _shape(source: str) -> list[str]:
     return [
-        kind if kind.isalpha() and kind != "plain" else "Scalar" for kind, _, _ in _events(source)
+        syntax if syntax.isalpha() and syntax != "plain" else "Scalar"
+        for syntax, _, _ in _events(source)
     ]
 
 

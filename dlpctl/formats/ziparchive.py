@@ -31,18 +31,8 @@ _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfil
 class Zip(BinaryFormat):
     name = "zip"
     extensions = (
-        ".zip",
-        ".jar",
-        ".war",
-        ".ear",
-        ".apk",
-        ".aar",
-        ".whl",
-        ".epub",
-        ".kmz",
-        ".xpi",
-        ".nupkg",
-        ".crx",
+        *(".zip", ".jar", ".war", ".ear", ".apk", ".aar", ".whl", ".epub", ".kmz", ".xpi"),
+        *(".nupkg", ".crx"),
     )
     magic = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
     rank = 60
@@ -131,8 +121,8 @@ def _contents(
 def _extra(extra: bytes) -> bytes:
     output = b""
     while len(extra) >= 4:
-        kind, size = struct.unpack_from("<HH", extra)
-        if kind not in _DROPPED_EXTRAS:
+        header_id, size = struct.unpack_from("<HH", extra)
+        if header_id not in _DROPPED_EXTRAS:
             output += extra[: 4 + size]
         extra = extra[4 + size :]
     return output

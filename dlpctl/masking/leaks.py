@@ -91,14 +91,14 @@ class ValueIndex:
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
         """Yield values among a text's words: the first word, the word after the last, the value."""
-        for place, token in enumerate(tokens):
+        for index, token in enumerate(tokens):
             lengths = self._lengths.get(token)
             if lengths is None:
                 continue
             for length in lengths:
-                value = self._sequences.get(tuple(tokens[place : place + length]))
+                value = self._sequences.get(tuple(tokens[index : index + length]))
                 if value is not None:
-                    yield place, place + length, value
+                    yield index, index + length, value
 
     def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Yield the same values with their positions in the text."""
@@ -128,20 +128,20 @@ class ValueIndex:
             digits = "".join(DIGITS.findall(match[0]))
             if len(digits) < shortest:
                 continue
-            places: list[int] = []
+            locations: list[int] = []
             for length in self._number_lengths:
                 for first in range(len(digits) - length + 1):
                     if (number := digits[first : first + length]) not in numbers:
                         continue
                     # Most numbers of a table are none of the values.
-                    places = places or [
-                        place for place in range(*match.span()) if text[place].isdecimal()
+                    locations = locations or [
+                        index for index in range(*match.span()) if text[index].isdecimal()
                     ]
-                    start, end = places[first], places[first + length - 1] + 1
-                    whole = (
+                    start, end = locations[first], locations[first + length - 1] + 1
+                    full = (
                         not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
                     )
-                    if whole or length >= _SHORTEST_ANYWHERE:
+                    if full or length >= _SHORTEST_ANYWHERE:
                         yield start, end, numbers[number]
 
     def literals(self, text: str) -> Iterator[tuple[int, int, Value]]:

@@ -60,7 +60,7 @@ def load_cases(path: Path) -> tuple[Case, ...]:
     items = table.tables("case", _KEYS, required=True)
     if not items and not file.source.problems:
         table.fail("case", "holds no case")
-    cases = tuple(_case(one, path.parent) for one in items)
+    cases = tuple(_case(each, path.parent) for each in items)
     file.source.problems.raise_any()
     return cases
 

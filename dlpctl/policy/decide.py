@@ -183,10 +183,10 @@ class Decider:
         ruled: list[FindingDecision] = []
         decision = Decision.ALLOWED
         for finding in findings:
-            kind = (finding.type, finding.category, finding.pattern_id)
-            candidates = candidates_of.get(kind)
+            finding_kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = candidates_of.get(finding_kind)
             if candidates is None:
-                candidates = candidates_of[kind] = self.covering(*kind)
+                candidates = candidates_of[finding_kind] = self.covering(*finding_kind)
             verdict: Verdict | None = None
             for candidate in candidates:
                 if finding.score < candidate.threshold:
@@ -243,10 +243,10 @@ class Decider:
         counts = dict.fromkeys(range(len(self._rules)), 0)
         values: dict[int, set[object]] = {place: set() for place in counts}
         for number, finding in enumerate(findings):
-            kind = (finding.type, finding.category, finding.pattern_id)
-            candidates = self._candidates.get(kind)
+            finding_kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = self._candidates.get(finding_kind)
             if candidates is None:
-                candidates = self._candidates[kind] = self.covering(*kind)
+                candidates = self._candidates[finding_kind] = self.covering(*finding_kind)
             for candidate in candidates:
                 if not candidate.counted or finding.score < candidate.threshold:
                     continue

@@ -72,19 +72,19 @@ class InOrder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         for _child in range(self._jobs):
             self._todo.put(None)
         for child in self._children:
-            child.end(at_once=kind is not None)
+            child.end(at_once=error_type is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
         """Yield each batch with the outcome of its task; a single batch runs in this process."""
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
-            with closing(self._make_work()) as work:
+            with closing(self._make_work()) as job:
                 for batch in _chained(first, batches):
-                    yield batch, None if batch.task is None else work(batch.task)
+                    yield batch, None if batch.task is None else job(batch.task)
             return
         if self._prepare is not None:
             self._prepare()
@@ -109,18 +109,18 @@ class InOrder:
             ):  # all of them before the first thread, which a fork would not copy
                 self._children.append(_Child(self._make_work, self._children))
         for number in range(self._jobs):
-            work = self._children[number] if FORKS else self._make_work()
-            threading.Thread(target=self._serve, args=(work,), daemon=True).start()
+            job = self._children[number] if FORKS else self._make_work()
+            threading.Thread(target=self._serve, args=(job,), daemon=True).start()
 
-    def _serve(self, work: Work) -> None:
+    def _serve(self, job: Work) -> None:
         while (slot := self._todo.get()) is not None:
             try:
-                slot.answer.put((work(slot.batch.task), None))
+                slot.answer.put((job(slot.batch.task), None))
             except BaseException as problem:
                 slot.answer.put((None, problem))  # raised where it is awaited
                 break
-        if not isinstance(work, _Child):
-            work.close()
+        if not isinstance(job, _Child):
+            job.close()
 
 
 def _chained(first: Iterable[Any], rest: Iterable[Any]) -> Iterator[Any]:
@@ -166,9 +166,9 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
-        with closing(make_work()) as work:
+        with closing(make_work()) as job:
             while (task := _receive(requests)) is not None:
-                _send(answers, (_DONE, work(task)))
+                _send(answers, (_DONE, job(task)))
         status = 0
     except DlpctlError as error:
         _send(answers, (_FAILED, error.message))

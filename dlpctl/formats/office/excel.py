@@ -69,15 +69,15 @@ class Excel(OpenXml):
             yield reading, StringsSpot(label, reading.layer, label, reading.places, "", bytes(used))
 
     def _sheet(
-        self, book: Workbook, one: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
+        self, book: Workbook, each: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
-        source = decoded(book.parts[one.part], one.part).text
+        source = decoded(book.parts[each.part], each.part).text
         split = sheet.split(source)
         shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
         del source
-        yield from layers_of(one.part, one.label, shows, formula_texts, one.headers())
-        for reading in Flow(split.shell, Dialect.OFFICE, limits, one.part).readings():
-            yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
+        yield from layers_of(each.part, each.label, shows, formula_texts, each.headers())
+        for reading in Flow(split.shell, Dialect.OFFICE, limits, each.part).readings():
+            yield reading, Spot(each.part, reading.layer, each.label, reading.places, reading.unit)
 
     def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
         return _Masking(wanted).changes()
@@ -86,8 +86,8 @@ class Excel(OpenXml):
         """Return the order of calculation, which lists cells whose formulas may be gone."""
         if not any("worksheet" in wanted.plan.type_of(part) for part in changes):
             return set()
-        orders = (one for one in wanted.plan.relations if one.type.endswith("/calcChain"))
-        return {one.target for one in orders} & wanted.parts.keys()
+        orders = (each for each in wanted.plan.relations if each.type.endswith("/calcChain"))
+        return {each.target for each in orders} & wanted.parts.keys()
 
 
 class _Masking:
@@ -119,9 +119,9 @@ class _Masking:
         self._rename()
         for part in self._book.sheets:
             self._cell_edits(part)
-        for one in self._book.sheets.values():
-            for table in one.tables:
-                self._match_headers(one, table)
+        for each in self._book.sheets.values():
+            for table in each.tables:
+                self._match_headers(each, table)
         for part in self._parts:
             if part in self._book.sheets:
                 self._write_sheet(part)
@@ -214,7 +214,7 @@ class _Masking:
             for column, index in spot.in_row(row).items()
         }
 
-    def _match_headers(self, one: Sheet, table: CellTable) -> None:
+    def _match_headers(self, each: Sheet, table: CellTable) -> None:
         """The names of a table's columns are the texts of its header cells, all different."""
         edits = self._wanted.get((table.part, ATTRIBUTES), ())
         readings = part_readings(table.part, self._parts[table.part], READ_BEFORE)
@@ -224,13 +224,13 @@ class _Masking:
             if reading.layer == ATTRIBUTES
             for leaf, text in reading.changed(edits)
         }
-        cells = self._header_cells(one.part, table.row)
+        cells = self._header_cells(each.part, table.row)
         now: dict[str, str] = {}
         for number, name in enumerate(table.columns):
             text = changed.get(name, name)
             if table.first_column + number in cells:
                 position, shown = cells[table.first_column + number]
-                new = self._text_now(one.part, position, shown)
+                new = self._text_now(each.part, position, shown)
                 text = text if new == shown else new
             now[name] = text
         taken = {text.casefold() for name, text in now.items() if text == name}
@@ -242,7 +242,7 @@ class _Masking:
             self._renames.columns[name] = new
             if table.first_column + number in cells:
                 position, _ = cells[table.first_column + number]
-                self._overrides.setdefault(one.part, {})[position] = new
+                self._overrides.setdefault(each.part, {})[position] = new
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text

@@ -88,12 +88,12 @@ class Group:
 class Flow:
     """One pass over the tokens of a part."""
 
-    def __init__(self, source: str, dialect: Dialect, limits: Limits, place: str) -> None:
+    def __init__(self, source: str, dialect: Dialect, limits: Limits, location: str) -> None:
         self._source = source
         self._dialect = dialect
         self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
         self._limits = limits
-        self._place = place
+        self._place = location
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
@@ -191,11 +191,11 @@ class Flow:
         ):
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
-            kind = (
+            leaf_kind = (
                 NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
             )
             label = self._labels[-1] if self._labels else ""
-            leaf = Leaf(start, end, meaning(raw), kind)
+            leaf = Leaf(start, end, meaning(raw), leaf_kind)
             if name == _LISTED and self._groups and self._groups[-1].label == label:
                 # A list of words: what was written with spaces in it may have been cut there.
                 self._groups[-1].items += ((" ", 0), (leaf, 0))

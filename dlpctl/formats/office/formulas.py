@@ -61,13 +61,13 @@ def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
 
 
 def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str | None:
-    kind, text, at = token.lastgroup, token[0], token.start()
-    if kind == "literal":
+    syntax, text, at = token.lastgroup, token[0], token.start()
+    if syntax == "literal":
         moved = (edit.moved(-at) for edit in edits)
         return spliced(text, moved, lambda new: new.replace('"', '""'), margin=1)
-    if kind in {"quoted", "sheet"}:
-        name = text[1:-1].replace("''", "'") if kind == "quoted" else text
-        new = ":".join(renames.sheets.get(one, one) for one in name.split(":"))
+    if syntax in {"quoted", "sheet"}:
+        name = text[1:-1].replace("''", "'") if syntax == "quoted" else text
+        new = ":".join(renames.sheets.get(each, each) for each in name.split(":"))
         if new == name and edits:
             # The sheet of another file: nothing here is called so.
             moved = (edit.moved(-at) for edit in edits)
@@ -75,11 +75,11 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
                 text, moved, lambda name: name.translate(_ILLEGAL).replace("'", ""), margin=0
             ).strip("'")
         return text if new == name else _quoted(new)
-    if kind == "columns" and renames.columns:
+    if syntax == "columns" and renames.columns:
         nested = "[" in text[1:]
         text = _COLUMN.sub(lambda found: found[1] + _column(found[2], renames, nested=nested), text)
         return text if text != token[0] or not edits else None
-    if kind == "name" and text in renames.names:
+    if syntax == "name" and text in renames.names:
         return renames.names[text]
     return None if edits else text
 

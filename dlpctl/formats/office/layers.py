@@ -36,8 +36,8 @@ def layers_of(
     for name, header, column in _columns(shows, headers):
         text = _APART.join(column.texts)
         reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
-        whole = [(0, len(text))]
-        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", whole, header, repeats=True)]
+        full = [(0, len(text))]
+        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", full, header, repeats=True)]
         yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
 

@@ -23,7 +23,8 @@ _WHOLE = 1e18
 def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
     """Return how each style of cells shows a stored number, if not as it is."""
     codes = {
-        one.get("numFmtId", ""): one.get("formatCode", "") for one, _, _ in tags(styles, "numFmt")
+        each.get("numFmtId", ""): each.get("formatCode", "")
+        for each, _, _ in tags(styles, "numFmt")
     }
     found: dict[str, Shown] = {}
     by_format: dict[str, Shown | None] = {}
@@ -111,14 +112,14 @@ def _digits(section: str) -> Callable[[str], str] | None:
         elif char and char not in "-() /:+$":
             return None
         else:
-            template += ((one, False) for one in quoted or escaped or char)
-    places = sum(is_place for _, is_place in template)
-    if places < 4 or (all(is_place for _, is_place in template) and template[0][0] == "#"):
+            template += ((each, False) for each in quoted or escaped or char)
+    locations = sum(is_place for _, is_place in template)
+    if locations < 4 or (all(is_place for _, is_place in template) and template[0][0] == "#"):
         return None
 
     def show(digits: str) -> str:
-        filled = digits.rjust(places, "\0")
-        extra, rest = filled[: len(filled) - places], filled[len(filled) - places :]
+        filled = digits.rjust(locations, "\0")
+        extra, rest = filled[: len(filled) - locations], filled[len(filled) - locations :]
         text, at = [], 0
         for char, is_place in template:
             if not is_place:

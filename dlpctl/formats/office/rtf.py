@@ -125,7 +125,7 @@ class _Reader:
         source = self._source
         while (found := _TOKEN.search(source, at)) is not None:
             at = found.end()
-            kind = found.lastgroup
+            syntax = found.lastgroup
             if found["binary"] is not None:
                 at += int(found["binary"])
             elif found["brace"] == "{":
@@ -148,7 +148,7 @@ class _Reader:
                 continue
             elif not state.hidden:
                 touching = bare_word and found.start() == word_end
-                skipped = self._character(found, kind or "", state, skipped, after_word=touching)
+                skipped = self._character(found, syntax or "", state, skipped, after_word=touching)
             opened = ignorable = bare_word = False
         return joined(self._groups, labelled=False)
 
@@ -178,20 +178,26 @@ class _Reader:
         return state
 
     def _character(
-        self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
+        self,
+        found: re.Match[str],
+        syntax: str,
+        state: _State,
+        skipped: int,
+        *,
+        after_word: bool,
     ) -> int:
         """Add what a token shows; return how many stand-in characters are still to be skipped."""
         start, end = found.span()
-        if kind == "code":
+        if syntax == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode
             state.group.items.append((Leaf(start, end, text, "code"), state.change))
             return skip
-        if kind == "bytes":
+        if syntax == "bytes":
             raw = bytes.fromhex(found["bytes"].replace("\\'", ""))[skipped:]
             text = raw.decode(self._encoding, "replace")
             start += 4 * min(skipped, (end - start) // 4)
             left = max(skipped - (end - found.start()) // 4, 0)
-        elif kind == "text":
+        elif syntax == "text":
             text, left = found["text"][skipped:], max(skipped - len(found["text"]), 0)
             start += min(skipped, end - start)
         else:
@@ -204,7 +210,7 @@ class _Reader:
             self._widen(state, found.start(), start if text else end)
         if text:
             state.group.items.append(
-                (Leaf(start, end, text, "word" if after_word else kind), state.change)
+                (Leaf(start, end, text, "word" if after_word else syntax), state.change)
             )
         return left
 

@@ -125,12 +125,12 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
     found = _cell_pattern(part.prefix).match(source, position)
     if found is None or found["row"] is not None:
         raise CannotMaskError("this is not what was read from the file: read it again")
-    letters, digits, style, kind, value, more, inner, _, _ = found.groups()
+    letters, digits, style, cell_type, value, more, inner, _, _ = found.groups()
     if more:
-        _, _, _, kind = _attributes(more, letters, digits, style, kind)
+        _, _, _, cell_type = _attributes(more, letters, digits, style, cell_type)
     if inner is not None:
-        value = _inner(inner, kind)[0]
-    return Cell(found.start(), kind or "n", value or "", inner)
+        value = _inner(inner, cell_type)[0]
+    return Cell(found.start(), cell_type or "n", value or "", inner)
 
 
 def read(
@@ -144,34 +144,34 @@ def read(
     row = column = 0
     of_row = ""
     for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
-        letters, digits, style, kind, text, more, inner, number, row_tag = found.groups()
+        letters, digits, style, cell_type, text, more, inner, number, row_tag = found.groups()
         if row_tag is not None:
             row = int(number) if number else _row_number(row_tag, row)
             column, of_row = 0, ""
             continue
         if more:
-            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
+            letters, digits, style, cell_type = _attributes(more, letters, digits, style, cell_type)
         column = number_of(letters) if letters else column + 1
         if digits and digits != of_row:
             row, of_row = int(digits), digits
         if inner:
-            text, formula = _inner(inner, kind)
+            text, formula = _inner(inner, cell_type)
             if formula is not None:
                 formulas.add(formula, row, column, found.start())
         if not text:
             continue
-        if kind == "s":
+        if cell_type == "s":
             index = int(text) if text.isdecimal() else -1
             if not 0 <= index < len(strings):
                 continue
             used[index] = 1
             text = strings[index]
-        elif kind is None or kind == "n":
+        elif cell_type is None or cell_type == "n":
             if style is not None and style in shown:
                 text = shown[style](text)
             elif not text.isdecimal():
                 text = plain(text)
-        elif kind in {"b", "e"}:
+        elif cell_type in {"b", "e"}:
             continue
         elif "&" in text or "_x" in text:
             text = decoded(text)
@@ -211,11 +211,11 @@ _NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
 PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
-def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
+def _inner(inner: str, cell_type: str | None) -> tuple[str, str | None]:
     """Return the text of a cell, as the source spells it, and its formula."""
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
-    if kind == "inlineStr":
+    if cell_type == "inlineStr":
         return "".join(_RUN.findall(PHONETIC.sub("", inner))), text or None
     value = _VALUE.search(inner)
     return value[1] if value else "", text or None
@@ -242,7 +242,7 @@ def _row_number(tag: str, before: int) -> int:
 
 
 def _attributes(
-    more: str, letters: str | None, digits: str | None, style: str | None, kind: str | None
+    more: str, letters: str | None, digits: str | None, style: str | None, cell_type: str | None
 ) -> tuple[str | None, str | None, str | None, str | None]:
     """The attributes of a cell in whatever order."""
     for name, start, end in attributes(" " + more):
@@ -254,8 +254,8 @@ def _attributes(
             case "s":
                 style = value
             case "t":
-                kind = value
-    return letters, digits if digits and digits.isdecimal() else None, style, kind
+                cell_type = value
+    return letters, digits if digits and digits.isdecimal() else None, style, cell_type
 
 
 def cell_edits(

@@ -60,21 +60,21 @@ class Workbook:
         self.parts = parts
         self.part = next(
             (
-                one.target
-                for one in plan.relations
-                if one.source == "" and one.type.endswith("/officeDocument")
+                each.target
+                for each in plan.relations
+                if each.source == "" and each.type.endswith("/officeDocument")
             ),
             "",
         )
         main = decoded(parts.get(self.part, b""), self.part, strict=False).text
-        self.names = [one.get("name", "") for one, _, _ in tags(main, "sheet")]
-        by_id = {one.key: one.target for one in plan.relations if one.source == self.part}
+        self.names = [each.get("name", "") for each, _, _ in tags(main, "sheet")]
+        by_id = {each.key: each.target for each in plan.relations if each.source == self.part}
         listed = {
-            by_id.get(one.get("id", ""), ""): one.get("name", "")
-            for one, _, _ in tags(main, "sheet")
+            by_id.get(each.get("id", ""), ""): each.get("name", "")
+            for each, _, _ in tags(main, "sheet")
         }
         from_1904 = any(
-            one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr")
+            each.get("date1904") in {"1", "true"} for each, _, _ in tags(main, "workbookPr")
         )
         self.sheets = {
             part: Sheet(part, _label_of(listed.get(part, ""), part), list(self._tables(part, plan)))
@@ -107,8 +107,8 @@ class Workbook:
                 if found and table.get("headerRowCount", "1") != "0":
                     first = sheet.number_of(found[1])
                     columns = [
-                        sheet.decoded(one.get("name", ""))
-                        for one, _, _ in tags(source, "tableColumn")
+                        sheet.decoded(each.get("name", ""))
+                        for each, _, _ in tags(source, "tableColumn")
                     ]
                     yield CellTable(target, int(found[2]), first, first + len(columns) - 1, columns)
 

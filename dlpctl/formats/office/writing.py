@@ -83,8 +83,8 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
         if not tag:
             continue
         for attribute in ATTRIBUTE.finditer(tag):
-            kind = "double" if attribute["double"] is not None else "single"
-            name, raw = local(attribute["name"]), attribute[kind]
+            quotes = "double" if attribute["double"] is not None else "single"
+            name, raw = local(attribute["name"]), attribute[quotes]
             if (name, raw) not in wanted:
                 continue
             text = wanted[name, raw]
@@ -99,7 +99,7 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
                         "the name of a part of the file holds a value: rename it at its source"
                     )
                 text = _as_address(unescaped(raw), text)
-            start, end = attribute.span(kind)
+            start, end = attribute.span(quotes)
             at = found.start("attributes")
             yield Edit(
                 at + start, at + end, escaped(text).replace("'", "&apos;").replace("\n", "&#10;")

@@ -55,7 +55,7 @@ class XmlSource(NamedTuple):
         )
 
 
-def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
+def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
     """Return a part as characters; without `doctype` a document type is refused."""
     bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
     if not encoding:
@@ -67,17 +67,17 @@ def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = Tr
     try:
         text = data[len(bom) :].decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise FormatError(f"{place} is not text in the encoding that it declares") from error
+        raise FormatError(f"{location} is not text in the encoding that it declares") from error
     # One character is found ten times as fast as two.
     declares = "!" in text and "<!" in text
     outside = (
         re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if declares else ""
     )
     if "<!ENTITY" in outside or (not doctype and "<!DOCTYPE" in outside):
-        raise FormatError(f"{place} declares a document type, which Office files must not have")
+        raise FormatError(f"{location} declares a document type, which Office files must not have")
     # Programs leave empty parts of XML, such as OpenDocument's list of shortcuts.
     if strict and text.strip() and not is_well_formed(data):
-        raise FormatError(f"{place} is not well-formed XML")
+        raise FormatError(f"{location} is not well-formed XML")
     return XmlSource(text, encoding, bom)
 
 
@@ -99,8 +99,8 @@ def escaped(text: str) -> str:
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
     """Yield the attributes of a tag: local name, start and end of the value."""
     for found in ATTRIBUTE.finditer(raw):
-        kind = "double" if found["double"] is not None else "single"
-        yield found["name"], at + found.start(kind), at + found.end(kind)
+        quotes = "double" if found["double"] is not None else "single"
+        yield found["name"], at + found.start(quotes), at + found.end(quotes)
 
 
 def local(name: str) -> str:

@@ -109,7 +109,7 @@ def parse(data: bytes, base: CMap | None = None) -> CMap:
     return cmap
 
 
-def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]]) -> None:
+def _read_section(cmap: CMap, section_type: bytes, tokens: list[tuple[bytes | None, ...]]) -> None:
     position = 0
 
     def operand() -> bytes | int | list[bytes] | None:
@@ -132,8 +132,8 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
 
     while position < len(tokens):
         low = operand()
-        high = operand() if kind.endswith(b"range") else low
-        value = operand() if kind != b"codespacerange" else 0
+        high = operand() if section_type.endswith(b"range") else low
+        value = operand() if section_type != b"codespacerange" else 0
         if (
             not isinstance(low, bytes)
             or not isinstance(high, bytes)
@@ -141,7 +141,7 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
             or len(low) != len(high)
         ):
             continue
-        if kind == b"codespacerange":
+        if section_type == b"codespacerange":
             cmap.ranges.append(CodeRange(low, high))
             continue
         first, count = (

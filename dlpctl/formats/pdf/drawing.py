@@ -1,4 +1,4 @@
-"""The content that a stream shows: its texts, marks and pictures, with the state that placed them."""
+"""The content that a stream shows: texts, marks and pictures, with the state that placed them."""
 
 from __future__ import annotations
 

@@ -203,20 +203,20 @@ class Locator:
         chosen |= self._twins(chosen)
         self._drop(removal, chosen)
         for line in self._by_line(sorted(chosen)):
-            place = self._place(line, label, chosen, ink)
-            if place is not None:
-                removal.boxes.append(place)
+            location = self._place(line, label, chosen, ink)
+            if location is not None:
+                removal.boxes.append(location)
                 label = ""
 
-    def remove_below(self, removal: Removal, place: MaskPlace) -> None:
+    def remove_below(self, removal: Removal, location: MaskPlace) -> None:
         """Add the glyphs below a place that OCR saw, which its box would only hide."""
-        back = inverse(place.frame)
+        back = inverse(location.frame)
         if back is None:
             return
         below = set()
-        for index in self._middle_grid.touching(_around(place.corners(), 0.0)):
+        for index in self._middle_grid.touching(_around(location.corners(), 0.0)):
             x, y = apply(back, *self._middles[index])
-            if place.left <= x <= place.right and place.bottom <= y <= place.top:
+            if location.left <= x <= location.right and location.bottom <= y <= location.top:
                 below.add(index)
         self._drop(removal, below)
 

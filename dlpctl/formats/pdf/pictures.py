@@ -37,7 +37,7 @@ class Page(NamedTuple):
     """Pictures that several pages use, and that a value above them therefore does not show."""
 
 
-def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Page) -> None:
+def paint(pdf: pikepdf.Pdf, drawing: Drawing, locations: list[MaskPlace], page: Page) -> None:
     """Blacken what may show the value too: a scan below text, a picture above it, a page."""
     for picture in drawing.pictures:
         back = inverse(picture.matrix)
@@ -47,7 +47,7 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Pag
         shared = picture.source is not None and picture.source.objgen in page.shared
         whole_page = page.area > 0 and size > _COVERS_PAGE * page.area and not shared
         shapes = []
-        for each in places:
+        for each in locations:
             shape = [apply(back, x, y) for x, y in each.corners()]
             touches = (
                 max(x for x, _ in shape) > 0

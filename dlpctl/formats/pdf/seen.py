@@ -153,7 +153,7 @@ def _on_any(corners: Corners, pictures: Sequence[Matrix]) -> bool:
             continue
         within = [apply(back, *corner) for corner in corners]
         if all(
-            min(one[axis] for one in within) < 1 and max(one[axis] for one in within) > 0
+            min(each[axis] for each in within) < 1 and max(each[axis] for each in within) > 0
             for axis in (0, 1)
         ):
             return True

@@ -188,7 +188,7 @@ def _ancestors(page: pikepdf.Object) -> Iterator[pikepdf.Object]:
 
 def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> list[Canvas]:
     """Return streams with text that no page reaches: forms, appearances, patterns, glyphs."""
-    places = _annotation_places(pdf)
+    locations = _annotation_places(pdf)
     form = pdf.Root.get("/AcroForm")
     shared = form.get("/DR") if is_dictionary(form) else None
     glyphs = _glyph_streams(pdf)
@@ -206,13 +206,13 @@ def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> li
         budget.spend(expanded=len(data))
         own = item.get("/Resources")
         resources = own if is_dictionary(own) else glyphs.get(number, shared)
-        place = places.get(number, "unused form" if is_form else "pattern or glyph")
+        place = locations.get(number, "unused form" if is_form else "pattern or glyph")
         found.append(Canvas(number, place, data, resources, item, None, _EVERYWHERE))
     return found
 
 
 def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
-    places = {}
+    locations = {}
     for index, page in enumerate(pdf.pages):
         annotations = page.obj.get("/Annots")
         for annotation in annotations if is_array(annotations) else ():
@@ -221,8 +221,8 @@ def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
                 states = appearance.values() if is_dictionary(appearance) else [appearance]
                 for state in states:
                     if is_stream(state):
-                        places[state.objgen] = f"page {index + 1}, annotation"
-    return places
+                        locations[state.objgen] = f"page {index + 1}, annotation"
+    return locations
 
 
 def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None]:

@@ -139,14 +139,14 @@ class Collector:
     def _members(self, item: pikepdf.Object, visit: _Visit) -> list[_Visit]:
         from pikepdf import Object
 
-        kind = name_text(item.get("/Type"))
-        if kind == "/Annot" or ("/Subtype" in item and "/Rect" in item):
+        object_type = name_text(item.get("/Type"))
+        if object_type == "/Annot" or ("/Subtype" in item and "/Rect" in item):
             visit = visit._replace(place=_annotation(visit.place))
         context = visit.context
         label = item.get("/TU", item.get("/T"))
         if is_string(label):
             context = str(label)
-        if kind in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
+        if object_type in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
             self.signed = True
         self._note_file(item)
         members = []
@@ -203,18 +203,20 @@ class Collector:
         yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
 
     def _stream(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
-        kind, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
+        object_type, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
         number = item.objgen
         if subtype == "/Image":
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                notes = jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
-                if notes:
-                    yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
+                remarks = (
+                    jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
+                )
+                if remarks:
+                    yield TextAt(remarks, f"{visit.place}, picture", JpegNotes(number), "")
             return
         if (
             number in self._drawn
             or visit.key in _NO_TEXT_KEYS
-            or _is_technical(item, kind, subtype)
+            or _is_technical(item, object_type, subtype)
         ):
             return
         data = stream_bytes(item, self._budget.expanded)
@@ -231,7 +233,11 @@ class Collector:
             self.files[number] = "content"
             return
         text, codec = decode(data)
-        if kind == "/Metadata" or subtype == "/XML" or text.lstrip("\ufeff \t\r\n").startswith("<"):
+        if (
+            object_type == "/Metadata"
+            or subtype == "/XML"
+            or text.lstrip("\ufeff \t\r\n").startswith("<")
+        ):
             yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
         elif codec == "latin-1":
             yield TextAt(
@@ -260,9 +266,9 @@ def _is_container(data: bytes) -> bool:
     return not decode(data[:HEAD])[1].startswith("utf") and rank(readings(data, "")[0]) < CATCH_ALL
 
 
-def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
+def _is_technical(item: pikepdf.Object, object_type: str, subtype: str) -> bool:
     """Return whether a stream draws or holds numbers: functions, color profiles, fonts."""
-    if kind in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
+    if object_type in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):
         return True

@@ -120,9 +120,9 @@ class _Interpreter:
         if not self._parents:
             self._drawing.open_saves = len(self._stack)
 
-    def _resource(self, kind: str, name: Operand) -> Object | None:
+    def _resource(self, category: str, name: Operand) -> Object | None:
         """Return a resource of the stream by its name."""
-        entries = self._resources.get(kind) if self._resources is not None else None
+        entries = self._resources.get(category) if self._resources is not None else None
         return _member(entries, name)
 
     # ---- text

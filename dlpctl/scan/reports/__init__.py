@@ -91,12 +91,12 @@ def message_of(result: Result) -> str:
 
 def shortcomings(summary: Summary) -> list[str]:
     """Return why the report is not complete, one sentence each."""
-    said = list(summary.notes)
+    message = list(summary.notes)
     if summary.partial:
-        said.insert(0, "The scan was stopped before its end; this is what it had found.")
+        message.insert(0, "The scan was stopped before its end; this is what it had found.")
     if summary.failures:
-        said.append(f"{counted(summary.failures, 'file')} could not be read.")
-    return said
+        message.append(f"{counted(summary.failures, 'file')} could not be read.")
+    return message
 
 
 def headline(summary: Summary) -> tuple[str, str]:

@@ -84,13 +84,13 @@ class Html(BaseReport):
         found, where = headline(summary)
         self._write('<section id="summary" aria-label="Summary">\n')
         self._write(f'<p class="headline"><strong>{found}</strong>{where}.</p>\n')
-        notes = [_shown(sentence) for sentence in shortcomings(summary)]
-        notes += [
+        remarks = [_shown(sentence) for sentence in shortcomings(summary)]
+        remarks += [
             f"<code>{_shown(skip.path)}</code>: {_shown(skip.detail or skip.why.value)}"
             for skip in self._unread
         ]
-        for note in notes:
-            self._write(f'<p class="short">{note}</p>\n')
+        for remark in remarks:
+            self._write(f'<p class="short">{remark}</p>\n')
         if skipped := skipped_by_reason(summary):
             self._write(f'<p class="dim">Not scanned: {_shown(skipped)}.</p>\n')
         if summary.findings:
